@@ -213,7 +213,12 @@ fn foreign_snapshots_are_refused_by_name() {
         changed("state", saved(&larger)["state"].clone())
             .contains("was told the sizes [5, 3], but has [7, 3]")
     );
-    assert!(changed("state", 7.into()).starts_with("`state` of `pbm-ucb`: "));
+    let of_state = |value: Value| {
+        let said = changed("state", value);
+        said.strip_prefix("`state` of `pbm-ucb`: ").expect("the state is named").to_owned()
+    };
+    assert!(of_state(7.into()).starts_with("invalid type: integer `7`, expected struct "));
+    assert!(of_state(serde_json::json!({})).starts_with("missing field `"));
     assert_eq!(changed("note", 7.into()), "a saved policy has no `note`");
     // A policy of another protocol.
     let cascade =

@@ -91,7 +91,7 @@ macro_rules! catalogue {
             }
         }
 
-        builders!({$(($Variant { $($field),* } $($family($($play)*))+))*});
+        builders!({$(($Variant { $($field: $type),* } $($family($($play)*))+))*});
     };
 }
 pub(super) use catalogue;
@@ -119,12 +119,12 @@ pub(super) use builders;
 /// Generates a function that passes a policy's constructor to a visitor of its family.
 macro_rules! with_family {
     ($function:ident $Visitor:ident $Family:ident
-        {$(($Variant:ident { $($field:ident),* } $($plays:tt)+))*}) => {
+        {$(($Variant:ident { $($field:ident: $type:ty),* } $($plays:tt)+))*}) => {
         #[doc = concat!("Passes the constructor of this policy to `visitor`, if the policy belongs to [`Family::", stringify!($Family), "`].")]
         #[allow(unused_variables, reason = "not every family uses every parameter")]
         pub fn $function<V: $Visitor>(&self, visitor: V) -> Option<V::Output> {
             match *self {
-                $(Self::$Variant { $($field),* } => arm!($Family visitor; $($plays)+),)*
+                $(Self::$Variant { $($field),* } => arm!($Family visitor [$($field: $type),*]; $($plays)+),)*
             }
         }
     };
@@ -133,44 +133,56 @@ pub(super) use with_family;
 
 /// Passes the constructor of one family of a row to the visitor.
 macro_rules! arm {
-    (PositionBased $visitor:ident; PositionBased($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        Some($visitor.with(move |$known: PbmKnown<'_>, $horizon: u64| Ok($build)))
+    (PositionBased $visitor:ident $fields:tt; PositionBased($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields PositionBasedPolicy, $known: PbmKnown<'_>, $horizon => $build)
     };
-    (UnknownExamination $visitor:ident; UnknownExamination($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        Some($visitor.with(move |$known: PrefixKnown<'_>, $horizon: u64| Ok($build)))
+    (UnknownExamination $visitor:ident $fields:tt; UnknownExamination($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields UnknownExaminationPolicy, $known: PrefixKnown<'_>, $horizon => $build)
     };
-    (Prefix $visitor:ident; Prefix($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        Some($visitor.with(move |$known: PrefixKnown<'_>, $horizon: u64| Ok($build)))
+    (Prefix $visitor:ident $fields:tt; Prefix($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields PrefixPolicy, $known: PrefixKnown<'_>, $horizon => $build)
     };
-    (AnyList $visitor:ident; AnyList($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        Some($visitor.with(move |$known: ListShape, $horizon: u64| Ok($build)))
+    (AnyList $visitor:ident $fields:tt; AnyList($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields AnyListPolicy, $known: ListShape, $horizon => $build)
     };
-    (Stopping $visitor:ident; Stopping($known:ident within $tolerance:ident => $build:expr) $($rest:tt)*) => {
-        Some($visitor.with(move |$known: ListShape, _: u64| Ok($build), $tolerance))
+    (Stopping $visitor:ident $fields:tt; Stopping($known:ident within $tolerance:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields StoppingPolicy, $known: ListShape, _ => $build, $tolerance)
     };
-    (FullFeedback $visitor:ident; FullFeedback($known:ident within $tolerance:ident => $build:expr) $($rest:tt)*) => {
-        Some($visitor.with(move |$known: ListShape, _: u64| Ok($build), $tolerance))
+    (FullFeedback $visitor:ident $fields:tt; FullFeedback($known:ident within $tolerance:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields StoppingPolicy, $known: ListShape, _ => $build, $tolerance)
     };
-    (Budgeted $visitor:ident; Budgeted($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        Some($visitor.with(move |$known: ListShape, $horizon: u64| Ok($build)))
+    (Budgeted $visitor:ident $fields:tt; Budgeted($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields BudgetedPolicy, $known: ListShape, $horizon => $build)
     };
-    (Cells $visitor:ident; Cells($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        Some($visitor.with(move |$known: TableShape, $horizon: u64| Ok($build)))
+    (Cells $visitor:ident $fields:tt; Cells($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields CellsPolicy, $known: TableShape, $horizon => $build)
     };
-    (Pairs $visitor:ident; Pairs($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        Some($visitor.with(move |$known: PairKnown, $horizon: u64| Ok($build)))
+    (Pairs $visitor:ident $fields:tt; Pairs($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields PairsPolicy, $known: PairKnown, $horizon => $build)
     };
-    (PositionContexts $visitor:ident; PositionContexts($known:ident, $context:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        Some($visitor.with(move |($known, $context): (PbmKnown<'_>, ContextKnown<'_>), $horizon: u64| Ok($build)))
+    (PositionContexts $visitor:ident $fields:tt; PositionContexts($known:ident, $context:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields PositionContextsPolicy, ($known, $context): (PbmKnown<'_>, ContextKnown<'_>), $horizon => $build)
     };
-    (PrefixContexts $visitor:ident; PrefixContexts($known:ident, $context:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        Some($visitor.with(move |($known, $context): (PrefixKnown<'_>, ContextKnown<'_>), $horizon: u64| Ok($build)))
+    (PrefixContexts $visitor:ident $fields:tt; PrefixContexts($known:ident, $context:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields PrefixContextsPolicy, ($known, $context): (PrefixKnown<'_>, ContextKnown<'_>), $horizon => $build)
     };
-    ($Family:ident $visitor:ident; $Other:ident($($play:tt)*) $($rest:tt)*) => {
-        arm!($Family $visitor; $($rest)*)
+    ($Family:ident $visitor:ident $fields:tt; $Other:ident($($play:tt)*) $($rest:tt)*) => {
+        arm!($Family $visitor $fields; $($rest)*)
     };
-    ($Family:ident $visitor:ident;) => {
+    ($Family:ident $visitor:ident $fields:tt;) => {
         None
     };
 }
 pub(super) use arm;
+
+/// Passes a constructor to the visitor. It is a function of its own, which is compiled once; as a
+/// closure it would be compiled for every visitor.
+macro_rules! pass {
+    ($visitor:ident [$($field:ident: $type:ty),*] $Policy:ident, $known:tt: $Known:ty, $horizon:tt => $build:expr $(, $tolerance:ident)?) => {{
+        fn build($known: $Known, $horizon: u64, ($($field,)*): ($($type,)*)) -> Result<impl visit::$Policy + use<>, crate::Error> {
+            Ok($build)
+        }
+        Some($visitor.with(move |known, horizon| build(known, horizon, ($($field,)*)) $(, $tolerance)?))
+    }};
+}
+pub(super) use pass;

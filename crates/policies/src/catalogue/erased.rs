@@ -14,6 +14,7 @@ use click_models::{Context, Interaction, ItemId, Ranking};
 use rand::Rng;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
@@ -278,6 +279,19 @@ struct Kept<A, P: SelectFor<A>> {
     identifies: Identifies<P>,
 }
 
+// Not inlined, so that they are compiled once for all protocols.
+impl<A: Clone + Default, P: SelectFor<A> + Clone> Kept<A, P> {
+    #[inline(never)]
+    fn new(policy: P, identifies: Identifies<P>) -> Self {
+        Self { policy, decision: Decision::default(), identifies }
+    }
+
+    #[inline(never)]
+    fn copy(&self) -> Self {
+        self.clone()
+    }
+}
+
 impl<A: Clone + Send + Sync, P: Member<A>> Chooses<A> for Kept<A, P> {
     fn select(&mut self, context: &Context, rng: &mut dyn Rng, out: &mut Decision<A, Note>) {
         std::mem::swap(&mut self.decision.action, &mut out.action);
@@ -339,65 +353,95 @@ where
     }
 
     fn duplicate(&self) -> BoxedPolicy<I> {
-        Box::new(self.clone())
+        Box::new(self.copy())
     }
 }
 
 /// Makes the policies of one name: fresh ones, and saved ones from their state.
 #[expect(missing_debug_implementations, reason = "it holds functions")]
-pub struct Maker<I> {
-    fresh: Box<Fresh<I>>,
-    saved: Box<Read<I>>,
+pub struct Maker<I>(Box<dyn Makes<I>>);
+
+/// The functions of a [`Maker`] for policies of one type.
+trait Makes<I> {
+    fn fresh(&self, knowledge: &Knowledge) -> Result<BoxedPolicy<I>, Error>;
+
+    fn saved(&self, state: Reader<'_, '_>) -> Result<BoxedPolicy<I>, erased_serde::Error>;
+
     /// Path of the policies' type.
-    path: &'static str,
+    fn path(&self) -> &'static str;
 }
 
-/// Makes a fresh policy.
-type Fresh<I> = dyn Fn(&Knowledge) -> Result<BoxedPolicy<I>, Error>;
+/// Functions that make policies of type `P`.
+struct Functions<P, F, S> {
+    fresh: F,
+    saved: S,
+    identifies: Identifies<P>,
+}
 
-/// Reads the state of a policy.
-type Read<I> = dyn Fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<BoxedPolicy<I>, erased_serde::Error>;
+impl<I, P, F, S> Makes<I> for Functions<P, F, S>
+where
+    I: Interaction<Action: Sync>,
+    P: PolicyFor<I> + Member<I::Action>,
+    F: Fn(&Knowledge) -> Result<P, Error>,
+    S: Fn(Reader<'_, '_>) -> Result<P, erased_serde::Error>,
+{
+    fn fresh(&self, knowledge: &Knowledge) -> Result<BoxedPolicy<I>, Error> {
+        Ok(Box::new(Kept::new((self.fresh)(knowledge)?, self.identifies.clone())))
+    }
+
+    fn saved(&self, state: Reader<'_, '_>) -> Result<BoxedPolicy<I>, erased_serde::Error> {
+        Ok(Box::new(Kept::new((self.saved)(state)?, self.identifies.clone())))
+    }
+
+    fn path(&self) -> &'static str {
+        std::any::type_name::<P>()
+    }
+}
+
+/// Reads a policy. Not inlined, so that it is compiled once for all protocols.
+#[inline(never)]
+fn read<P: DeserializeOwned>(state: Reader<'_, '_>) -> Result<P, erased_serde::Error> {
+    P::deserialize(state)
+}
 
 impl<I: Interaction<Action: Sync>> Maker<I> {
     pub(super) fn new<P: PolicyFor<I> + Member<I::Action> + DeserializeOwned>(
         fresh: impl Fn(&Knowledge) -> Result<P, Error> + 'static,
         identifies: Identifies<P>,
     ) -> Self {
-        Self::with(fresh, |state| P::deserialize(Reader(state)), identifies)
+        Self::with(fresh, read, identifies)
     }
 
     /// As [`new`](Self::new), of policies that `saved` reads.
     pub(super) fn with<P: PolicyFor<I> + Member<I::Action>>(
         fresh: impl Fn(&Knowledge) -> Result<P, Error> + 'static,
-        saved: impl Fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<P, erased_serde::Error> + 'static,
+        saved: impl Fn(Reader<'_, '_>) -> Result<P, erased_serde::Error> + 'static,
         identifies: Identifies<P>,
     ) -> Self {
-        let keep = |policy: P, identifies: Identifies<P>| -> BoxedPolicy<I> {
-            Box::new(Kept { policy, decision: Decision::default(), identifies })
-        };
-        let of_saved = identifies.clone();
-        Self {
-            fresh: Box::new(move |knowledge| Ok(keep(fresh(knowledge)?, identifies.clone()))),
-            saved: Box::new(move |state| Ok(keep(saved(state)?, of_saved.clone()))),
-            path: std::any::type_name::<P>(),
-        }
+        Self(Box::new(Functions { fresh, saved, identifies }))
     }
 
     /// The name of the policies' type.
     pub(super) fn type_name(&self) -> &'static str {
-        let path = self.path.split('<').next().unwrap_or(self.path);
+        let path = self.0.path();
+        let path = path.split('<').next().unwrap_or(path);
         path.rsplit("::").next().unwrap_or(path)
     }
 
     pub(super) fn fresh(&self, knowledge: &Knowledge) -> Result<BoxedPolicy<I>, Error> {
-        (self.fresh)(knowledge)
+        self.0.fresh(knowledge)
     }
 
     pub(super) fn saved<'de, D: serde::Deserializer<'de>>(
         &self,
         state: D,
     ) -> Result<BoxedPolicy<I>, D::Error> {
-        let read = (self.saved)(&mut <dyn erased_serde::Deserializer<'_>>::erase(state));
-        read.map_err(serde::de::Error::custom)
+        let format = &mut <dyn erased_serde::Deserializer<'_>>::erase(state);
+        self.0.saved(Reader::Format(format)).map_err(serde::de::Error::custom)
+    }
+
+    /// As [`saved`](Self::saved), from a value of a format that describes itself.
+    pub(super) fn saved_value(&self, state: Value) -> Result<BoxedPolicy<I>, erased_serde::Error> {
+        self.0.saved(Reader::Value(state))
     }
 }

@@ -106,55 +106,15 @@ impl<I: Catalogued> NamedPolicy<I> {
     /// A fresh policy that needs no more than this knowledge.
     fn told_all(spec: PolicySpec, knowledge: Knowledge) -> Result<Self, BuildError> {
         let invalid = |error| BuildError::Parameters { policy: spec.name(), error };
-        let knowledge = Self::told_to(&spec.within(), knowledge).map_err(invalid)?;
+        let knowledge = told_to(&spec.within(), knowledge, I::PROTOCOL).map_err(invalid)?;
         let policy = Self::fresh(&spec, &knowledge)?;
         Ok(Self { spec, knowledge, policy })
     }
 
-    /// The part of the knowledge that a policy may have.
-    fn told_to(spec: &PolicySpec, knowledge: Knowledge) -> Result<Knowledge, Error> {
-        let is_unknown = spec.row().family_on(I::PROTOCOL) == Some(Family::UnknownExamination);
-        if is_unknown { knowledge.without_examination() } else { Ok(knowledge) }
-    }
-
     fn fresh(spec: &PolicySpec, knowledge: &Knowledge) -> Result<BoxedPolicy<I>, BuildError> {
-        let (row, policy) = (spec.within().row(), spec.name());
-        let foreign = || {
-            let models: Vec<String> = row.protocols().map(|protocol| format!("{protocol} users")).collect();
-            BuildError::Protocol { policy, users: I::PROTOCOL, plays: models.join(", ") }
-        };
-        let sees = spec.sees_contexts(I::PROTOCOL);
-        if !(row.speaks(I::PROTOCOL) || sees) {
-            return Err(foreign());
-        }
-        if sees && knowledge.context.is_none() && !spec.speaks(I::PROTOCOL) {
-            return Err(BuildError::NoContexts(policy));
-        }
-        if spec.needs_horizon() && knowledge.horizon.is_none() {
-            return Err(BuildError::NoHorizon(policy));
-        }
-        let parameters = |error: Error| BuildError::Parameters { policy, error };
-        // Saved knowledge may be of any length, and not every family builds `PbmKnown`.
-        if I::PROTOCOL == Protocol::PositionBased {
-            let shape = knowledge.list_shape().map_err(parameters)?;
-            if row.family_on(I::PROTOCOL) != Some(Family::UnknownExamination) {
-                PbmKnown::new(shape, &knowledge.examination).map_err(|error| parameters(error.into()))?;
-            } else if !knowledge.examination.is_empty() {
-                return Err(parameters(Error::KnowsExamination));
-            }
-        }
-        let [first, second] = knowledge.sizes;
-        let too_large = match row.limit {
-            Limit::Cells(most) if I::PROTOCOL == Protocol::RankOne => {
-                Some(("every cell", first.saturating_mul(second), most))
-            }
-            Limit::Items(most) => Some(("every pair of items", first, most)),
-            Limit::Cells(_) | Limit::None => None,
-        };
-        if let Some((of, found, most)) = too_large.filter(|(_, found, most)| found > most) {
-            return Err(BuildError::TooLarge { policy, of, found, most });
-        }
-        I::maker(spec).ok_or_else(foreign)?.fresh(knowledge).map_err(parameters)
+        check(spec, knowledge, I::PROTOCOL)?;
+        let maker = I::maker(spec).ok_or_else(|| foreign(spec, I::PROTOCOL))?;
+        maker.fresh(knowledge).map_err(|error| BuildError::Parameters { policy: spec.name(), error })
     }
 
     /// Name and parameters of the policy.
@@ -217,6 +177,55 @@ impl<I: Catalogued> NamedPolicy<I> {
     pub fn scores(&mut self) -> Option<Vec<f64>> {
         Some(self.policy.on_table_mut()?.scores())
     }
+}
+
+/// The part of the knowledge that a policy may have.
+fn told_to(spec: &PolicySpec, knowledge: Knowledge, users: Protocol) -> Result<Knowledge, Error> {
+    let is_unknown = spec.row().family_on(users) == Some(Family::UnknownExamination);
+    if is_unknown { knowledge.without_examination() } else { Ok(knowledge) }
+}
+
+/// Refuses users whose feedback the policy cannot read, and knowledge that it cannot use.
+fn check(spec: &PolicySpec, knowledge: &Knowledge, users: Protocol) -> Result<(), BuildError> {
+    let (row, policy) = (spec.within().row(), spec.name());
+    let sees = spec.sees_contexts(users);
+    if !(row.speaks(users) || sees) {
+        return Err(foreign(spec, users));
+    }
+    if sees && knowledge.context.is_none() && !spec.speaks(users) {
+        return Err(BuildError::NoContexts(policy));
+    }
+    if spec.needs_horizon() && knowledge.horizon.is_none() {
+        return Err(BuildError::NoHorizon(policy));
+    }
+    let parameters = |error: Error| BuildError::Parameters { policy, error };
+    // Saved knowledge may be of any length, and not every family builds `PbmKnown`.
+    if users == Protocol::PositionBased {
+        let shape = knowledge.list_shape().map_err(parameters)?;
+        if row.family_on(users) != Some(Family::UnknownExamination) {
+            PbmKnown::new(shape, &knowledge.examination).map_err(|error| parameters(error.into()))?;
+        } else if !knowledge.examination.is_empty() {
+            return Err(parameters(Error::KnowsExamination));
+        }
+    }
+    let [first, second] = knowledge.sizes;
+    let too_large = match row.limit {
+        Limit::Cells(most) if users == Protocol::RankOne => {
+            Some(("every cell", first.saturating_mul(second), most))
+        }
+        Limit::Items(most) => Some(("every pair of items", first, most)),
+        Limit::Cells(_) | Limit::None => None,
+    };
+    match too_large {
+        Some((of, found, most)) if found > most => Err(BuildError::TooLarge { policy, of, found, most }),
+        _ => Ok(()),
+    }
+}
+
+fn foreign(spec: &PolicySpec, users: Protocol) -> BuildError {
+    let protocols = spec.within().row().protocols();
+    let models: Vec<String> = protocols.map(|protocol| format!("{protocol} users")).collect();
+    BuildError::Protocol { policy: spec.name(), users, plays: models.join(", ") }
 }
 
 impl<I: Catalogued> Setup for NamedPolicy<I> {

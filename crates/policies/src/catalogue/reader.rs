@@ -1,66 +1,122 @@
 //! Reads the state of a policy from any format.
 //!
-//! `erased-serde` compiles 27 functions for every type that it reads: more than half of this crate.
-//! A [`Reader`] has it read numbers, names and the parts of values only, and a type is compiled
-//! with the functions that it asks for. A state consists of numbers, options, lists, structs, and
-//! enums without content; other types are refused.
+//! `erased-serde` compiles 27 functions for every type that it reads, and serde's derived code is
+//! longer for fields in any order than for a list. So a [`Reader`] gives each type the functions
+//! that it asks for, and the fields of a struct in the order of their declaration. A state consists
+//! of numbers, options, lists, structs, and enums without content; other types are refused.
 
 use erased_serde::{Deserializer, Error};
 use serde::de::value::{StringDeserializer, U32Deserializer};
 use serde::de::{
-    DeserializeSeed, EnumAccess, Error as _, Expected, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess,
-    VariantAccess, Visitor,
+    DeserializeSeed, EnumAccess, Error as _, Expected, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
-use serde::{Deserialize, forward_to_deserialize_any};
+use serde::{Deserialize, Deserializer as _, forward_to_deserialize_any};
+use serde_json::{Map, Value};
 use std::fmt::{self, Formatter};
 
 /// A value that is read by its type.
-pub(super) struct Reader<'a, 'de>(pub(super) &'a mut dyn Deserializer<'de>);
+pub(super) enum Reader<'a, 'de> {
+    /// A value of a format that describes itself.
+    Value(Value),
+    /// The next value of another format.
+    Format(&'a mut dyn Deserializer<'de>),
+}
 
 /// Reads a value that it is given.
 type Read<'a, 'de> = &'a mut dyn FnMut(Reader<'_, 'de>) -> Result<(), Error>;
+
+/// Reads the parts that it is given.
+type ReadParts<'a, 'de> = &'a mut dyn FnMut(Parts<'_, 'de>) -> Result<(), Error>;
+
+/// A kind of values with parts: serde's name of a type, and those of its fields or variants.
+#[derive(Clone, Copy)]
+enum Kind {
+    Option,
+    List,
+    Tuple(usize),
+    Struct(&'static str, &'static [&'static str]),
+    Enum(&'static str, &'static [&'static str]),
+}
 
 /// The parts of a value.
 enum Parts<'a, 'de> {
     None,
     Some(Reader<'a, 'de>),
     List(&'a mut (dyn List<'de> + 'a)),
-    Fields(&'a mut (dyn Fields<'de> + 'a)),
     Variant(Name),
 }
 
-/// The name of a field or a variant; its number in formats without names.
+/// The name of a variant; its number in formats without names.
 enum Name {
     Number(u32),
     Text(String),
 }
 
-/// Elements one by one: `false` at the end.
+/// Elements one by one: `false` if there is none.
 trait List<'de> {
     fn next(&mut self, read: Read<'_, 'de>) -> Result<bool, Error>;
 }
 
-/// Names and values one by one.
-trait Fields<'de> {
-    fn name(&mut self) -> Result<Option<Name>, Error>;
-    fn value(&mut self, read: Read<'_, 'de>) -> Result<(), Error>;
+impl<'de> Reader<'_, 'de> {
+    /// Reads the parts with the functions of `visitor` that `visit` calls.
+    fn read_parts<V: Visitor<'de>>(
+        self,
+        kind: Kind,
+        visitor: V,
+        visit: impl Fn(V, Parts<'_, 'de>) -> Result<V::Value, Error>,
+    ) -> Result<V::Value, Error> {
+        let expected = (&visitor as &dyn Expected).to_string();
+        let (mut visitor, mut value) = (Some(visitor), None);
+        self.take_apart(kind, expected, &mut |parts| {
+            value = visitor.take().map(|visitor| visit(visitor, parts)).transpose()?;
+            Ok(())
+        })?;
+        value.ok_or_else(|| Error::custom("a value without content"))
+    }
+
+    fn read_list<V: Visitor<'de>>(self, kind: Kind, visitor: V) -> Result<V::Value, Error> {
+        self.read_parts(kind, visitor, |visitor, parts| match parts {
+            Parts::List(list) => visitor.visit_seq(list),
+            _ => not_asked_for(),
+        })
+    }
+
+    fn take_apart(self, kind: Kind, expected: String, read: ReadParts<'_, 'de>) -> Result<(), Error> {
+        let format = match self {
+            Self::Value(value) => return take_value_apart(value, kind, expected, read),
+            Self::Format(format) => format,
+        };
+        let fields = if let Kind::Struct(_, fields) = kind { fields } else { &[] };
+        let ask = Ask { expected, fields, read };
+        match kind {
+            Kind::Option => format.deserialize_option(ask),
+            Kind::List => format.deserialize_seq(ask),
+            Kind::Tuple(len) => format.deserialize_tuple(len, ask),
+            Kind::Struct(name, fields) => format.deserialize_struct(name, fields, ask),
+            Kind::Enum(name, variants) => format.deserialize_enum(name, variants, ask),
+        }
+    }
 }
 
-/// Reads the parts that `ask` gets from the format, with the functions of `visitor` that `visit`
-/// calls.
-fn read_parts<'de, V: Visitor<'de>>(
-    visitor: V,
-    ask: impl FnOnce(Ask<'_, 'de>) -> Result<(), Error>,
-    visit: impl Fn(V, Parts<'_, 'de>) -> Result<V::Value, Error>,
-) -> Result<V::Value, Error> {
-    let expected = (&visitor as &dyn Expected).to_string();
-    let (mut visitor, mut value) = (Some(visitor), None);
-    let mut read = |parts: Parts<'_, 'de>| {
-        value = visitor.take().map(|visitor| visit(visitor, parts)).transpose()?;
-        Ok(())
-    };
-    ask(Ask { expected, read: &mut read })?;
-    value.ok_or_else(|| Error::custom("a value without content"))
+fn take_value_apart(
+    value: Value,
+    kind: Kind,
+    expected: String,
+    read: ReadParts<'_, '_>,
+) -> Result<(), Error> {
+    match (kind, value) {
+        (Kind::Option, Value::Null) => read(Parts::None),
+        (Kind::Option, value) => read(Parts::Some(Reader::Value(value))),
+        (Kind::Struct(_, fields), Value::Object(values)) => InOrder::new(fields, values).read(read),
+        (Kind::List | Kind::Tuple(_) | Kind::Struct(..), Value::Array(values)) => {
+            let (n_values, mut values) = (values.len(), values.into_iter());
+            read(Parts::List(&mut values))?;
+            let is_whole = values.len() == 0;
+            is_whole.then_some(()).ok_or_else(|| Error::invalid_length(n_values, &"fewer elements"))
+        }
+        (Kind::Enum(..), Value::String(name)) => read(Parts::Variant(Name::Text(name))),
+        (_, value) => value.deserialize_any(Other(expected)).map_err(Error::custom),
+    }
 }
 
 fn not_asked_for<T>() -> Result<T, Error> {
@@ -69,9 +125,17 @@ fn not_asked_for<T>() -> Result<T, Error> {
 
 /// Reads numbers as the format does.
 macro_rules! numbers {
-    ($($deserialize:ident $visit:ident),+) => {$(
+    ($($deserialize:ident $name:literal),+) => {$(
         fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            visitor.$visit(erased_serde::deserialize(self.0)?)
+            match self {
+                Self::Value(value) => value.$deserialize(visitor).map_err(Error::custom),
+                Self::Format(format) => match format.$deserialize(Numbers($name))? {
+                    Number::Bool(value) => visitor.visit_bool(value),
+                    Number::Unsigned(value) => visitor.visit_u64(value),
+                    Number::Signed(value) => visitor.visit_i64(value),
+                    Number::Float(value) => visitor.visit_f64(value),
+                },
+            }
         }
     )+};
 }
@@ -84,35 +148,25 @@ impl<'de> serde::Deserializer<'de> for Reader<'_, 'de> {
     }
 
     numbers! {
-        deserialize_bool visit_bool, deserialize_u8 visit_u8, deserialize_u16 visit_u16,
-        deserialize_u32 visit_u32, deserialize_u64 visit_u64, deserialize_i8 visit_i8,
-        deserialize_i16 visit_i16, deserialize_i32 visit_i32, deserialize_i64 visit_i64,
-        deserialize_f32 visit_f32, deserialize_f64 visit_f64
-    }
-
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let _: IgnoredAny = erased_serde::deserialize(self.0)?;
-        visitor.visit_unit()
+        deserialize_bool "a boolean", deserialize_u8 "u8", deserialize_u16 "u16", deserialize_u32 "u32",
+        deserialize_u64 "u64", deserialize_i8 "i8", deserialize_i16 "i16", deserialize_i32 "i32",
+        deserialize_i64 "i64", deserialize_f32 "f32", deserialize_f64 "f64"
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        read_parts(
-            visitor,
-            |ask| self.0.deserialize_option(ask),
-            |visitor, parts| match parts {
-                Parts::None => visitor.visit_none(),
-                Parts::Some(reader) => visitor.visit_some(reader),
-                _ => not_asked_for(),
-            },
-        )
+        self.read_parts(Kind::Option, visitor, |visitor, parts| match parts {
+            Parts::None => visitor.visit_none(),
+            Parts::Some(reader) => visitor.visit_some(reader),
+            _ => not_asked_for(),
+        })
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        read_parts(visitor, |ask| self.0.deserialize_seq(ask), visit_list)
+        self.read_list(Kind::List, visitor)
     }
 
     fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Error> {
-        read_parts(visitor, |ask| self.0.deserialize_tuple(len, ask), visit_list)
+        self.read_list(Kind::Tuple(len), visitor)
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -121,14 +175,7 @@ impl<'de> serde::Deserializer<'de> for Reader<'_, 'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        read_parts(
-            visitor,
-            |ask| self.0.deserialize_struct(name, fields, ask),
-            |visitor, parts| match parts {
-                Parts::Fields(fields) => visitor.visit_map(fields),
-                parts => visit_list(visitor, parts),
-            },
-        )
+        self.read_list(Kind::Struct(name, fields), visitor)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -137,30 +184,23 @@ impl<'de> serde::Deserializer<'de> for Reader<'_, 'de> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        read_parts(
-            visitor,
-            |ask| self.0.deserialize_enum(name, variants, ask),
-            |visitor, parts| match parts {
-                Parts::Variant(Name::Number(number)) => visitor.visit_enum(U32Deserializer::new(number)),
-                Parts::Variant(Name::Text(text)) => visitor.visit_enum(StringDeserializer::new(text)),
-                _ => not_asked_for(),
-            },
-        )
+        self.read_parts(Kind::Enum(name, variants), visitor, |visitor, parts| match parts {
+            Parts::Variant(Name::Number(number)) => visitor.visit_enum(U32Deserializer::new(number)),
+            Parts::Variant(Name::Text(text)) => visitor.visit_enum(StringDeserializer::new(text)),
+            _ => not_asked_for(),
+        })
     }
 
     fn is_human_readable(&self) -> bool {
-        serde::Deserializer::is_human_readable(&self.0)
+        match self {
+            Self::Value(_) => true,
+            Self::Format(format) => format.is_human_readable(),
+        }
     }
 
     forward_to_deserialize_any! {
         i128 u128 char str string bytes byte_buf unit unit_struct newtype_struct tuple_struct map identifier
-    }
-}
-
-fn visit_list<'de, V: Visitor<'de>>(visitor: V, parts: Parts<'_, 'de>) -> Result<V::Value, Error> {
-    match parts {
-        Parts::List(list) => visitor.visit_seq(list),
-        _ => not_asked_for(),
+        ignored_any
     }
 }
 
@@ -177,24 +217,41 @@ impl<'de> SeqAccess<'de> for dyn List<'de> + '_ {
     }
 }
 
-impl<'de> MapAccess<'de> for dyn Fields<'de> + '_ {
-    type Error = Error;
+impl<'de> List<'de> for std::vec::IntoIter<Value> {
+    fn next(&mut self, read: Read<'_, 'de>) -> Result<bool, Error> {
+        Iterator::next(self).map_or(Ok(false), |value| read(Reader::Value(value)).map(|()| true))
+    }
+}
 
-    fn next_key_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
-        Ok(match self.name()? {
-            None => None,
-            Some(Name::Number(number)) => Some(seed.deserialize(number.into_deserializer())?),
-            Some(Name::Text(text)) => Some(seed.deserialize(text.into_deserializer())?),
-        })
+/// The values of a struct in the order of its fields; other values are ignored.
+struct InOrder {
+    fields: std::slice::Iter<'static, &'static str>,
+    values: Map<String, Value>,
+    /// The last field, if it has no value.
+    missing: Option<&'static str>,
+}
+
+impl InOrder {
+    fn new(fields: &'static [&'static str], values: Map<String, Value>) -> Self {
+        Self { fields: fields.iter(), values, missing: None }
     }
 
-    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
-        let (mut seed, mut value) = (Some(seed), None);
-        self.value(&mut |reader| {
-            value = seed.take().map(|seed| seed.deserialize(reader)).transpose()?;
-            Ok(())
-        })?;
-        value.ok_or_else(|| Error::custom("a field without a value"))
+    fn read(mut self, read: ReadParts<'_, '_>) -> Result<(), Error> {
+        let fields = read(Parts::List(&mut self));
+        fields.map_err(|error| self.missing.map_or(error, Error::missing_field))
+    }
+}
+
+impl<'de> List<'de> for InOrder {
+    fn next(&mut self, read: Read<'_, 'de>) -> Result<bool, Error> {
+        let Some(&field) = self.fields.next() else { return Ok(false) };
+        let value = self.values.remove(field);
+        self.missing = value.is_none().then_some(field);
+        match value {
+            Some(value) => read(Reader::Value(value)).map(|()| true),
+            // An option is none, another field has its default, if there is one.
+            None => Ok(read(Reader::Value(Value::Null)).is_ok()),
+        }
     }
 }
 
@@ -202,7 +259,9 @@ impl<'de> MapAccess<'de> for dyn Fields<'de> + '_ {
 struct Ask<'a, 'de> {
     /// The expected value, for messages.
     expected: String,
-    read: &'a mut (dyn FnMut(Parts<'_, 'de>) -> Result<(), Error> + 'a),
+    /// The fields of a struct.
+    fields: &'static [&'static str],
+    read: ReadParts<'a, 'de>,
 }
 
 impl<'de> Visitor<'de> for Ask<'_, 'de> {
@@ -222,15 +281,19 @@ impl<'de> Visitor<'de> for Ask<'_, 'de> {
 
     fn visit_some<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         let deserializer = &mut <dyn Deserializer<'_>>::erase(deserializer);
-        (self.read)(Parts::Some(Reader(deserializer))).map_err(D::Error::custom)
+        (self.read)(Parts::Some(Reader::Format(deserializer))).map_err(D::Error::custom)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<(), A::Error> {
         (self.read)(Parts::List(&mut Of(seq))).map_err(A::Error::custom)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
-        (self.read)(Parts::Fields(&mut Of(map))).map_err(A::Error::custom)
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut values = Map::new();
+        while let Some((field, value)) = map.next_entry()? {
+            values.insert(field, value);
+        }
+        InOrder::new(self.fields, values).read(self.read).map_err(A::Error::custom)
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<(), A::Error> {
@@ -240,22 +303,12 @@ impl<'de> Visitor<'de> for Ask<'_, 'de> {
     }
 }
 
-/// A format's access to parts.
+/// A format's access to the elements of a list.
 struct Of<A>(A);
 
 impl<'de, A: SeqAccess<'de>> List<'de> for Of<A> {
     fn next(&mut self, read: Read<'_, 'de>) -> Result<bool, Error> {
         Ok(self.0.next_element_seed(Seed(read)).map_err(Error::custom)?.is_some())
-    }
-}
-
-impl<'de, A: MapAccess<'de>> Fields<'de> for Of<A> {
-    fn name(&mut self) -> Result<Option<Name>, Error> {
-        self.0.next_key().map_err(Error::custom)
-    }
-
-    fn value(&mut self, read: Read<'_, 'de>) -> Result<(), Error> {
-        self.0.next_value_seed(Seed(read)).map_err(Error::custom)
     }
 }
 
@@ -267,7 +320,53 @@ impl<'de> DeserializeSeed<'de> for Seed<'_, 'de> {
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         let deserializer = &mut <dyn Deserializer<'_>>::erase(deserializer);
-        (self.0)(Reader(deserializer)).map_err(D::Error::custom)
+        (self.0)(Reader::Format(deserializer)).map_err(D::Error::custom)
+    }
+}
+
+/// Accepts nothing: a value is of another type than expected.
+struct Other(String);
+
+impl Visitor<'_> for Other {
+    type Value = ();
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A number as a format gives it.
+enum Number {
+    Bool(bool),
+    Unsigned(u64),
+    Signed(i64),
+    Float(f64),
+}
+
+/// The visitor of all numbers, with the name of their type for messages.
+struct Numbers(&'static str);
+
+impl Visitor<'_> for Numbers {
+    type Value = Number;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Number, E> {
+        Ok(Number::Bool(value))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Number, E> {
+        Ok(Number::Unsigned(value))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Number, E> {
+        Ok(Number::Signed(value))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Number, E> {
+        Ok(Number::Float(value))
     }
 }
 

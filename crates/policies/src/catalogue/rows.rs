@@ -4,13 +4,13 @@
 //! 2016. RSF paper: Vahabi, Lagrée, Vernade, Cappé, *Sequential ranking under random semi-bandit
 //! feedback*, 2016.
 
-use super::define::{arm, builders, catalogue, with_family};
+use super::define::{arm, builders, catalogue, pass, with_family};
 use super::parameters::{Level, ListPolicy, Parameter, PbmPieLevel, Scale};
 use super::row::{Answers, CELLS, Family, ITEMS, Limit, Live, ParameterRow, Row};
 use super::text::{SpecError, parameter};
 use super::visit::{
-    PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased, WithPositionContexts,
-    WithPrefix, WithPrefixContexts, WithStopping, WithUnknownExamination,
+    self, PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased,
+    WithPositionContexts, WithPrefix, WithPrefixContexts, WithStopping, WithUnknownExamination,
 };
 use crate::{
     BatchRank, BcMpTs, BeatTheMean, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, CascadeLinWidth,

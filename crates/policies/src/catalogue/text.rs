@@ -125,6 +125,15 @@ impl SpecError {
         let known: Vec<&str> = rows().iter().map(|row| row.name).collect();
         Self::UnknownPolicy { name: name.to_owned(), known: known.join(", ") }
     }
+
+    fn value(row: &Row, name: &str, value: &Value, kind: Kind) -> Self {
+        Self::Value {
+            policy: row.name,
+            parameter: name.to_owned(),
+            value: value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+            expected: kind.to_string(),
+        }
+    }
 }
 
 /// The parameter of this name, if it is given.
@@ -134,12 +143,7 @@ pub(super) fn parameter<T: Parameter>(
     name: &str,
 ) -> Result<Option<T>, SpecError> {
     let Some(value) = parameters.get(name) else { return Ok(None) };
-    T::deserialize(value).map(Some).map_err(|_| SpecError::Value {
-        policy: row.name,
-        parameter: name.to_owned(),
-        value: value.as_str().map_or_else(|| value.to_string(), str::to_owned),
-        expected: T::KIND.to_string(),
-    })
+    T::deserialize(value).map(Some).map_err(|_| SpecError::value(row, name, value, T::KIND))
 }
 
 /// The names of the parameters, for a message.

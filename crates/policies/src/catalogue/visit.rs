@@ -29,7 +29,12 @@ impl From<DuelShape> for PairKnown {
 }
 
 macro_rules! visitors {
-    ($($(#[$doc:meta])* $Visitor:ident($Known:ty $(, $tolerance:ident: $Tolerance:ty)?) for [$($Bound:tt)+];)*) => {$(
+    ($($(#[$doc:meta])* $Visitor:ident($Known:ty $(, $tolerance:ident: $Tolerance:ty)?) for $Policy:ident: [$($Bound:tt)+];)*) => {$(
+        #[doc = concat!("Policies that [`", stringify!($Visitor), "`] visits.")]
+        pub trait $Policy: $($Bound)+ + DeserializeOwned {}
+
+        impl<P: $($Bound)+ + DeserializeOwned> $Policy for P {}
+
         $(#[$doc])*
         pub trait $Visitor {
             /// The visitor's result.
@@ -38,7 +43,7 @@ macro_rules! visitors {
             /// `build` constructs a fresh policy from its knowledge and the horizon.
             fn with<P, F>(self, build: F $(, $tolerance: $Tolerance)?) -> Self::Output
             where
-                P: $($Bound)+ + DeserializeOwned,
+                P: $Policy,
                 F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static;
         }
     )*};
@@ -46,26 +51,26 @@ macro_rules! visitors {
 
 visitors! {
     /// Visits policies of [`Family::PositionBased`](super::Family::PositionBased).
-    WithPositionBased(PbmKnown<'_>) for [Policy<Pbm> + Member<Ranking>];
+    WithPositionBased(PbmKnown<'_>) for PositionBasedPolicy: [Policy<Pbm> + Member<Ranking>];
     /// Visits policies of [`Family::UnknownExamination`](super::Family::UnknownExamination).
-    WithUnknownExamination(PrefixKnown<'_>) for [Policy<Pbm> + Member<Ranking>];
+    WithUnknownExamination(PrefixKnown<'_>) for UnknownExaminationPolicy: [Policy<Pbm> + Member<Ranking>];
     /// Visits policies of [`Family::Prefix`](super::Family::Prefix).
-    WithPrefix(PrefixKnown<'_>) for [Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Member<Ranking>];
+    WithPrefix(PrefixKnown<'_>) for PrefixPolicy: [Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Member<Ranking>];
     /// Visits policies of [`Family::AnyList`](super::Family::AnyList).
-    WithAnyList(ListShape) for [Policy<Pbm> + Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Policy<ClicksOnly> + Member<Ranking>];
+    WithAnyList(ListShape) for AnyListPolicy: [Policy<Pbm> + Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Policy<ClicksOnly> + Member<Ranking>];
     /// Visits policies of [`Family::PositionContexts`](super::Family::PositionContexts).
-    WithPositionContexts((PbmKnown<'_>, ContextKnown<'_>)) for [PolicyFor<Pbm> + Member<Ranking>];
+    WithPositionContexts((PbmKnown<'_>, ContextKnown<'_>)) for PositionContextsPolicy: [PolicyFor<Pbm> + Member<Ranking>];
     /// Visits policies of [`Family::PrefixContexts`](super::Family::PrefixContexts).
-    WithPrefixContexts((PrefixKnown<'_>, ContextKnown<'_>)) for [PolicyFor<SemiBandit> + PolicyFor<Cascade> + PolicyFor<Dcm> + Member<Ranking>];
+    WithPrefixContexts((PrefixKnown<'_>, ContextKnown<'_>)) for PrefixContextsPolicy: [PolicyFor<SemiBandit> + PolicyFor<Cascade> + PolicyFor<Dcm> + Member<Ranking>];
     /// Visits policies of [`Family::Budgeted`](super::Family::Budgeted).
-    WithBudgeted(ListShape) for [Policy<Cascade> + Recommend<Ranking> + Member<Ranking>];
+    WithBudgeted(ListShape) for BudgetedPolicy: [Policy<Cascade> + Recommend<Ranking> + Member<Ranking>];
     /// Visits policies of [`Family::Cells`](super::Family::Cells).
-    WithCells(TableShape) for [Policy<RankOne> + Member<Cell>];
+    WithCells(TableShape) for CellsPolicy: [Policy<RankOne> + Member<Cell>];
     /// Visits policies of [`Family::Pairs`](super::Family::Pairs).
-    WithPairs(PairKnown) for [Policy<Dueling> + Recommend<ItemId> + Member<Pair>];
+    WithPairs(PairKnown) for PairsPolicy: [Policy<Dueling> + Recommend<ItemId> + Member<Pair>];
     /// Visits policies of [`Family::Stopping`](super::Family::Stopping) and `FullFeedback`. Items
     /// of an answer are less attractive than the K-th best by at most `tolerance`.
-    WithStopping(ListShape, tolerance: NonNegative) for [
+    WithStopping(ListShape, tolerance: NonNegative) for StoppingPolicy: [
         Policy<Cascade> + Policy<SemiBandit> + Recommend<Ranking> + Stop<Answer: AsRef<[ItemId]>> + Member<Ranking>
     ];
 }

@@ -124,6 +124,17 @@ impl Knowledge {
         })
     }
 
+    // Not inlined in the constructors of all policies.
+    #[inline(never)]
+    pub(super) fn position_based(&self) -> Result<PbmKnown<'_>, Error> {
+        Ok(PbmKnown::new(self.list_shape()?, &self.examination)?)
+    }
+
+    #[inline(never)]
+    pub(super) fn prefix_known(&self) -> Result<PrefixKnown<'_>, Error> {
+        PrefixKnown::with_places(self.list_shape()?, &self.places)
+    }
+
     pub(super) fn list_shape(&self) -> Result<ListShape, Error> {
         Ok(ListShape::new(self.sizes[0], self.sizes[1])?)
     }

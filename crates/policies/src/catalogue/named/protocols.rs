@@ -1,21 +1,19 @@
 //! The protocols of the catalogue, and how each one makes its policies.
 
-use super::super::erased::{Identifies, Maker, Member};
-use super::super::{
-    Family, PairKnown, PolicySpec, Protocol, WithAnyList, WithBudgeted, WithCells, WithPairs,
-    WithPositionBased, WithPositionContexts, WithPrefix, WithPrefixContexts, WithStopping,
-    WithUnknownExamination,
+use super::super::erased::{Identifies, Maker};
+use super::super::visit::{
+    self, PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased,
+    WithPositionContexts, WithPrefix, WithPrefixContexts, WithStopping, WithUnknownExamination,
 };
+use super::super::{Family, PolicySpec, Protocol};
 use super::Knowledge;
 use super::segments::segments;
-use crate::context::PolicyFor;
-use crate::{Error, Policy, PositionsKnown, PrefixKnown, Recommend, Stop};
+use crate::{Error, PositionsKnown, PrefixKnown};
 use click_models::{
-    Cascade, Cell, ClicksOnly, ContextKnown, Dcm, DuelShape, Dueling, Interaction, ItemId, ListShape, Pair,
-    Pbm, PbmKnown, RankOne, Ranking, SemiBandit, TableShape,
+    Cascade, ClicksOnly, ContextKnown, Dcm, DuelShape, Dueling, Interaction, ListShape, Pbm, PbmKnown,
+    RankOne, SemiBandit, TableShape,
 };
 use confidence::NonNegative;
-use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 
 /// A protocol of the catalogue.
@@ -39,13 +37,13 @@ struct Make<I>(PhantomData<fn() -> I>);
 /// Implements a visitor for protocols of a family, given what else its policies can do, the part of
 /// the knowledge that they use, and their answer on the best items.
 macro_rules! make {
-    ($($Visitor:ident on $($Interaction:ident),+: $Member:path, $Bound:path, |$knowledge:ident| -> $Known:ty $known:block, $identifies:ident;)*) => {$($(
+    ($($Visitor:ident on $($Interaction:ident),+: $Policy:ident, |$knowledge:ident| -> $Known:ty $known:block, $identifies:ident;)*) => {$($(
         impl $Visitor for Make<$Interaction> {
             type Output = Maker<$Interaction>;
 
             fn with<P, F>(self, build: F) -> Self::Output
             where
-                P: PolicyFor<$Interaction> + $Member + $Bound + DeserializeOwned,
+                P: visit::$Policy,
                 F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static,
             {
                 let fresh = move |$knowledge: &Knowledge| build($known, $knowledge.horizon.unwrap_or(0));
@@ -56,31 +54,31 @@ macro_rules! make {
 }
 
 make! {
-    WithPositionBased on Pbm: Member<Ranking>, Sized, |knowledge| -> PbmKnown<'_> {
-        PbmKnown::new(knowledge.list_shape()?, &knowledge.examination)?
+    WithPositionBased on Pbm: PositionBasedPolicy, |knowledge| -> PbmKnown<'_> {
+        knowledge.position_based()?
     }, nothing;
-    WithUnknownExamination on Pbm: Member<Ranking>, Sized, |knowledge| -> PrefixKnown<'_> {
-        PrefixKnown::with_places(knowledge.list_shape()?, &knowledge.places)?
+    WithUnknownExamination on Pbm: UnknownExaminationPolicy, |knowledge| -> PrefixKnown<'_> {
+        knowledge.prefix_known()?
     }, nothing;
-    WithPrefix on SemiBandit, Cascade, Dcm: Member<Ranking>, Sized, |knowledge| -> PrefixKnown<'_> {
-        PrefixKnown::with_places(knowledge.list_shape()?, &knowledge.places)?
+    WithPrefix on SemiBandit, Cascade, Dcm: PrefixPolicy, |knowledge| -> PrefixKnown<'_> {
+        knowledge.prefix_known()?
     }, nothing;
-    WithPositionContexts on Pbm: Member<Ranking>, Sized, |knowledge| -> (PbmKnown<'_>, ContextKnown<'_>) {
-        (PbmKnown::new(knowledge.list_shape()?, &knowledge.examination)?, knowledge.contexts()?)
+    WithPositionContexts on Pbm: PositionContextsPolicy, |knowledge| -> (PbmKnown<'_>, ContextKnown<'_>) {
+        (knowledge.position_based()?, knowledge.contexts()?)
     }, nothing;
-    WithPrefixContexts on SemiBandit, Cascade, Dcm: Member<Ranking>, Sized, |knowledge| -> (PrefixKnown<'_>, ContextKnown<'_>) {
-        (PrefixKnown::with_places(knowledge.list_shape()?, &knowledge.places)?, knowledge.contexts()?)
+    WithPrefixContexts on SemiBandit, Cascade, Dcm: PrefixContextsPolicy, |knowledge| -> (PrefixKnown<'_>, ContextKnown<'_>) {
+        (knowledge.prefix_known()?, knowledge.contexts()?)
     }, nothing;
-    WithAnyList on Pbm, SemiBandit, Cascade, Dcm, ClicksOnly: Member<Ranking>, Sized, |knowledge| -> ListShape {
+    WithAnyList on Pbm, SemiBandit, Cascade, Dcm, ClicksOnly: AnyListPolicy, |knowledge| -> ListShape {
         knowledge.list_shape()?
     }, nothing;
-    WithBudgeted on Cascade: Member<Ranking>, Recommend<Ranking>, |knowledge| -> ListShape {
+    WithBudgeted on Cascade: BudgetedPolicy, |knowledge| -> ListShape {
         knowledge.list_shape()?
     }, list;
-    WithCells on RankOne: Member<Cell>, Sized, |knowledge| -> TableShape {
+    WithCells on RankOne: CellsPolicy, |knowledge| -> TableShape {
         TableShape::new(knowledge.sizes[0], knowledge.sizes[1])?
     }, nothing;
-    WithPairs on Dueling: Member<Pair>, Recommend<ItemId>, |knowledge| -> PairKnown {
+    WithPairs on Dueling: PairsPolicy, |knowledge| -> PairKnown {
         PairKnown { shape: DuelShape::new(knowledge.sizes[0])?, gamma: knowledge.gamma }
     }, item;
 }
@@ -90,11 +88,7 @@ impl WithStopping for Make<Cascade> {
 
     fn with<P, F>(self, build: F, _tolerance: NonNegative) -> Self::Output
     where
-        P: Policy<Cascade>
-            + Recommend<Ranking>
-            + Stop<Answer: AsRef<[ItemId]>>
-            + Member<Ranking>
-            + DeserializeOwned,
+        P: visit::StoppingPolicy,
         F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
     {
         Maker::new(move |knowledge: &Knowledge| build(knowledge.list_shape()?, 0), Identifies::answer())

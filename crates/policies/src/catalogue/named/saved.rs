@@ -1,12 +1,13 @@
 //! Saving and restoring a policy by name.
 
 use super::super::PolicySpec;
-use super::super::erased::{BoxedPolicy, Erased, Maker};
+use super::super::erased::{BoxedPolicy, Maker};
 use super::{Catalogued, Knowledge, NamedPolicy};
 use serde::de::{self, DeserializeSeed, SeqAccess, Visitor};
 use serde::ser::SerializeTuple as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 use std::marker::PhantomData;
 
@@ -37,40 +38,39 @@ impl<I: Catalogued> NamedPolicy<I> {
 
 /// The saved policy in human-readable formats.
 #[derive(Serialize)]
-struct Readable<'a, S> {
+struct Readable<'a> {
     format: u32,
     policy: &'static str,
     parameters: Map<String, Value>,
     told: &'a Knowledge,
-    state: S,
-}
-
-/// The state of a policy.
-struct State<'a, I>(&'a dyn Erased<I>);
-
-impl<I: Catalogued> Serialize for State<'_, I> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        erased_serde::serialize(self.0.state(), serializer)
-    }
+    state: &'a dyn erased_serde::Serialize,
 }
 
 impl<I: Catalogued> Serialize for NamedPolicy<I> {
     /// A map in human-readable formats, a tuple (format, text, knowledge, state) in binary ones.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { spec, knowledge, policy } = self;
-        let state = State(&**policy);
-        if serializer.is_human_readable() {
-            let (name, parameters) = (spec.name(), spec.parameters());
-            return Readable { format: FORMAT, policy: name, parameters, told: knowledge, state }
-                .serialize(serializer);
-        }
-        let mut tuple = serializer.serialize_tuple(4)?;
-        tuple.serialize_element(&FORMAT)?;
-        tuple.serialize_element(&spec.to_string())?;
-        tuple.serialize_element(knowledge)?;
-        tuple.serialize_element(&state)?;
-        tuple.end()
+        write(&self.spec, &self.knowledge, self.policy.state(), serializer)
     }
+}
+
+/// Writes the parts of a policy; one function for all protocols.
+fn write<S: Serializer>(
+    spec: &PolicySpec,
+    knowledge: &Knowledge,
+    state: &dyn erased_serde::Serialize,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    if serializer.is_human_readable() {
+        let (name, parameters) = (spec.name(), spec.parameters());
+        return Readable { format: FORMAT, policy: name, parameters, told: knowledge, state }
+            .serialize(serializer);
+    }
+    let mut tuple = serializer.serialize_tuple(4)?;
+    tuple.serialize_element(&FORMAT)?;
+    tuple.serialize_element(&spec.to_string())?;
+    tuple.serialize_element(knowledge)?;
+    tuple.serialize_element(state)?;
+    tuple.end()
 }
 
 impl<'de, I: Catalogued> Deserialize<'de> for NamedPolicy<I> {
@@ -83,54 +83,71 @@ impl<'de, I: Catalogued> Deserialize<'de> for NamedPolicy<I> {
 }
 
 impl<I: Catalogued> NamedPolicy<I> {
-    fn from_map(mut saved: Map<String, Value>) -> Result<Self, String> {
-        let mut take =
-            |key: &str| saved.remove(key).ok_or_else(|| format!("a saved policy has `{key}`: none found"));
-        check_format(&take("format")?)?;
-        let (name, parameters) = (take("policy")?, take("parameters")?);
-        let name = name.as_str().ok_or_else(|| format!("`policy` is {name}, expected a name"))?;
-        let parameters = match parameters {
-            Value::Object(parameters) => parameters,
-            other => return Err(format!("`parameters` of `{name}` is {other}, expected a map")),
-        };
-        let spec = PolicySpec::from_parameters(name, &parameters).map_err(|error| error.to_string())?;
-        let knowledge =
-            Knowledge::deserialize(take("told")?).map_err(|error| format!("`told` of `{name}`: {error}"))?;
-        let state = take("state")?;
-        if let Some(key) = saved.keys().next() {
-            return Err(format!("a saved policy has no `{key}`"));
-        }
-        let policy =
-            maker::<I>(&spec)?.saved(state).map_err(|error| format!("`state` of `{name}`: {error}"))?;
+    fn from_map(saved: Map<String, Value>) -> Result<Self, String> {
+        let (spec, knowledge, state) = parts(saved)?;
+        let policy = maker::<I>(&spec)?.saved_value(state);
+        let policy = policy.map_err(|error| format!("`state` of `{}`: {error}", spec.name()))?;
         Self::assemble(spec, knowledge, policy)
     }
 
     /// Refuses a state if its sizes or settings are not those of the named policy.
     fn assemble(spec: PolicySpec, knowledge: Knowledge, policy: BoxedPolicy<I>) -> Result<Self, String> {
-        let (name, sizes) = (spec.name(), policy.sizes());
         // Checked first: building a fresh policy of the saved sizes may take much memory.
-        if sizes != knowledge.sizes {
-            return Err(format!(
-                "the saved policy `{name}` was told the sizes {:?}, but has {sizes:?}",
-                knowledge.sizes
-            ));
-        }
+        check_sizes(&spec, &knowledge, policy.sizes())?;
         let fresh = Self::fresh(&spec, &knowledge).map_err(|error| error.to_string())?;
-        let [expected, found] =
-            [&fresh, &policy].map(|policy| serde_json::to_value(State(&**policy)).unwrap_or_default());
-        for setting in &policy.settings() {
-            let [expected, found] = [&expected, &found].map(|state| state.pointer(setting));
-            if expected.is_none() || found != expected {
-                let [expected, found] = [expected, found]
-                    .map(|value| value.map_or_else(|| "nothing".to_owned(), Value::to_string));
-                let setting = setting.trim_start_matches('/');
-                return Err(format!(
-                    "the state of the saved policy `{name}` has {setting} = {found}, expected {expected}"
-                ));
-            }
-        }
+        check_settings(&spec, &policy.settings(), fresh.state(), policy.state())?;
         Ok(Self { spec, knowledge, policy })
     }
+}
+
+/// The policy, its knowledge and its state in a human-readable format.
+fn parts(mut saved: Map<String, Value>) -> Result<(PolicySpec, Knowledge, Value), String> {
+    let mut take =
+        |key: &str| saved.remove(key).ok_or_else(|| format!("a saved policy has `{key}`: none found"));
+    check_format(&take("format")?)?;
+    let (name, parameters) = (take("policy")?, take("parameters")?);
+    let name = name.as_str().ok_or_else(|| format!("`policy` is {name}, expected a name"))?;
+    let parameters = match parameters {
+        Value::Object(parameters) => parameters,
+        other => return Err(format!("`parameters` of `{name}` is {other}, expected a map")),
+    };
+    let spec = PolicySpec::from_parameters(name, &parameters).map_err(|error| error.to_string())?;
+    let knowledge =
+        Knowledge::deserialize(take("told")?).map_err(|error| format!("`told` of `{name}`: {error}"))?;
+    let state = take("state")?;
+    match saved.keys().next() {
+        Some(key) => Err(format!("a saved policy has no `{key}`")),
+        None => Ok((spec, knowledge, state)),
+    }
+}
+
+fn check_sizes(spec: &PolicySpec, knowledge: &Knowledge, sizes: [usize; 2]) -> Result<(), String> {
+    if sizes == knowledge.sizes {
+        return Ok(());
+    }
+    let (name, told) = (spec.name(), knowledge.sizes);
+    Err(format!("the saved policy `{name}` was told the sizes {told:?}, but has {sizes:?}"))
+}
+
+fn check_settings(
+    spec: &PolicySpec,
+    settings: &[Cow<'static, str>],
+    fresh: &dyn erased_serde::Serialize,
+    found: &dyn erased_serde::Serialize,
+) -> Result<(), String> {
+    let [expected, found] = [fresh, found].map(|state| serde_json::to_value(state).unwrap_or_default());
+    for setting in settings {
+        let [expected, found] = [&expected, &found].map(|state| state.pointer(setting));
+        if expected.is_none() || found != expected {
+            let [expected, found] =
+                [expected, found].map(|value| value.map_or_else(|| "nothing".to_owned(), Value::to_string));
+            let (name, setting) = (spec.name(), setting.trim_start_matches('/'));
+            return Err(format!(
+                "the state of the saved policy `{name}` has {setting} = {found}, expected {expected}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn check_format(format: &impl Display) -> Result<(), String> {

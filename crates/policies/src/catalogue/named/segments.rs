@@ -7,8 +7,8 @@ use super::{Catalogued, Knowledge, NOBODY};
 use crate::{Decision, Error, Segmented, Select, Setup, Update};
 use click_models::{Interaction, Ranking};
 use rand::Rng;
-use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
+use serde::{Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt::{self, Formatter};
 use std::marker::PhantomData;
@@ -82,11 +82,8 @@ impl<I: Interaction<Action = Ranking>> Update<Ranking, I::Feedback> for Inside<I
 struct States<I>(PolicySpec, PhantomData<fn() -> I>);
 
 impl<I: Catalogued + Interaction<Action = Ranking>> States<I> {
-    fn read(
-        &self,
-        state: &mut dyn erased_serde::Deserializer<'_>,
-    ) -> Result<Segmented<Inside<I>>, erased_serde::Error> {
-        Reader(state).deserialize_struct("Segmented", &["n_segments", "policies"], self)
+    fn read(&self, state: Reader<'_, '_>) -> Result<Segmented<Inside<I>>, erased_serde::Error> {
+        state.deserialize_struct("Segmented", &["n_segments", "policies"], self)
     }
 
     fn assemble<E: serde::de::Error>(
@@ -114,24 +111,6 @@ impl<'de, I: Catalogued + Interaction<Action = Ranking>> Visitor<'de> for &State
         let n_segments = seq.next_element()?;
         States::assemble(n_segments, seq.next_element_seed(Policies(self))?)
     }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut n_segments, mut policies) = (None, None);
-        while let Some(field) = map.next_key::<Field>()? {
-            match field {
-                Field::NSegments => n_segments = Some(map.next_value()?),
-                Field::Policies => policies = Some(map.next_value_seed(Policies(self))?),
-            }
-        }
-        States::assemble(n_segments, policies)
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "snake_case")]
-enum Field {
-    NSegments,
-    Policies,
 }
 
 /// Reads the list of policies.
