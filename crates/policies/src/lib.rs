@@ -20,6 +20,7 @@ mod read_as;
 mod sampling;
 mod setup;
 mod shortlist;
+mod sort;
 #[cfg(test)]
 mod tests;
 mod top_l;

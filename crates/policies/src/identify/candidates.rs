@@ -4,6 +4,7 @@ use crate::Error;
 use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;
+use crate::sort::sort;
 use click_models::{Clicks, ItemId, ListShape, Ranking};
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -208,7 +209,7 @@ impl Candidates {
 
     /// Sorts by mean, largest first; equal ones stay in order.
     fn sort_by_mean(&self, items: &mut [ItemId]) {
-        items.sort_by(|&a, &b| self.mean(b).total_cmp(&self.mean(a)));
+        sort(items, &|&a, &b| self.mean(b).total_cmp(&self.mean(a)));
     }
 
     /// The empirical mean; 0 without an observation.

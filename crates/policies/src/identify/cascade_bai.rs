@@ -12,6 +12,7 @@ mod step;
 
 use super::candidates::fill;
 use crate::setup::Setup;
+use crate::sort::sort;
 use crate::{Decision, Delta, Recommend, Select, Stop, Update};
 use click_models::{CascadeFeedback, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
 use confidence::NonNegative;
@@ -216,7 +217,7 @@ impl CascadeBai {
 
     /// Sorts by mean, largest first; equal ones stay in order.
     fn sort_by_mean(&self, items: &mut [ItemId]) {
-        items.sort_by(|&a, &b| self.mean(b).total_cmp(&self.mean(a)));
+        sort(items, &|&a, &b| self.mean(b).total_cmp(&self.mean(a)));
     }
 
     /// Draws the random order for ties before the first step.

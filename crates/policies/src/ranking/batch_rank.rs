@@ -2,6 +2,7 @@ use crate::coin::draw_in_order;
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::setup::Setup;
+use crate::sort::sort_unstable;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Clicks, ListFeedback, ListShape, Ranking};
 use confidence::math::ln;
@@ -177,17 +178,17 @@ impl BatchRank {
             bounds.push(Bounds { lower, upper, item });
             (*shows, *clicks) = (0, 0);
         }
-        bounds.sort_unstable_by(|a, b| b.lower.total_cmp(&a.lower));
+        sort_unstable(bounds, &|a, b| b.lower.total_cmp(&a.lower));
         let above = split(bounds, n_positions);
         if above == 0 {
             let bar = bounds[n_positions - 1].lower;
-            bounds.sort_unstable_by_key(|item| (item.upper < bar, item.item));
+            sort_unstable(bounds, &|a, b| (a.upper < bar, a.item).cmp(&(b.upper < bar, b.item)));
             let n_items = bounds.partition_point(|item| item.upper >= bar);
             let stage = stage.saturating_add(1);
             batches[number] = Batch { start, n_positions, n_items, stage, n_waiting: n_items };
         } else {
-            bounds[..above].sort_unstable_by_key(|item| item.item);
-            bounds[above..].sort_unstable_by_key(|item| item.item);
+            sort_unstable(&mut bounds[..above], &|a, b| a.item.cmp(&b.item));
+            sort_unstable(&mut bounds[above..], &|a, b| a.item.cmp(&b.item));
             batches[number] = Batch::fresh(start, above, above);
             batches.insert(number + 1, Batch::fresh(start + above, n_positions - above, n_items - above));
         }

@@ -17,6 +17,7 @@
 mod buckets;
 mod circles;
 
+use crate::sort::{sort, sort_unstable};
 use buckets::Buckets;
 use click_models::ItemId;
 use rand::Rng;
@@ -183,7 +184,8 @@ impl Queue {
     /// Sorts the items: by turns, those of equally many turns by rank.
     pub(super) fn arrange(&mut self, observations: impl Fn(ItemId) -> u64, rank: impl Fn(ItemId) -> u32) {
         let Self { ring, open, .. } = self;
-        ring.sort_unstable_by_key(|&item| (observations(item) + open[item.index()], rank(item)));
+        let key = |item: ItemId| (observations(item) + open[item.index()], rank(item));
+        sort_unstable(ring, &|&a, &b| key(a).cmp(&key(b)));
         self.front = 0;
         if std::mem::take(&mut self.is_linked) {
             self.link(observations);
@@ -195,7 +197,7 @@ impl Queue {
         in_order.clear();
         let is_open = |open: &[u64], item: ItemId| open.get(item.index()).is_some_and(|&open| open > 0);
         in_order.extend(unobserved.iter().filter(|&&item| is_open(&self.open, item)));
-        in_order.sort_unstable_by_key(|&item| self.buckets.place(item));
+        sort_unstable(in_order, &|&a, &b| self.buckets.place(a).cmp(&self.buckets.place(b)));
         for &item in in_order.iter().rev() {
             if is_open(&self.open, item) {
                 self.open[item.index()] -= 1;
@@ -240,7 +242,8 @@ impl Queue {
                 open[item.index()] += 1;
             }
             items.rotate_left(n_shown);
-            items.sort_by_key(|item| observations(*item) + open[item.index()]);
+            let turns = |item: ItemId| observations(item) + open[item.index()];
+            sort(&mut items, &|&a, &b| turns(a).cmp(&turns(b)));
         }
         if open.iter().all(|&open| open == 0) {
             open.clear();

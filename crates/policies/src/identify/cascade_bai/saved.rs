@@ -9,6 +9,7 @@ use super::settings::{Rival, Settings, ShowOrder};
 use super::sorted::Sorted;
 use crate::Error;
 use crate::error::check_counts;
+use crate::sort::sort;
 use click_models::{ItemId, ListShape};
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +36,8 @@ impl CascadeBai {
         let n_items = rank.len();
         let is_any_open = !open.is_empty();
         open.resize(n_items, 0);
-        in_question.sort_by_key(|item| observations[item.index()] + open[item.index()]);
+        let turns = |item: ItemId| observations[item.index()] + open[item.index()];
+        sort(&mut in_question, &|&a, &b| turns(a).cmp(&turns(b)));
         let fresh = |(&n, &s)| Item { n, s, quiet_n: 0, quiet_s: 0 };
         let with_room = |mut items: Vec<ItemId>| {
             items.reserve_exact(n_items - items.len());

@@ -9,6 +9,7 @@
 //!
 //! Arms sorted into tiles by mean, then by floor, anew after as many changes as arms.
 
+use crate::sort::sort_unstable;
 use crate::top_l::{Ties, TopL};
 use click_models::ItemId;
 
@@ -197,9 +198,9 @@ impl Tiles {
         let Self { arms, items, sorted, .. } = self;
         sorted.clear();
         sorted.extend(arms.iter().copied().zip(items.iter().copied()));
-        sorted.sort_unstable_by(|(one, _), (other, _)| other.mean.total_cmp(&one.mean));
+        sort_unstable(sorted, &|(one, _), (other, _)| other.mean.total_cmp(&one.mean));
         for strip in sorted.chunks_mut(self.bounds.len().div_ceil(n_strips) * self.size) {
-            strip.sort_unstable_by(|(one, _), (other, _)| other.floor.total_cmp(&one.floor));
+            sort_unstable(strip, &|(one, _), (other, _)| other.floor.total_cmp(&one.floor));
         }
         for (place, &(arm, item)) in (0_u32..).zip(&*sorted) {
             (arms[place as usize], items[place as usize]) = (arm, item);
