@@ -253,6 +253,8 @@ where
         &self.label
     }
 
+    // Not inlined once more in `replicate`.
+    #[inline(never)]
     fn resume(
         &self,
         replication: Replication<'_, M>,

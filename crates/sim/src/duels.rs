@@ -57,11 +57,9 @@ where
         state: Option<&[u8]>,
         store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
-        let (model, label) = (replication.users, entry.name());
-        let session = Session::of_curve(label, Loop::Duels, schedule, state, store, S::IS_SAVED);
-        let mut beginning = Progress::new(replication.environment(), replication.policy(label));
-        beginning.recommendation = Some(replication.streams.recommendation(label, replication.number));
-        session.replicate(beginning, &mut |bytes, play_rounds| {
+        let model = replication.users;
+        let session = Session::of_curve(entry.name(), Loop::Duels, schedule, state, store, S::IS_SAVED);
+        session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
             let mut policy = read_or_build::<P, S>(bytes, || entry.build()(replication.told))?;
             play_rounds(&mut Duels { model, rounds: Rounds::<_, P, S>::new(model, &mut policy) });
             Ok(())

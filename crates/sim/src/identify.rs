@@ -228,8 +228,7 @@ impl<F, S, L> Entry<F, S, L> {
         F: Fn(ListShape) -> P,
         S: Saver<P>,
     {
-        let beginning = Progress::new(replication.environment(), replication.policy(self.name()));
-        let (progress, bytes) = session.begin(beginning)?;
+        let (progress, bytes) = session.begin(replication.streams, replication.number)?;
         let policy = read_or_build::<P, S>(bytes, || self.build()(replication.told.known()));
         Ok((policy.map_err(|fault| session.not_a_state(fault))?, progress))
     }

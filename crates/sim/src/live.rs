@@ -70,9 +70,8 @@ where
     ) -> Result<Curve, StateError> {
         let Replication { users, told, streams, number, .. } = replication;
         let session = Session::of_curve(&self.label, Loop::Live, schedule, state, store, true);
-        let beginning = Progress::new(replication.environment(), replication.policy(&self.label));
-        let rounds = session.begin(beginning.clone())?.0.rounds;
-        session.replicate(beginning, &mut |bytes, play_rounds| {
+        let rounds = session.begin(streams, number)?.0.rounds;
+        session.replicate(streams, number, &mut |bytes, play_rounds| {
             let (catalogue, delays, learner) = match bytes {
                 None => {
                     let catalogue = Catalogue::new(self.conditions, users, streams, number);

@@ -48,8 +48,7 @@ where
     S: Saver<P>,
 {
     let session = Session::of_curve(label, Loop::Regret, schedule, state, store, S::IS_SAVED);
-    let beginning = Progress::new(replication.environment(), replication.policy(label));
-    session.replicate(beginning, &mut |bytes, play_rounds| {
+    session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
         let mut policy = read_or_build::<P, S>(bytes, &policy)?;
         play_rounds(&mut Rounds::<M, P, S>::new(replication.users, &mut policy));
         Ok(())

@@ -1,7 +1,7 @@
 //! How the policy of a contender is saved. A policy of the caller need not be serializable, so
 //! saving is requested by type: [`Entry::saved`](crate::Entry::saved).
 
-use postcard::{Deserializer, de_flavors, ser_flavors};
+use postcard::{Deserializer, Serializer, de_flavors, ser_flavors};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// Whether policies are saved.
@@ -32,7 +32,10 @@ pub(crate) fn read_or_build<P, S: Saver<P>>(
     bytes: Option<&[u8]>,
     build: impl FnOnce() -> P,
 ) -> Result<P, String> {
-    bytes.map_or_else(|| Ok(build()), S::read)
+    match bytes {
+        None => Ok(build()),
+        Some(bytes) => S::read(bytes),
+    }
 }
 
 /// Saves no policy: a replication that was interrupted restarts.
@@ -68,17 +71,32 @@ impl<P: Serialize + DeserializeOwned> Saver<P> for Saves {
     // One copy for all users that the policy plays.
     #[inline(never)]
     fn write(policy: &P) -> Result<Vec<u8>, String> {
-        postcard::serialize_with_flavor(policy, Bytes(Vec::new())).map_err(|error| error.to_string())
+        let mut serializer = Serializer { output: Bytes(Vec::new()) };
+        match policy.serialize(&mut serializer) {
+            Ok(()) => Ok(serializer.output.0),
+            Err(error) => Err(fault(&error)),
+        }
     }
 
     #[inline(never)]
     fn read(bytes: &[u8]) -> Result<P, String> {
         let mut deserializer = Deserializer::from_flavor(Rest(bytes));
-        let policy = P::deserialize(&mut deserializer).map_err(|error| format!("the policy: {error}"))?;
-        match deserializer.finalize() {
-            Ok([]) => Ok(policy),
-            rest => Err(format!("{} bytes after the policy", rest.map_or(0, <[u8]>::len))),
+        match P::deserialize(&mut deserializer) {
+            Ok(policy) => end(deserializer).map(|()| policy),
+            Err(error) => Err(format!("the policy: {}", fault(&error))),
         }
+    }
+}
+
+// Not generic, so that they are compiled once for all policies.
+fn fault(error: &postcard::Error) -> String {
+    error.to_string()
+}
+
+fn end<'a>(deserializer: Deserializer<'a, Rest<'a>>) -> Result<(), String> {
+    match deserializer.finalize() {
+        Ok([]) => Ok(()),
+        rest => Err(format!("{} bytes after the policy", rest.map_or(0, <[u8]>::len))),
     }
 }
 

@@ -5,7 +5,7 @@
 //! its users, behind [`Player`].
 
 use crate::state::{Loop, Progress};
-use crate::{Curve, Pause, Schedule, StateError, StateStore};
+use crate::{Curve, Pause, Schedule, StateError, StateStore, Streams};
 use std::fmt::Debug;
 
 /// Why a replication ended before its last round.
@@ -86,10 +86,20 @@ impl<'a> Session<'a> {
         Self { label, played_by, horizon, checkpoints, state, store, is_saved }
     }
 
-    /// Where the replication begins: the progress in its state, with the bytes of the policy;
-    /// without a state, at `beginning`, with a new policy.
-    pub(crate) fn begin(&self, beginning: Progress) -> Result<(Progress, Option<&'a [u8]>), StateError> {
-        let Some(state) = self.state else { return Ok((beginning, None)) };
+    /// Where the replication of this number begins: the progress in its state, with the bytes of
+    /// the policy; without a state, at the beginning of its streams, with a new policy.
+    pub(crate) fn begin(
+        &self,
+        streams: Streams,
+        number: u64,
+    ) -> Result<(Progress, Option<&'a [u8]>), StateError> {
+        let Some(state) = self.state else {
+            let mut progress = Progress::new(streams.environment(number), streams.policy(self.label, number));
+            if self.played_by == Loop::Duels {
+                progress.recommendation = Some(streams.recommendation(self.label, number));
+            }
+            return Ok((progress, None));
+        };
         if !self.is_saved {
             return Err(StateError::NotSaved(self.label.to_owned()));
         }
@@ -104,10 +114,11 @@ impl<'a> Session<'a> {
     /// Plays to the last checkpoint, and returns the record.
     pub(crate) fn replicate(
         mut self,
-        beginning: Progress,
+        streams: Streams,
+        number: u64,
         play_policy: &mut PlayPolicy<'_>,
     ) -> Result<Curve, StateError> {
-        let (mut progress, bytes) = self.begin(beginning)?;
+        let (mut progress, bytes) = self.begin(streams, number)?;
         let mut played = Ok(());
         let read = play_policy(bytes, &mut |player| played = self.play_curve(&mut progress, player));
         read.map_err(|fault| self.not_a_state(fault))?;

@@ -130,10 +130,8 @@ where
         state: Option<&[u8]>,
         store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
-        let label = entry.name();
-        let session = Session::of_curve(label, Loop::Stages, schedule, state, store, S::IS_SAVED);
-        let beginning = Progress::new(replication.environment(), replication.policy(label));
-        session.replicate(beginning, &mut |bytes, play_rounds| {
+        let session = Session::of_curve(entry.name(), Loop::Stages, schedule, state, store, S::IS_SAVED);
+        session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
             let mut policy = read_or_build::<P, S>(bytes, || entry.build()(replication.told.known()))?;
             play_rounds(&mut Stages::<P, S>::new(replication.users, &mut policy));
             Ok(())

@@ -150,10 +150,9 @@ where
         state: Option<&[u8]>,
         store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
-        let (label, users, sees) = (entry.name(), replication.users, entry.played.sees);
-        let session = Session::of_curve(label, Loop::Users, schedule, state, store, S::IS_SAVED);
-        let beginning = Progress::new(replication.environment(), replication.policy(label));
-        session.replicate(beginning, &mut |bytes, play_rounds| {
+        let (users, sees) = (replication.users, entry.played.sees);
+        let session = Session::of_curve(entry.name(), Loop::Users, schedule, state, store, S::IS_SAVED);
+        session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
             let known = || (users.user(0).known(), sees.known(users.known()));
             let mut policy = read_or_build::<P, S>(bytes, || entry.build()(known()))?;
             let (told, decision) = (Context::default(), Decision::default());
