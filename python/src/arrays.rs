@@ -106,38 +106,7 @@ impl<const N: usize> Columns<N> {
         arguments: [Argument<'_, '_>; N],
         other: Option<(&str, &[usize])>,
     ) -> PyResult<Self> {
-        let arrays: Vec<Bound<'_, PyArrayDyn<f64>>> =
-            arguments.iter().map(|(name, given, _)| as_floats(py, name, given)).collect::<PyResult<_>>()?;
-        let shapes: Vec<Vec<usize>> =
-            arrays.iter().map(|array| array.getattr("shape")?.extract()).collect::<PyResult<_>>()?;
-        let named = arguments.iter().zip(&shapes).map(|((name, ..), shape)| (*name, &shape[..]));
-        let shape = common_shape(&named.chain(other).collect::<Vec<_>>())?;
-        let mut columns = Vec::with_capacity(N);
-        for ((name, _, domain), array) in arguments.iter().zip(&arrays) {
-            let array = array.try_readonly()?;
-            let view = array.as_array();
-            let (column, fit) = match (view.len(), view.as_slice()) {
-                (1, _) => {
-                    let number = view.iter().copied().next().unwrap_or(f64::NAN);
-                    (Column::One(number), domain.contains(number))
-                }
-                (_, Some(numbers)) if view.shape() == shape => {
-                    let (copied, fit) = checked_copy(numbers, *domain)?;
-                    (Column::Many(copied), fit)
-                }
-                _ => {
-                    let wide = view.broadcast(shape.clone()).ok_or_else(|| value_error("shapes differ"))?;
-                    let mut numbers = room(wide.len())?;
-                    let fit = view.iter().all(|&number| domain.contains(number));
-                    numbers.extend(wide.iter().copied());
-                    (Column::Many(numbers), fit)
-                }
-            };
-            if !fit {
-                check(name, view.iter().copied(), view.shape(), *domain)?;
-            }
-            columns.push(column);
-        }
+        let (shape, columns) = broadcast(py, &arguments, other)?;
         let columns = columns.try_into().map_err(|_| value_error("an argument is missing"))?;
         Ok(Self { shape, columns })
     }
@@ -147,43 +116,101 @@ impl<const N: usize> Columns<N> {
         self.shape.iter().product()
     }
 
-    /// The results of [`map`](Self::map) as an array or a float, or as a tuple of `M` of them.
-    pub(crate) fn results<'py, const M: usize>(
-        &self,
-        py: Python<'py>,
-        compute: impl Fn(usize, [f64; N]) -> [f64; M] + Send + Sync,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let results = self.map(py, compute)?.into_iter();
-        let results = results.map(|numbers| to_python(py, numbers, &self.shape));
-        match &results.collect::<PyResult<Vec<_>>>()?[..] {
-            [only] => Ok(only.clone()),
-            several => Ok(PyTuple::new(py, several)?.into_any()),
-        }
+    /// The arguments at a place.
+    fn at(&self, place: usize) -> [f64; N] {
+        self.columns.each_ref().map(|column| column.get(place))
     }
 
-    /// `M` numbers at each place, from the arguments there and the place, computed without the
+    /// `M` numbers at each place, from the place and the arguments there, computed without the
     /// interpreter's lock.
     pub(crate) fn map<const M: usize>(
         &self,
         py: Python<'_>,
-        compute: impl Fn(usize, [f64; N]) -> [f64; M] + Send + Sync,
-    ) -> PyResult<[Vec<f64>; M]> {
-        let n = self.len();
-        let mut results = Vec::with_capacity(M);
-        for _ in 0..M {
-            results.push(room(n)?);
+        compute: impl Fn(usize, [f64; N]) -> [f64; M] + Sync,
+    ) -> PyResult<Results<'_>> {
+        Results::computed(py, &self.shape, M, &|place, numbers| {
+            numbers.copy_from_slice(&compute(place, self.at(place)));
+        })
+    }
+}
+
+/// Checks the arguments and broadcasts them with another one: the common shape, and the numbers of
+/// each argument.
+fn broadcast(
+    py: Python<'_>,
+    arguments: &[Argument<'_, '_>],
+    other: Option<(&str, &[usize])>,
+) -> PyResult<(Vec<usize>, Vec<Column>)> {
+    let arrays: Vec<Bound<'_, PyArrayDyn<f64>>> =
+        arguments.iter().map(|(name, given, _)| as_floats(py, name, given)).collect::<PyResult<_>>()?;
+    let shapes: Vec<Vec<usize>> =
+        arrays.iter().map(|array| array.getattr("shape")?.extract()).collect::<PyResult<_>>()?;
+    let named = arguments.iter().zip(&shapes).map(|((name, ..), shape)| (*name, &shape[..]));
+    let shape = common_shape(&named.chain(other).collect::<Vec<_>>())?;
+    let mut columns = Vec::with_capacity(arguments.len());
+    for ((name, _, domain), array) in arguments.iter().zip(&arrays) {
+        let array = array.try_readonly()?;
+        let view = array.as_array();
+        let (column, fit) = match (view.len(), view.as_slice()) {
+            (1, _) => {
+                let number = view.iter().copied().next().unwrap_or(f64::NAN);
+                (Column::One(number), domain.contains(number))
+            }
+            (_, Some(numbers)) if view.shape() == shape => {
+                let (copied, fit) = checked_copy(numbers, *domain)?;
+                (Column::Many(copied), fit)
+            }
+            _ => {
+                let wide = view.broadcast(shape.clone()).ok_or_else(|| value_error("shapes differ"))?;
+                let mut numbers = room(wide.len())?;
+                let fit = view.iter().all(|&number| domain.contains(number));
+                numbers.extend(wide.iter().copied());
+                (Column::Many(numbers), fit)
+            }
+        };
+        if !fit {
+            check(name, view.iter().copied(), view.shape(), *domain)?;
         }
-        let mut results: [Vec<f64>; M] =
-            results.try_into().map_err(|_| value_error("a result is missing"))?;
+        columns.push(column);
+    }
+    Ok((shape, columns))
+}
+
+/// Numbers computed at each place of a shape.
+pub(crate) struct Results<'a> {
+    pub(crate) shape: &'a [usize],
+    /// Each with a number for each place.
+    pub(crate) columns: Vec<Vec<f64>>,
+}
+
+impl<'a> Results<'a> {
+    fn computed(
+        py: Python<'_>,
+        shape: &'a [usize],
+        n: usize,
+        compute: &(dyn Fn(usize, &mut [f64]) + Sync),
+    ) -> PyResult<Self> {
+        let places = shape.iter().product();
+        let mut columns = (0..n).map(|_| room(places)).collect::<PyResult<Vec<Vec<f64>>>>()?;
         py.detach(|| {
-            for place in 0..n {
-                let numbers = compute(place, std::array::from_fn(|column| self.columns[column].get(place)));
-                for (result, number) in results.iter_mut().zip(numbers) {
-                    result.push(number);
+            let mut numbers = vec![0.0; n];
+            for place in 0..places {
+                compute(place, &mut numbers);
+                for (column, &number) in columns.iter_mut().zip(&numbers) {
+                    column.push(number);
                 }
             }
         });
-        Ok(results)
+        Ok(Self { shape, columns })
+    }
+
+    /// An array or a float, or a tuple of several.
+    pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        let columns = self.columns.into_iter().map(|numbers| to_python(py, numbers, self.shape));
+        match &columns.collect::<PyResult<Vec<_>>>()?[..] {
+            [only] => Ok(only.clone()),
+            several => Ok(PyTuple::new(py, several)?.into_any()),
+        }
     }
 }
 

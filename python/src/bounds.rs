@@ -1,6 +1,6 @@
 //! Bounds on the regret and on the rounds of an instance.
 
-use crate::arrays::{Columns, Domain, Place, to_python, vector};
+use crate::arrays::{Domain, Place, Results, vector};
 use crate::message::value_error;
 use crate::sequence::rows;
 use click_models::{Error, PreferenceMatrix};
@@ -29,10 +29,12 @@ macro_rules! bounds {
             use crate::arrays::Columns;
             $(let $given = crate::bounds::$read(stringify!($given), $given)?;)*
             let numbers = Columns::of(py, [$((stringify!($number), $number, crate::arrays::Domain::$Domain)),*])?;
-            crate::bounds::defined(py, stringify!($name), $expected, &numbers, |[$($number),*]| {
+            let bounds = numbers.map(py, |_, [$($number),*]| {
                 $($(let $number = $convert($number);)?)*
-                click_models::bounds::$name($(&$given,)* $($number,)*)
-            })
+                [click_models::bounds::$name($(&$given,)* $($number,)*)]
+            })?;
+            crate::bounds::check_defined(stringify!($name), $expected, &bounds)?;
+            bounds.into_python(py)
         }
     )*};
 }
@@ -57,22 +59,14 @@ fn rewards(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     vector(name, given, Domain::FiniteNonNegative)
 }
 
-/// The bound at each place, computed without the interpreter's lock; `expected` describes where it
-/// is defined.
-fn defined<'py, const N: usize>(
-    py: Python<'py>,
-    name: &str,
-    expected: &str,
-    numbers: &Columns<N>,
-    bound: impl Fn([f64; N]) -> f64 + Send + Sync,
-) -> PyResult<Bound<'py, PyAny>> {
-    let [bounds] = numbers.map(py, |_, numbers| [bound(numbers)])?;
-    match bounds.iter().position(|bound| bound.is_nan()) {
+/// Refuses the first bound that is NaN; `expected` describes where it is defined.
+fn check_defined(name: &str, expected: &str, bounds: &Results<'_>) -> PyResult<()> {
+    match bounds.columns.iter().flatten().position(|bound| bound.is_nan()) {
         Some(place) => {
-            let place = Place(place, &numbers.shape);
+            let place = Place(place, bounds.shape);
             Err(value_error(format!("{name}{place}: expected {expected}")))
         }
-        None => to_python(py, bounds, &numbers.shape),
+        None => Ok(()),
     }
 }
 

@@ -55,7 +55,7 @@ macro_rules! elementwise {
             $(let $option = $read(stringify!($option), $option)?;)?
             let arguments = [$((stringify!($argument), $argument, Domain::$Domain)),+];
             let compute = |_, [$($argument),+]: [f64; _]| ($compute)($($argument,)+ $($option)?).all();
-            Columns::of(py, arguments)?.results(py, compute)
+            Columns::of(py, arguments)?.map(py, compute)?.into_python(py)
         }
     )*};
 }

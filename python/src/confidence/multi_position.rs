@@ -63,16 +63,17 @@ impl Items {
         &self,
         py: Python<'py>,
         numbers: [Argument<'_, 'py>; N],
-        compute: impl Fn(&[u64], &[u64], &[f64], [f64; N]) -> [f64; M] + Send + Sync,
+        compute: impl Fn(&[u64], &[u64], &[f64], [f64; N]) -> [f64; M] + Sync,
     ) -> PyResult<Bound<'py, PyAny>> {
         let n_positions = self.examination.len();
         let columns = Columns::with(py, numbers, Some(("items", &self.shape)))?;
         let item = Broadcast::new(&self.shape, &columns.shape);
-        columns.results(py, |place, numbers| {
+        let results = columns.map(py, |place, numbers| {
             let start = item.place(place) * n_positions;
             let range = start..start + n_positions;
             compute(&self.clicks[range.clone()], &self.shows[range], &self.examination, numbers)
-        })
+        })?;
+        results.into_python(py)
     }
 }
 
