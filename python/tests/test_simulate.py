@@ -230,6 +230,8 @@ def test_messages_name_the_place_in_a_dict(change, message):
 
 def test_other_refusals(tmp_path):
     recursive = {}
+        ({"policies": [{"policy": "pbm-ts"}] * 2}, r'^policies\[1\]\.policy: label "pbm-ts" is already used in policies\[0\]\.policy: tell'),
+        ({"instances": [*SPEC["instances"], *on("cascade")["instances"]]}, r'^instances\[.\]\.model: .* differs from "pbm" in instances\[0\]\.model:'),
     recursive["instances"] = recursive
     with pytest.raises(ValueError, match="nested"):
         simulate(recursive)

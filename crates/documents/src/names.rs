@@ -101,9 +101,9 @@ pub fn unique(
     kind: &str,
 ) -> Result<(), Error> {
     if let Some((_, first)) = given.iter().find(|(other, _)| *other == name) {
-        let line = first.line();
+        let place = first.words();
         let remedy = if kind == "label" { ": tell them apart with `label`" } else { "" };
-        return Err(location.error(format!("{kind} {name:?} is already used in line {line}{remedy}")));
+        return Err(location.error(format!("{kind} {name:?} is already used in {place}{remedy}")));
     }
     given.push((name, location));
     Ok(())

@@ -51,7 +51,7 @@ use toml::de::{DeTable, DeValue};
 pub struct Source {
     file: String,
     text: String,
-    /// The byte at which each line begins.
+    /// The byte at which each line begins; none if messages name no lines.
     line_starts: Vec<usize>,
     /// Names and contents of the files in its folder, if they are part of the program.
     beside: Option<&'static [EmbeddedFile]>,
@@ -130,6 +130,12 @@ impl Source {
         Self { allowed: allowed.to_vec(), ..self }
     }
 
+    /// Takes it for a value that has no lines: messages name keys only.
+    #[must_use]
+    pub fn without_lines(self) -> Self {
+        Self { line_starts: Vec::new(), ..self }
+    }
+
     /// Parses the text.
     ///
     /// # Errors
@@ -143,8 +149,9 @@ impl Source {
     }
 
     fn location(&self, span: &Range<usize>, field: &str) -> Location {
-        let line = self.line_starts.partition_point(|&start| start <= span.start).max(1);
-        let before = self.text.get(self.line_starts[line - 1]..span.start).unwrap_or_default();
+        let line = self.line_starts.partition_point(|&start| start <= span.start);
+        let start = line.checked_sub(1).map_or(span.start, |last| self.line_starts[last]);
+        let before = self.text.get(start..span.start).unwrap_or_default();
         Location::new(&self.file, line, 1 + before.chars().count(), field)
     }
 }

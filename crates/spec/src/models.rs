@@ -482,10 +482,10 @@ fn model_of(
         && *other != model
     {
         let message = format!(
-            "model {:?} differs from {:?} in line {}: all instances of an experiment have the same model",
+            "model {:?} differs from {:?} in {}: all instances of an experiment have the same model",
             model.name,
             other.name,
-            there.line()
+            there.words()
         );
         return Err(location.error(message));
     }

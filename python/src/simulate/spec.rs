@@ -27,25 +27,28 @@ pub(crate) fn read(
     allow: &[PathBuf],
 ) -> PyResult<(Experiment, OwnObjects)> {
     let mut own = OwnObjects::new();
-    let (source, has_lines) = if let Ok(dict) = spec.cast::<PyDict>() {
+    let source = if let Ok(dict) = spec.cast::<PyDict>() {
         let dict = with_users(dict, &mut own)?;
         let text = toml::to_string(&table(&dict, NAME, 0)?).map_err(value_error)?;
-        (Source::from_text(NAME, text).map_err(value_error)?, false)
+        let empty = |_| value_error("spec: the dict is empty");
+        Source::from_text(NAME, text).map_err(empty)?.without_lines()
     } else if let Some(text) = spec.extract::<String>().ok().filter(|text| text.contains('\n')) {
-        (Source::from_text(NAME, text).map_err(value_error)?, true)
+        Source::from_text(NAME, text).map_err(value_error)?
     } else {
         let path: PathBuf = spec.extract().map_err(|_| {
             let found = spec.get_type();
             type_error(format!("spec: expected a path, a TOML text of several lines or a dict, got {found}"))
         })?;
-        (Source::read(&path).map_err(value_error)?, true)
+        Source::read(&path).map_err(value_error)?
     };
     let source = source.allowing(allow);
     let document = source.parse().map_err(value_error)?;
     let experiment = Experiment::check(&document, overrides).map_err(|errors| {
-        let text = errors.iter().map(ToString::to_string);
-        let line = |text: String| if has_lines { text } else { without_place(&text).to_owned() };
-        value_error(text.map(line).collect::<Vec<_>>().join("\n"))
+        // Faults of a dict are told by their keys alone.
+        let dict = format!("{NAME}: ");
+        let messages = errors.iter().map(ToString::to_string);
+        let messages = messages.map(|text| text.strip_prefix(&dict).unwrap_or(&text).to_owned());
+        value_error(messages.collect::<Vec<_>>().join("\n"))
     })?;
     Ok((experiment, own))
 }
@@ -85,20 +88,6 @@ fn with_users<'py>(dict: &Bound<'py, PyDict>, own: &mut OwnObjects) -> PyResult<
     let dict = dict.copy()?;
     dict.set_item("instances", written)?;
     Ok(dict)
-}
-
-/// A message without `spec:LINE:COLUMN: `, since the lines are not the caller's.
-fn without_place(message: &str) -> &str {
-    let rest = message.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(':'));
-    let after_number = |text: &'_ str| {
-        let end = text.find(|letter: char| !letter.is_ascii_digit()).filter(|&end| end > 0);
-        end.and_then(|end| text[end..].strip_prefix(':')).map(|rest| text.len() - rest.len())
-    };
-    let place = rest.and_then(|rest| {
-        let column = after_number(rest)?;
-        Some(&rest[column + after_number(&rest[column..])?..])
-    });
-    place.map_or(message, str::trim_start)
 }
 
 fn table(dict: &Bound<'_, PyDict>, path: &str, depth: usize) -> PyResult<Table> {

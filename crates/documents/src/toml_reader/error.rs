@@ -24,7 +24,7 @@ impl Error {
 impl Error {
     /// Whether the error is about the file as a whole.
     pub fn is_about_whole_file(&self) -> bool {
-        self.location.line == 0
+        self.location.line == 0 && self.location.field.is_empty()
     }
 }
 
@@ -114,7 +114,7 @@ impl std::error::Error for Error {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     file: String,
-    /// 1-based; 0 for the file as a whole.
+    /// 1-based; 0 for the file as a whole, and where there are no lines.
     line: usize,
     /// 1-based, in characters.
     column: usize,
@@ -145,9 +145,10 @@ impl Location {
         Self::of_text(file, &before, before.len(), "")
     }
 
-    /// 1-based line.
-    pub fn line(&self) -> usize {
-        self.line
+    /// The place in the words of a message about another one: the line, or the key where there are
+    /// no lines.
+    pub fn words(&self) -> String {
+        if self.line > 0 { format!("line {}", self.line) } else { self.field.clone() }
     }
 
     /// An error at this place.
