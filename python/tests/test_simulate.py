@@ -181,6 +181,14 @@ def test_a_compiled_policy_in_python_learns_as_without_python():
 
 
 class Raises(Uniform):
+def test_own_policies_alone():
+    own = {"wrapped": lambda **known: Policy("pbm-ts", **known)}
+    without = {key: value for key, value in SPEC.items() if key != "policies"}
+    assert simulate({**without, "policies": []}, policies=own).to_json() == simulate(without, policies=own).to_json()
+    with pytest.raises(ValueError, match=r"^policies: none given"):
+        simulate({**without, "policies": []})
+
+
     def update(self, decision, clicks, observed=None):
         if len(self.seen) == 50:
             raise KeyError("mine")

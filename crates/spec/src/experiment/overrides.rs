@@ -21,7 +21,7 @@ pub struct Overrides {
     pub max_steps: Option<u64>,
     /// Number of random subsets of items.
     pub subsets: Option<u64>,
-    /// Whether the policies may be left out, since the caller has contenders.
+    /// Whether there may be no policies, since the caller has contenders.
     pub without_policies: bool,
 }
 

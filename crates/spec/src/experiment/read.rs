@@ -127,9 +127,11 @@ fn check_live(
 
 /// Reads the policies, which the caller may have instead of the file.
 fn read_all_policies(scope: &Scope<'_, '_>, given: Given<'_>) -> Result<Vec<Entrant>, Error> {
-    match scope.optional(keys::POLICIES.name) {
+    let may_be_none = scope.given.overrides.without_policies;
+    let is_none = |field: &Field<'_>| field.get::<Vec<Field<'_>>>().is_ok_and(|policies| policies.is_empty());
+    match scope.optional(keys::POLICIES.name).filter(|field| !(may_be_none && is_none(field))) {
         Some(field) => read_policies(&field, given),
-        None if scope.given.overrides.without_policies => Ok(Vec::new()),
+        None if may_be_none => Ok(Vec::new()),
         None => scope.required(&keys::POLICIES).map(|_| Vec::new()),
     }
 }
