@@ -329,6 +329,15 @@ def test_arrow_types():
         fit(table.set_column(0, "q", keys), columns=COLUMNS)
 
 
+def test_a_column_of_polars_without_a_value():
+    polars = pytest.importorskip("polars")
+    frame = polars_frame().with_columns(nothing=None)
+    assert frame.schema["nothing"] == polars.Null
+    assert fit(frame, columns=SESSIONS).to_json() == fit(LOG, columns=SESSIONS).to_json()
+    with pytest.raises(ValueError, match="row 0, column `c`: nothing there"):
+        fit(frame.with_columns(c=None), columns=COLUMNS)
+
+
 def test_sessions_with_too_many_clicks():
     above = int((LOG["c"].reshape(3000, 3).sum(axis=1) > 1).sum())
     report = fit(LOG, columns=SESSIONS, model="dcm", max_clicks=1).report

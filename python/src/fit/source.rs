@@ -12,7 +12,7 @@ use click_logs::{
     ReadLists, ReadReport, Reader, Ubi,
 };
 use evaluation::{Question, Tally};
-use pyo3::exceptions::PyImportError;
+use pyo3::exceptions::{PyImportError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use std::path::PathBuf;
@@ -275,7 +275,7 @@ pub(super) fn frame_of<T>(
         let (format, names) = format(&there)?;
         return Ok((by_columns(of, log, &names, &there)?, format));
     }
-    if is_pandas(log)? {
+    if is_data_frame(log)? {
         let there: Vec<String> =
             log.getattr("columns")?.try_iter()?.filter_map(|name| name.ok()?.extract().ok()).collect();
         let (format, names) = format(&there)?;
@@ -284,8 +284,10 @@ pub(super) fn frame_of<T>(
             // Only the named columns: others may hold what Arrow does not.
             match batches(of, &log.get_item(PyList::new(log.py(), used)?)?) {
                 Ok(batches) => return Ok((of_batches(of, &batches, &names)?, format)),
-                // pandas hands out Arrow only with pyarrow, and refuses columns of mixed types.
+                // pandas hands out Arrow only with pyarrow, and refuses columns of mixed types;
+                // polars hands out columns of nulls with a buffer too many.
                 Err(error) if error.is_instance_of::<PyImportError>(log.py()) => {}
+                Err(error) if error.is_instance_of::<PyValueError>(log.py()) => {}
                 Err(error) if error.get_type(log.py()).name()?.to_string_lossy().starts_with("Arrow") => {}
                 Err(error) => return Err(error),
             }
@@ -303,9 +305,13 @@ pub(super) fn frame_of<T>(
     Ok((of_batches(of, &batches, &names)?, format))
 }
 
-fn is_pandas(log: &Bound<'_, PyAny>) -> PyResult<bool> {
+/// Whether it is a frame of pandas or polars, whose columns are chosen by a list of names.
+fn is_data_frame(log: &Bound<'_, PyAny>) -> PyResult<bool> {
     let module = log.get_type().module()?;
-    Ok(module.to_string_lossy().split('.').next() == Some("pandas") && log.hasattr("columns")?)
+    let library = module.to_string_lossy();
+    let is_known = matches!(library.split('.').next(), Some("pandas" | "polars"));
+    // Frames of polars that are not computed yet have columns, and none to index.
+    Ok(is_known && log.hasattr("columns")? && log.hasattr("__array__")?)
 }
 
 /// The names of the columns of a table that hands out Arrow, and all its batches.
