@@ -46,6 +46,11 @@ def test_duckdb(log, expected):
     connection = duckdb.connect()
     connection.register("log", pyarrow.table(log))
     check(connection.sql(STATEMENT), expected)
+    # Sums are decimals without a cast, and so are averages of decimals.
+    check(connection.sql(STATEMENT.replace("AS BIGINT", "AS HUGEINT")), expected)
+    check(connection.sql(STATEMENT.replace("AS BIGINT", "AS DECIMAL(20, 3)")), expected)
+    with pytest.raises(ValueError, match="row 0, column `clicks`: expected a whole number"):
+        check(connection.sql(STATEMENT.replace("SUM(click) AS BIGINT", "0.5 AS DECIMAL(20, 3)")), expected)
 
 
 def test_spark(log, expected, monkeypatch):

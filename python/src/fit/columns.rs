@@ -4,8 +4,8 @@ use crate::arrays::refuse_masked;
 use crate::message::type_error;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, UInt64Array};
 use arrow_schema::DataType;
@@ -41,6 +41,7 @@ fn is_supported(of: &DataType) -> bool {
         | DataType::Boolean
         | DataType::Float32
         | DataType::Float64
+        | DataType::Decimal128(..)
         | DataType::Utf8
         | DataType::LargeUtf8
         | DataType::Utf8View => true,
@@ -68,6 +69,9 @@ fn values<'a>(array: &'a dyn Array, rows: Range<usize>, into: &mut Vec<Value<'a>
         DataType::UInt64 => numbers::<UInt64Type>(array, rows, into, Value::from),
         DataType::Float32 => numbers::<Float32Type>(array, rows, into, |value| f64::from(value).into()),
         DataType::Float64 => numbers::<Float64Type>(array, rows, into, Value::from),
+        DataType::Decimal128(_, scale) => {
+            numbers::<Decimal128Type>(array, rows, into, |value| decimal(value, *scale));
+        }
         DataType::Boolean => {
             let truths = array.as_boolean();
             each(array, rows, into, |row| truths.value(row).into());
@@ -116,6 +120,19 @@ fn numbers<'a, T: ArrowPrimitiveType>(
         into.extend(numbers[rows].iter().map(|&number| value(number)));
     } else {
         each(array, rows, into, |row| value(numbers[row]));
+    }
+}
+
+/// A decimal number, such as a sum of DuckDB: whole numbers are taken as such.
+fn decimal(value: i128, scale: i8) -> Value<'static> {
+    let unit = 10_i128.checked_pow(scale.unsigned_abs().into());
+    let whole = unit.and_then(|unit| match scale {
+        ..0 => value.checked_mul(unit),
+        _ => (value % unit == 0).then(|| value / unit),
+    });
+    match whole.and_then(|whole| i64::try_from(whole).ok()) {
+        Some(whole) => whole.into(),
+        None => Value::Fraction(value as f64 / 10_f64.powi(scale.into())),
     }
 }
 
