@@ -199,7 +199,7 @@ fn vector<T: Element + Copy>(array: &Bound<'_, PyAny>, of: &str) -> PyResult<Vec
 }
 
 /// A text, or a whole number as text, which is the same name.
-fn text(of: &str, name: &str, row: usize, object: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+pub(super) fn text(of: &str, name: &str, row: usize, object: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let is_nan =
         || object.cast::<PyFloat>().is_ok_and(|number| number.extract::<f64>().is_ok_and(f64::is_nan));
     if let Ok(truth) = object.cast::<PyBool>() {

@@ -1,5 +1,6 @@
 //! `evaluate`: what another ranking would have earned on a log.
 
+use super::columns::text;
 use super::source::{Source, ubi};
 use super::{Models, models, of_log, reader_of};
 use crate::interrupt::interruptible;
@@ -105,14 +106,26 @@ fn new_ranking(given: &Bound<'_, PyAny>) -> PyResult<Ranking> {
         column(given, name).ok_or_else(missing)
     };
     let names = |name: &str| -> PyResult<Vec<String>> {
-        needed(name)?.try_iter()?.map(|value| Ok(value?.str()?.to_string_lossy().into_owned())).collect()
+        let values = needed(name)?.try_iter()?.enumerate();
+        let name_at = |(row, value): (usize, PyResult<_>)| {
+            let nothing = || value_error(format!("ranking: row {row}, column `{name}`: nothing there"));
+            text("ranking", name, row, &value?)?.ok_or_else(nothing)
+        };
+        values.map(name_at).collect()
+    };
+    let numbers = |name: &str, error: PyErr| {
+        type_error(format!("ranking: column `{name}`: {}", error.value(given.py())))
     };
     let query = names(if key == Key::Session { "session" } else { "query" })?;
     let items = names("item")?;
-    let positions: Vec<u64> = needed("position")?.extract()?;
+    let positions: Vec<u64> = needed("position")?.extract().map_err(|error| numbers("position", error))?;
     let several = column(given, "list").is_some();
     let lists = if several { names("list")? } else { vec![String::new(); query.len()] };
-    let probabilities = if several { needed("probability")?.extract()? } else { vec![1.0; query.len()] };
+    let probabilities = if several {
+        needed("probability")?.extract().map_err(|error| numbers("probability", error))?
+    } else {
+        vec![1.0; query.len()]
+    };
     if [items.len(), positions.len(), lists.len(), probabilities.len()].iter().any(|len| *len != query.len())
     {
         return Err(value_error("ranking: columns of different lengths"));
