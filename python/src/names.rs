@@ -134,7 +134,12 @@ impl Names {
         let mut add = |what: &str, row: &Bound<'_, PyAny>| {
             let first = numbers.len();
             for (position, name) in row.try_iter()?.enumerate() {
-                numbers.push(self.number(&format!("{what}[{position}]"), &name?)?);
+                let (what, name) = (format!("{what}[{position}]"), name?);
+                let number = self.number(&what, &name)?;
+                if numbers[first..].contains(&number) {
+                    return Err(value_error(format!("{what} is {}, which is there twice", name.repr()?)));
+                }
+                numbers.push(number);
             }
             let found = numbers.len() - first;
             let wrong = || value_error(format!("{what}: expected {width} items, got {found}"));

@@ -125,7 +125,7 @@ def test_logs_that_do_not_fit_are_refused_and_change_nothing():
     policy = cascade()
     for lists, clicks, words in [
         ([["a", "z"]], [[0, 0]], r"items\[0\]\[1\] is 'z', which is no item of the policy"),
-        ([["a", "b"], ["a", "a"]], [[0, 0], [0, 0]], r"items\[1\]: item 0 is there twice"),
+        ([["a", "b"], ["a", "a"]], [[0, 0], [0, 0]], r"items\[1\]\[1\] is 'a', which is there twice"),
         ([["a", "b", "c"]], [[0, 0, 0]], r"items\[0\]: expected 2 items, got 3"),
         ([["a", "b"]], [[1, 1]], "clicks of row 0: 2 clicks, but cascade users leave at the first"),
         ([["a", "b"]], [[0, 0], [0, 0]], "clicks: expected shape"),
