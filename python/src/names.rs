@@ -169,9 +169,13 @@ pub(crate) fn are_same(
 
 /// Arrays, series and frames as lists of Python's own values, numbers of numpy as those of Python.
 fn in_python<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let is_frame = !given.hasattr("tolist")? && given.hasattr("to_numpy")?;
-    let array = if is_frame { given.call_method0("to_numpy")? } else { given.clone() };
-    if array.hasattr("tolist")? { array.call_method0("tolist") } else { Ok(array) }
+    if given.hasattr("tolist")? {
+        return given.call_method0("tolist");
+    }
+    if !given.hasattr("__array__")? {
+        return Ok(given.clone());
+    }
+    numpy::get_array_module(given.py())?.call_method1("asarray", (given,))?.call_method0("tolist")
 }
 
 /// Names as JSON.

@@ -113,6 +113,10 @@ def test_logged_lists_are_learned_by_the_policys_own_rule():
     framed = cascade()
     framed.learn(pandas.DataFrame(lists), pandas.DataFrame(clicks))
     assert framed.table() == expected
+    pyarrow = pytest.importorskip("pyarrow")
+    framed = cascade()
+    framed.learn(*(pyarrow.table(pandas.DataFrame(rows, columns=["1", "2"])) for rows in (lists, clicks)))
+    assert framed.table() == expected
     # Rounds count, so that exploration is that of the log's length.
     ucb = Policy("cascade-kl-ucb", "cascade", items=ITEMS, positions=2, seed=1)
     ucb.learn(lists * 50, clicks * 50)
