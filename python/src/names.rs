@@ -193,8 +193,10 @@ pub(crate) fn to_json(names: &Bound<'_, PyTuple>) -> PyResult<Vec<Value>> {
             None
         };
         let lost = "is no str, bool, finite float or int of 64 bits, which JSON keeps: use pickle";
-        let name = name.repr()?;
-        kept.ok_or_else(|| value_error(format!("item {name} {lost}")))
+        match kept {
+            Some(kept) => Ok(kept),
+            None => Err(value_error(format!("item {} {lost}", name.repr()?))),
+        }
     };
     names.iter().map(value).collect()
 }
