@@ -156,6 +156,11 @@ def test_what_is_no_user_is_refused():
     for users, words in [(Half(), r"it needs expected\(list\)"), (7, r"it needs respond\(list\)")]:
         with pytest.raises(TypeError, match=r'spec\["instances"\]\[0\].*' + words):
             simulate(spec(users, ["cascade-ts"]))
+    for name, value in [("best_list", None), ("best_list", [0, -1]), ("expected", lambda shown: "much")]:
+        users = Like("cascade")
+        setattr(users, name, value)
+        with pytest.raises(ValueError, match=rf'^spec\["instances"\]\[0\]: {name}(\(best_list\))?: '):
+            simulate(spec(users, ["cascade-ts"]))
     mixed = spec(Like("cascade"), ["cascade-ts"])
     mixed["instances"].append(models.Cascade(ATTRACTION, 2))
     with pytest.raises(ValueError, match="all instances of an experiment have the same model"):

@@ -47,6 +47,8 @@ pub(super) fn instance(users: &Bound<'_, PyAny>, path: &str) -> PyResult<Table> 
         let class = users.get_type();
         type_error(format!("{path}: {class} is no user of an experiment: it needs {what}"))
     };
+    let unreadable =
+        |what: &str, error: PyErr| value_error(format!("{path}: {what}: {}", error.value(users.py())));
     for method in ["respond", "expected"] {
         if !users.getattr_opt(method)?.is_some_and(|method| method.is_callable()) {
             return Err(needs(&format!("{method}(list)")));
@@ -58,9 +60,8 @@ pub(super) fn instance(users: &Bound<'_, PyAny>, path: &str) -> PyResult<Table> 
     let mut table = Table::new();
     let (mut protocol, mut n_positions) = (None, None);
     for (key, value) in known {
-        let key: String = key.extract()?;
-        let in_key =
-            |error: PyErr| value_error(format!("{path}: known()[{key:?}]: {}", error.value(users.py())));
+        let key: String = key.extract().map_err(|error| unreadable("a key of known()", error))?;
+        let in_key = |error| unreadable(&format!("known()[{key:?}]"), error);
         match key.as_str() {
             "model" => {
                 let name: String = value.extract().map_err(in_key)?;
@@ -95,13 +96,13 @@ pub(super) fn instance(users: &Bound<'_, PyAny>, path: &str) -> PyResult<Table> 
         return Err(needs("\"model\", \"items\" and \"positions\" in known()"));
     };
     let (list, reward) = if let Some(list) = value_of(users, "best_list")? {
-        let list: Vec<u32> = list.extract()?;
-        let reward = users.call_method1("expected", (PyTuple::new(users.py(), &list)?,))?.extract()?;
-        (list, reward)
+        let list: Vec<u32> = list.extract().map_err(|error| unreadable("best_list", error))?;
+        let reward = users.call_method1("expected", (PyTuple::new(users.py(), &list)?,))?;
+        (list, reward.extract().map_err(|error| unreadable("expected(best_list)", error))?)
     } else {
         let best = value_of(users, "best")?;
         let best = best.ok_or_else(|| needs("best_list, or best, the largest expected"))?;
-        ((0..n_positions).collect(), best.extract::<f64>()?)
+        ((0..n_positions).collect(), best.extract().map_err(|error| unreadable("best", error))?)
     };
     let list = list.into_iter().map(|item| Value::Float(item.into())).collect();
     table.insert("best".to_owned(), Value::Array(list));
