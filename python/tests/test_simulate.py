@@ -74,6 +74,7 @@ def test_answers_are_arrays():
     answers = result.answers("cascade-bai")
     assert answers["correct"].all() and answers["answered"].all()
     assert (answers["observations"] >= answers["steps"]).all() and answers["steps"].shape == (6,)
+    assert answers["steps"].dtype == answers["observations"].dtype == np.uint64
     assert result.checkpoints is None
     with pytest.raises(ValueError, match="see answers"):
         result.regret("cascade-bai")
@@ -180,7 +181,6 @@ def test_a_compiled_policy_in_python_learns_as_without_python():
     assert abs(wrapped.mean() - plain.mean()) < 4 * deviation
 
 
-class Raises(Uniform):
 def test_own_policies_alone():
     own = {"wrapped": lambda **known: Policy("pbm-ts", **known)}
     without = {key: value for key, value in SPEC.items() if key != "policies"}
@@ -189,6 +189,7 @@ def test_own_policies_alone():
         simulate({**without, "policies": []})
 
 
+class Raises(Uniform):
     def update(self, decision, clicks, observed=None):
         if len(self.seen) == 50:
             raise KeyError("mine")
@@ -229,6 +230,8 @@ def test_exceptions_of_policies_end_the_experiment(tmp_path, factory, exception,
         ({"instances": [{"model": "pbm", "theta": [0.5, float("nan")], "kappa": [0.5]}]}, "theta"),
         ({"seed": 2**63}, r"^spec\[.seed.\] is 9223372036854775808"),
         ({"name": "../x"}, "name"),
+        ({"policies": [{"policy": "pbm-ts"}] * 2}, r'^policies\[1\]\.policy: label "pbm-ts" is already used in policies\[0\]\.policy: tell'),
+        ({"instances": [*SPEC["instances"], *on("cascade")["instances"]]}, r'^instances\[.\]\.model: .* differs from "pbm" in instances\[0\]\.model:'),
     ],
 )
 def test_messages_name_the_place_in_a_dict(change, message):
@@ -238,8 +241,6 @@ def test_messages_name_the_place_in_a_dict(change, message):
 
 def test_other_refusals(tmp_path):
     recursive = {}
-        ({"policies": [{"policy": "pbm-ts"}] * 2}, r'^policies\[1\]\.policy: label "pbm-ts" is already used in policies\[0\]\.policy: tell'),
-        ({"instances": [*SPEC["instances"], *on("cascade")["instances"]]}, r'^instances\[.\]\.model: .* differs from "pbm" in instances\[0\]\.model:'),
     recursive["instances"] = recursive
     with pytest.raises(ValueError, match="nested"):
         simulate(recursive)

@@ -167,8 +167,8 @@ _Spec = Union[str, os.PathLike[str], Mapping[str, Any]]
 _Seed = Union[SupportsIndex, np.random.Generator]
 
 class _Answers(TypedDict):
-    steps: _Integers
-    observations: _Integers
+    steps: npt.NDArray[np.uint64]
+    observations: npt.NDArray[np.uint64]
     answered: _Clicks
     correct: _Clicks
 
