@@ -98,6 +98,7 @@ mod tests {
             (&[][..], "a command is missing: expected reproduce or performance"),
             (&["repro"], "unknown command \"repro\": expected reproduce or performance"),
             (&["performance", "--repetition", "3"], "invalid option '--repetition'"),
+            (&["performance", "--python", "a", "--python=b"], "--python is given twice"),
         ] {
             assert_eq!(parse(line).err().map(|error| error.to_string()).as_deref(), Some(fault));
         }

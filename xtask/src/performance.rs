@@ -37,10 +37,17 @@ impl Arguments {
     ///
     /// # Errors
     ///
-    /// An option that does not exist or has no value.
+    /// An option that does not exist, has no value or is given twice.
     pub(crate) fn parse(parser: &mut lexopt::Parser) -> Result<Option<Self>> {
         let mut arguments = Self { repetitions: 5, pictures: None, python: "python3".into() };
+        let mut given = Vec::new();
         while let Some(argument) = parser.next()? {
+            if let Long(name) = argument {
+                if given.iter().any(|other| other == name) {
+                    return Err(anyhow!("--{name} is given twice"));
+                }
+                given.push(name.to_owned());
+            }
             match argument {
                 Short('h') | Long("help") => return Ok(None),
                 Long("repetitions") => {
