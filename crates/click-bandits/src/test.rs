@@ -5,7 +5,7 @@ mod plan;
 
 use crate::fit::UbiArguments;
 use crate::fit::inputs::Inputs;
-use crate::fit::source::reading;
+use crate::fit::source::{as_option, reading};
 use crate::program::program;
 use crate::terminal::{self, json, put, say, table};
 use crate::usage::{Usage, integer};
@@ -251,6 +251,9 @@ fn read(arguments: &Arguments, settings: &Settings, inputs: &Inputs) -> Result<O
 }
 
 fn with_advice(columns: &[RowColumn<'_>], error: &click_logs::Error) -> anyhow::Error {
+    if *error.kind() == ErrorKind::Settings {
+        return anyhow!(as_option(error));
+    }
     let missing = format!("no column `{}`", columns[0].name);
     let is_user = *error.kind() == ErrorKind::Header && error.place().message.contains(&missing);
     let advice = if is_user {

@@ -193,6 +193,12 @@ fn what_cannot_be_tested_is_refused_with_its_place() {
     ] {
         fs::write(&events, text).unwrap();
         let more: Vec<&str> = ["--kind"].into_iter().chain(more.split(' ')).collect();
+        (
+            "{\"query_id\": \"q\", \"client_id\": \"u\", \"action_name\": \"click\", \"a\": \"x\", \
+             \"event_attributes\": {\"object\": {\"object_id\": \"p\"}, \"position\": {\"ordinal\": 1}}}",
+            "interleaving --format ubi --team a --depth 2 --position-base 0",
+            "error: --position-base: 0, but no ordinal of the log is 0",
+        ),
         let out_or_plan = ["--out", out.to_str().unwrap()];
         let out_or_plan = if more.contains(&"--plan") { &[][..] } else { &out_or_plan };
         let output = run(&events, &[&more[..], out_or_plan].concat());

@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use super::inputs::Inputs;
-use super::source::{format, reading};
+use super::source::{as_option, format, reading};
 use crate::program::program;
 use crate::terminal::{say, table};
 use crate::usage::Usage;
@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
 
 /// The log's lists.
 fn lists<'a>(arguments: &'a Arguments, format: &'a Format) -> Result<PersonalLists<'a>> {
-    let usage = |error: click_logs::Error| anyhow!(Usage(format!("--{error}")));
+    let usage = |error: click_logs::Error| anyhow!(Usage(as_option(&error)));
     let query = arguments.context.query.as_deref();
     let mut lists = PersonalLists::new(format, query).map_err(usage)?;
     if lists.columns().query.is_some() && query.is_none() {
@@ -102,7 +102,7 @@ fn settings(arguments: &Arguments) -> Result<ContextSettings> {
     Ok(ContextSettings {
         model,
         query: arguments.context.query.clone(),
-        features: columns.map_err(|error| anyhow!(Usage(format!("--{error}"))))?.features,
+        features: columns.map_err(|error| anyhow!(Usage(as_option(&error))))?.features,
         items: arguments.context.items.as_ref().map(read).transpose()?,
         held_out_one_in,
         seed: arguments.seed,

@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow, bail};
 use click_logs::fit::{Model, Options};
 use click_logs::formats::{self, FormatRow, SessionsOf};
 use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, Study, StudyError, study};
-use click_logs::{ErrorKind, Fault, Format, Ids, Log, ReadLists, Reader};
+use click_logs::{ErrorKind, Fault, Format, Ids, Log, Place, ReadLists, Reader};
 use evaluation::{Question, Tally};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -211,6 +211,7 @@ impl<'a> Source<'a> {
                     "{error}; a table with other columns is of --format delimited, with --columns query=..,item=..,position=..,click=.."
                 )
             }
+            (SettingSource::CommandLine, ErrorKind::Settings) => anyhow!(as_option(error)),
             (SettingSource::CommandLine, ErrorKind::Line(Fault::UnexpectedHeader)) => {
                 anyhow!("{error}: give --format delimited --columns query=..,item=..,position=..,click=..")
             }
@@ -248,9 +249,15 @@ pub(crate) fn reading<T>(
     if is_parquet { without_panic_messages(read) } else { read() }
 }
 
+/// The library's message about a setting, which has the name of its field, about the option.
+pub(crate) fn as_option(error: &click_logs::Error) -> String {
+    let Place { file, message, .. } = error.place();
+    if file.is_empty() { message.clone() } else { format!("--{}: {message}", file.replace('_', "-")) }
+}
+
 pub(super) fn format(arguments: &Arguments) -> Result<Format> {
     let columns = arguments.columns.as_deref();
-    let settings = |error: click_logs::Error| anyhow!(Usage(format!("--{error}")));
+    let settings = |error: click_logs::Error| anyhow!(Usage(as_option(&error)));
     let Some(format) = arguments.format else {
         return Format::counts_of(&arguments.counts).map_err(settings);
     };

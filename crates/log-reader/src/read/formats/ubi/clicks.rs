@@ -148,7 +148,7 @@ impl LineFormat for ClickLines<'_> {
         report: &mut ThreadReport,
     ) -> Result<(), Error> {
         if self.ubi.position_base == Some(0) && lock(&self.lowest).is_some_and(|lowest| lowest > 0) {
-            return Err(Error::of(ErrorKind::Settings, "position-base", NO_ZERO));
+            return Err(Error::of(ErrorKind::Settings, "position_base", NO_ZERO));
         }
         for Waiting { row, user, spot } in std::mem::take(&mut *lock(&self.waiting)) {
             let user = user.or_else(|| self.user_of(&row.query)).unwrap_or_default();

@@ -216,7 +216,7 @@ impl Joined {
             let unknown =
                 "lists without hit ids, and no ordinal of 0: say whether the first position is 0 or 1";
             let message = ubi.position_base.map_or(unknown, |_| NO_ZERO);
-            return Err(Error::of(ErrorKind::Settings, "position-base", message));
+            return Err(Error::of(ErrorKind::Settings, "position_base", message));
         }
         let base = ubi.position_base.unwrap_or(0);
         let mut known = Logged { user: true, session: true, list_propensity: true, ..Logged::default() };
