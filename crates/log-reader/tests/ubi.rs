@@ -279,6 +279,12 @@ fn clicks_are_handed_over_with_their_team() {
         (rows, report.repeated_clicks, report.other_actions),
         (expected.map(str::to_owned).into(), 1, 1)
     );
+    // An event with a click is read whole.
+    let unread =
+        events.replacen("\"action_name\": \"click\"", "\"rate\": 1e999, \"action_name\": \"click\"", 1);
+    assert_ne!(unread, events);
+    let error = read(ubi(), &unread).unwrap_err();
+    assert_eq!((error.kind(), &*error.place().text), (&ErrorKind::Line(Fault::NotJson), ".. at byte 44"));
     // The user of a query is that of its clicks, and the whole document may be wrapped, or one of
     // many.
     let nameless = events.replace("\"client_id\"", "\"nobody\"");

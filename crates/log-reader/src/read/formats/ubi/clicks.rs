@@ -19,7 +19,6 @@ use crate::read_report::ReadReport;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use serde_json::Value as Json;
-use std::cell::OnceCell;
 use std::sync::{Arc, Mutex};
 
 /// Hands the clicks of a log over as rows: user, the text at `team`, position, time and query. The
@@ -110,7 +109,7 @@ impl LineFormat for ClickLines<'_> {
     ) -> Result<(), LineFault> {
         let line = line.whole();
         // Read once more if it has a click, for the value at the path of the team.
-        let (wholes, mut place) = (OnceCell::new(), 0);
+        let (mut wholes, mut place) = (Vec::new(), 0);
         document::each(line, |document: &Document<'_>| {
             let whole = place;
             place += 1;
@@ -126,7 +125,10 @@ impl LineFormat for ClickLines<'_> {
             match what {
                 Some(What::Query(id)) => Ok(self.remember(id, document.opened())?),
                 Some(What::Event(event)) if event.is_click && self.is_first(&event) => {
-                    let whole = wholes.get_or_init(|| documents_of(line)).get(whole).unwrap_or(&Json::Null);
+                    if wholes.is_empty() {
+                        wholes = documents_of(line).map_err(|fault| fault.of(Ok(1), Ok(0)))?;
+                    }
+                    let whole = wholes.get(whole).unwrap_or(&Json::Null);
                     let whole = if document.source.is_some() { &whole["_source"] } else { whole };
                     let team = self.team.split('.').try_fold(whole, |value, key| value.get(key));
                     self.click(document.opened(), &event, team, at, batches)
@@ -173,14 +175,13 @@ impl LineFormat for ClickLines<'_> {
 }
 
 /// All documents of a line that was read before.
-fn documents_of(line: &[u8]) -> Vec<Json> {
+fn documents_of(line: &[u8]) -> Result<Vec<Json>, LineFault> {
     let mut all = Vec::new();
-    // Without documents, a team is missing.
-    let _ = document::each(line, |whole: &Json| {
+    document::each(line, |whole: &Json| {
         all.push(whole.clone());
-        Ok::<_, Fault>(())
-    });
-    all
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 impl ClickLines<'_> {

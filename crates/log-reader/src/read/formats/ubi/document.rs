@@ -2,6 +2,7 @@
 
 use crate::fault::Fault;
 use crate::names::Id;
+use crate::read::line::LineFault;
 use serde::de::{Error, IgnoredAny, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
@@ -143,25 +144,30 @@ impl Document<'_> {
 }
 
 /// Hands the documents of a line to `take`: none, one, or all of an array.
-pub(super) fn each<'a, T: Deserialize<'a>, E: From<Fault>>(
+pub(super) fn each<'a, T: Deserialize<'a>>(
     line: &'a [u8],
-    mut take: impl FnMut(&T) -> Result<(), E>,
-) -> Result<(), E> {
+    mut take: impl FnMut(&T) -> Result<(), LineFault>,
+) -> Result<(), LineFault> {
+    // Not the text, which may name a user.
+    let not_json = |part: &str, error: &serde_json::Error| {
+        let byte = part.as_ptr().addr() - line.as_ptr().addr() + error.column();
+        LineFault::new(Fault::NotJson, 0, format!(".. at byte {byte}").as_bytes())
+    };
     // Checked once, and not string by string.
-    let line = std::str::from_utf8(line).map_err(|_| Fault::NotUtf8)?.trim();
-    if line.starts_with('[') && line.ends_with(']') {
-        let all: Vec<T> = serde_json::from_str(line).map_err(|_| Fault::NotJson)?;
+    let text = std::str::from_utf8(line).map_err(|_| Fault::NotUtf8)?.trim();
+    if text.starts_with('[') && text.ends_with(']') {
+        let all: Vec<T> = serde_json::from_str(text).map_err(|error| not_json(text, &error))?;
         return all.iter().try_for_each(take);
     }
     // A part of an array that has a document a line.
-    let line = line.strip_prefix(['[', ',']).unwrap_or(line);
-    let line = line.strip_suffix([']', ',']).unwrap_or(line).trim();
-    if line.is_empty() {
+    let text = text.strip_prefix(['[', ',']).unwrap_or(text);
+    let text = text.strip_suffix([']', ',']).unwrap_or(text).trim();
+    if text.is_empty() {
         return Ok(());
     }
     // A number or a text would pass for a document without fields.
-    if !line.starts_with('{') {
+    if !text.starts_with('{') {
         return Err(Fault::NotJson.into());
     }
-    take(&serde_json::from_str(line).map_err(|_| Fault::NotJson)?)
+    take(&serde_json::from_str(text).map_err(|error| not_json(text, &error))?)
 }
