@@ -155,6 +155,9 @@ fn a_plan_has_the_users_of_the_library() {
     let found = plan(&["--kind", "interleaving", "--effect", "0.1", "--per-day", "100"]);
     assert_eq!((&found["rows"][1]["fixed"], &found["rows"][1]["open"]), (&194.into(), &369.into()));
     assert_eq!(found["rows"][1]["days"]["open"], 4.0);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
+    let text = command.args(["test", "--plan", "--kind", "interleaving"]).output().unwrap().stdout;
+    assert!(String::from_utf8_lossy(&text).contains("10 looks: planned for A/B tests alone"));
     let today = top.path().join("today.csv");
     fs::write(&today, "user,clicks\na,1\na,1\nb,0\nc,4\n").unwrap();
     let found = plan(&[today.to_str().unwrap(), "--kind", "ab"]);
@@ -190,15 +193,15 @@ fn what_cannot_be_tested_is_refused_with_its_place() {
         ("user,team,position\nu,a,3\nu,b,4\n", "interleaving --depth 2", "the log has no click of the test"),
         ("{}", "interleaving --format ubi --team a --depth 2", "--depth and --position-base belong together"),
         ("{}", "interleaving --format ubi --team a --position-base 1", "belong together"),
-    ] {
-        fs::write(&events, text).unwrap();
-        let more: Vec<&str> = ["--kind"].into_iter().chain(more.split(' ')).collect();
         (
             "{\"query_id\": \"q\", \"client_id\": \"u\", \"action_name\": \"click\", \"a\": \"x\", \
              \"event_attributes\": {\"object\": {\"object_id\": \"p\"}, \"position\": {\"ordinal\": 1}}}",
             "interleaving --format ubi --team a --depth 2 --position-base 0",
             "error: --position-base: 0, but no ordinal of the log is 0",
         ),
+    ] {
+        fs::write(&events, text).unwrap();
+        let more: Vec<&str> = ["--kind"].into_iter().chain(more.split(' ')).collect();
         let out_or_plan = ["--out", out.to_str().unwrap()];
         let out_or_plan = if more.contains(&"--plan") { &[][..] } else { &out_or_plan };
         let output = run(&events, &[&more[..], out_or_plan].concat());

@@ -107,6 +107,12 @@ fn text(plan: &Plan) -> String {
     };
     let rows: Vec<[String; 4]> = std::iter::once(heads).chain(plan.rows.iter().map(row)).collect();
     text += &table(&rows, 1..4);
+    if kind == Kind::Interleaving {
+        let _ = writeln!(
+            text,
+            "\n{looks} looks: planned for A/B tests alone; an interleaving may be looked at any time."
+        );
+    }
     if let Some((users, times)) = plan.interleaved() {
         let _ = writeln!(
             text,
