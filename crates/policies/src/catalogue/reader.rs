@@ -46,7 +46,7 @@ enum Parts<'a, 'de> {
     Variant(Name),
 }
 
-/// The name of a variant; its number in formats without names.
+/// The name of a field or a variant; its number in formats without names.
 enum Name {
     Number(u32),
     Text(String),
@@ -290,7 +290,11 @@ impl<'de> Visitor<'de> for Ask<'_, 'de> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut values = Map::new();
-        while let Some((field, value)) = map.next_entry()? {
+        while let Some((name, value)) = map.next_entry()? {
+            let field = match name {
+                Name::Text(field) => field,
+                Name::Number(number) => self.fields.get(number as usize).map_or("", |field| field).to_owned(),
+            };
             values.insert(field, value);
         }
         InOrder::new(self.fields, values).read(self.read).map_err(A::Error::custom)
@@ -397,3 +401,6 @@ impl<'de> Deserialize<'de> for Name {
         deserializer.deserialize_identifier(Names)
     }
 }
+
+#[cfg(test)]
+mod tests;
