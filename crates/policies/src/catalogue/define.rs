@@ -179,6 +179,7 @@ pub(super) use arm;
 /// closure it would be compiled for every visitor.
 macro_rules! pass {
     ($visitor:ident [$($field:ident: $type:ty),*] $Policy:ident, $known:tt: $Known:ty, $horizon:tt => $build:expr $(, $tolerance:ident)?) => {{
+        #[inline(never)]
         fn build($known: $Known, $horizon: u64, ($($field,)*): ($($type,)*)) -> Result<impl visit::$Policy + use<>, crate::Error> {
             Ok($build)
         }

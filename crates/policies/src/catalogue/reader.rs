@@ -207,6 +207,8 @@ impl<'de> serde::Deserializer<'de> for Reader<'_, 'de> {
 impl<'de> SeqAccess<'de> for dyn List<'de> + '_ {
     type Error = Error;
 
+    // Not inlined, so that it is compiled for each type and not for each field.
+    #[inline(never)]
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
         let (mut seed, mut value) = (Some(seed), None);
         self.next(&mut |reader| {
