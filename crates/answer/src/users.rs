@@ -50,7 +50,7 @@ impl<'a> FittedUsers<'a> {
             return Err(none.unwrap_or_else(|| why_not.join("; ")));
         }
         let users_of = |model: Model| able.iter().copied().find(|users| users.fit.model() == model);
-        Ok(match study.choose(|model| users_of(model).is_some()) {
+        Ok(match study.choose(&|model| users_of(model).is_some()) {
             None => able[..1].to_vec(),
             // The simplest one comes first.
             Some(Choice { alike, .. }) => alike.into_iter().filter_map(users_of).collect(),

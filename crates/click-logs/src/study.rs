@@ -293,7 +293,7 @@ pub fn study<E>(
     };
     let mut study = Study { log, fits, comparison, transfer, choice: None, without_users };
     let has_users = |model| study.fits.iter().any(|fit| fit.model() == model && study.has_users(fit));
-    study.choice = study.choose(has_users);
+    study.choice = study.choose(&has_users);
     Ok(study)
 }
 
@@ -324,7 +324,7 @@ impl FilteredLog {
         let sessions = if counts.n_queries() == n_queries {
             sessions.into_owned()
         } else {
-            sessions.restricted(|query| counts.query(query).is_some())
+            sessions.restricted(&|query| counts.query(query).is_some())
         };
         let filtered = Self { report: log.report, n_queries, counts, sessions };
         let Some(wanted) = settings.held_out else { return Ok((filtered, None)) };
@@ -351,8 +351,8 @@ impl FilteredLog {
             return Part { counts: passing(counts, &self.counts), sessions: Sessions::default() };
         }
         let passes = |query| self.counts.query(query).is_some();
-        let counts = counts.restricted(|query, _| passes(query));
-        Part { counts, sessions: sessions.restricted(passes) }
+        let counts = counts.restricted(&mut |query, _| passes(query));
+        Part { counts, sessions: sessions.restricted(&passes) }
     }
 }
 
@@ -368,10 +368,10 @@ impl Study {
 
     /// The choice among the models for which `passes` is true: likelihood decides among those whose
     /// transfer is not told apart from the best. `None` without a comparison or such a model.
-    pub fn choose(&self, passes: impl Fn(Model) -> bool) -> Option<Choice> {
-        let alike = self.transfer.as_ref().map(|transfer| transfer.alike(&passes));
+    pub fn choose(&self, passes: &dyn Fn(Model) -> bool) -> Option<Choice> {
+        let alike = self.transfer.as_ref().map(|transfer| transfer.alike(passes));
         let is_alike = |model| alike.as_ref().map_or_else(|| passes(model), |alike| alike.contains(&model));
-        self.comparison.as_ref()?.choice(is_alike)
+        self.comparison.as_ref()?.choice(&is_alike)
     }
 
     /// The fit whose users are simulated: of the chosen model; without a choice the first with
@@ -403,7 +403,7 @@ impl Study {
 /// The cells of `counts` that `others` also have.
 fn passing(counts: &Counts, others: &Counts) -> Counts {
     let mut of_query: Option<(Id, Vec<Cell>)> = None;
-    counts.restricted(|query, cell| {
+    counts.restricted(&mut |query, cell| {
         if of_query.as_ref().is_none_or(|(last, _)| *last != query) {
             let cells = others.query(query).map_or_else(Vec::new, |query| query.cells().collect());
             of_query = Some((query, cells));

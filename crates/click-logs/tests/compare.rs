@@ -122,7 +122,7 @@ fn errors_are_those_of_sessions_or_cells() {
     let one = as_held_out(read(&format!("{SESSIONS}5\t1\t8,9,7\t100\t0\n")));
     let (difference, comparison) = compared(&one);
     assert!(difference.standard_error.is_none() && !difference.is_told_apart());
-    assert_eq!(comparison.choice(|_| true).unwrap().model, Model::CtrGlobal);
+    assert_eq!(comparison.choice(&|_| true).unwrap().model, Model::CtrGlobal);
 }
 
 /// Users who click on everything or on nothing. The variance of differences on 2000 held-out parts
@@ -191,11 +191,11 @@ fn the_simplest_of_models_that_are_not_told_apart_is_chosen() {
     let (mut best, mut chosen) = (0, 0);
     for seed in 1..=30 {
         let comparison = compared(&log, seed);
-        let choice = comparison.choice(|_| true).unwrap();
+        let choice = comparison.choice(&|_| true).unwrap();
         assert!(choice.best != Model::Pbm && !choice.alike.contains(&Model::Pbm));
         best += u32::from(choice.best == Model::Dcm);
         chosen += u32::from(choice.model == Model::Dcm);
-        assert_eq!(comparison.choice(|model| model == Model::Pbm).unwrap().model, Model::Pbm);
+        assert_eq!(comparison.choice(&|model| model == Model::Pbm).unwrap().model, Model::Pbm);
     }
     assert!(chosen >= 23, "{chosen}");
     assert!(best < 23, "{best}");

@@ -178,7 +178,7 @@ fn a_filtered_log_and_halves_keep_their_places() {
     // The queries with the most impressions, in the order of the log.
     let filter = Filter { top_queries: Some(2), ..Filter::default() };
     let counts = log.counts.filtered(&filter);
-    let kept = log.sessions.restricted(|query| counts.query(query).is_some());
+    let kept = log.sessions.restricted(&|query| counts.query(query).is_some());
     let passing: BTreeSet<u64> =
         counts.queries().map(|query| counts.names().name(query.id()).parse().unwrap()).collect();
     let mut expected = numbered(&shown);

@@ -24,7 +24,7 @@ pub(crate) fn numbers<E: From<FitError>>(
     mut before: impl FnMut(Model) -> Result<(), E>,
 ) -> Result<Vec<Option<Numbers>>, E> {
     let half = |second| move |group| Some(group) != without && (group >= GROUPS / 2) == second;
-    let halves = [false, true].map(|second| part(sessions, half(second)));
+    let halves = [false, true].map(|second| part(sessions, &half(second)));
     let [Some(first), Some(second)] = &halves else { return Ok(vec![None; models.len()]) };
     let mut found = Vec::with_capacity(models.len());
     for &model in models {

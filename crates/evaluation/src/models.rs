@@ -103,7 +103,7 @@ pub(crate) fn with_prior() -> Options {
 }
 
 /// The sessions of some groups, with their counts; `None` if there are none.
-pub(crate) fn part(sessions: &Sessions, keep: impl Fn(usize) -> bool) -> Option<Part> {
+pub(crate) fn part(sessions: &Sessions, keep: &dyn Fn(usize) -> bool) -> Option<Part> {
     let sessions = sessions.of_groups(keep)?;
     (!sessions.is_empty()).then(|| Part { counts: sessions.counts(), sessions })
 }
@@ -149,10 +149,10 @@ impl Asked<'_> {
             Self::Lists(new_lists) => new_lists,
         };
         let rest = if models.iter().any(|model| model.needs_sessions()) {
-            part(sessions, |group| Some(group) != without)
+            part(sessions, &|group| Some(group) != without)
         } else {
             // The group has few of the sessions that the rest would be copied from.
-            let group = without.and_then(|without| part(sessions, |group| group == without));
+            let group = without.and_then(|without| part(sessions, &|group| group == without));
             let counts = group.map_or_else(|| all.clone(), |group| all.without(&group.counts));
             (counts.n_cells() > 0).then(|| Part { counts, sessions: Sessions::default() })
         };
@@ -195,7 +195,7 @@ impl Models {
         let held_out = &compared[..compared.len().div_ceil(HELD_OUT)];
         let is_in =
             |group: usize, is_held: bool| compared.contains(&group) && held_out.contains(&group) == is_held;
-        let parts = [false, true].map(|is_held| part(sessions, |group| is_in(group, is_held)));
+        let parts = [false, true].map(|is_held| part(sessions, &|group| is_in(group, is_held)));
         let [Some(rest), Some(held)] = parts else { return Err(FitError::NothingHeldOut.into()) };
         let to_compare = with_users().filter(|model| named.contains(model) || RIVALS.contains(model));
         let mut fits = Vec::new();
@@ -205,7 +205,7 @@ impl Models {
         }
         let comparison = Comparison::new(&held, fits)?;
         drop((rest, held));
-        let choice = comparison.choice(|_| true).ok_or(FitError::NothingHeldOut)?;
+        let choice = comparison.choice(&|_| true).ok_or(FitError::NothingHeldOut)?;
         let counts = sessions.counts();
         let not_identified = not_identified(&counts);
         let is_alike = |model: &Model| choice.alike.contains(model);
@@ -233,7 +233,7 @@ impl Models {
             None
         } else {
             before(valued[0])?;
-            let compared = part(sessions, |group| compared.contains(&group));
+            let compared = part(sessions, &|group| compared.contains(&group));
             let compared = compared.ok_or(FitError::NothingHeldOut)?;
             Transfers::new(&valued, &[], &compared.sessions, &with_prior())?
         };

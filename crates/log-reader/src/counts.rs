@@ -298,7 +298,8 @@ impl Counts {
             sizes.sort_by_key(|&(_, impressions)| std::cmp::Reverse(impressions));
             sizes.truncate(top);
             sizes.sort_unstable_by_key(|&(query, _)| query);
-            return kept.restricted(|query, _| sizes.binary_search_by_key(&query, |size| size.0).is_ok());
+            return kept
+                .restricted(&mut |query, _| sizes.binary_search_by_key(&query, |size| size.0).is_ok());
         }
         kept
     }
@@ -317,7 +318,7 @@ impl Counts {
 
     /// The counts of the cells that pass; `keep` gets the query of each cell.
     #[must_use]
-    pub fn restricted(&self, mut keep: impl FnMut(Id, &Cell) -> bool) -> Self {
+    pub fn restricted(&self, keep: &mut dyn FnMut(Id, &Cell) -> bool) -> Self {
         let mut rest = Self::empty(&self.names);
         for query in self.queries() {
             let start = rest.cells[0].len();

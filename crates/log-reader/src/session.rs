@@ -169,7 +169,7 @@ impl Sessions {
 
     /// The sessions of the queries that pass.
     #[must_use]
-    pub fn restricted(&self, mut keep: impl FnMut(Id) -> bool) -> Self {
+    pub fn restricted(&self, keep: &dyn Fn(Id) -> bool) -> Self {
         let mut rest = Self { names: Arc::clone(&self.names), ..Self::default() };
         for query in self.queries().filter(|query| keep(query.id())) {
             rest.open(query.id());

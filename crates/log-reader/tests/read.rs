@@ -155,7 +155,7 @@ fn sessions_of_two_regions_are_two_queries() {
     assert_eq!(patterns(&log), expected);
     assert_eq!(log.report.clicks_outside, 2);
     let second = log.sessions.names().find("5/2").unwrap();
-    assert_eq!(log.sessions.restricted(|query| query == second).n_sessions(), 1);
+    assert_eq!(log.sessions.restricted(&|query| query == second).n_sessions(), 1);
 }
 
 #[test]
@@ -855,16 +855,16 @@ fn counts_are_restricted_cell_by_cell() {
         "query,item,position,clicks,impressions\nq,a,1,1,2\nq,a,2,2,3\nq,b,1,3,4\nr,a,1,4,5\ns,a,2,5,6\n";
     let counts = read(&Format::counts(), log).unwrap().counts;
     let [q, s] = ["q", "s"].map(|query| counts.names().find(query).unwrap());
-    let first = counts.restricted(|_, cell| cell.position == 0);
+    let first = counts.restricted(&mut |_, cell| cell.position == 0);
     assert_eq!(csv(&first), "q,a,1,1,2\nq,b,1,3,4\nr,a,1,4,5\n");
     // A query without cells is dropped; the others stay the same.
     assert_eq!((first.n_queries(), first.n_positions(), first.query(s).is_none()), (2, 1, true));
     assert_eq!(first.query(q).unwrap().impressions(), 6);
-    let of_q = counts.restricted(|query, _| query == q);
+    let of_q = counts.restricted(&mut |query, _| query == q);
     assert_eq!((csv(&of_q).as_str(), of_q.impressions()), ("q,a,1,1,2\nq,a,2,2,3\nq,b,1,3,4\n", 9));
     assert_eq!(of_q.names(), counts.names());
-    assert_eq!(counts.restricted(|_, _| true), counts);
-    assert_eq!(counts.restricted(|_, _| false).n_queries(), 0);
+    assert_eq!(counts.restricted(&mut |_, _| true), counts);
+    assert_eq!(counts.restricted(&mut |_, _| false).n_queries(), 0);
 }
 
 #[test]

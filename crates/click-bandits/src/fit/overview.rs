@@ -160,7 +160,7 @@ impl Overview<'_> {
         rows.extend(rows_of(comparison));
         f.write_str(&table(&rows, 1..5))?;
         let errors = Difference::TOLD_APART_AT;
-        match comparison.choice(|_| true) {
+        match comparison.choice(&|_| true) {
             Some(choice) if choice.alike.len() > 1 => writeln!(
                 f,
                 "\nNot told apart (the best is ahead by {errors} standard errors at most): {}. The simplest of them: {}.\n",
@@ -180,7 +180,7 @@ impl Overview<'_> {
         let mut rows = vec![transfer::HEADS.map(str::to_owned)];
         rows.extend(transfer::rows_of(transfers));
         writeln!(f, "{}\n\n{}", transfer::heading(transfers), table(&rows, 1..4))?;
-        match transfers.alike(|_| true).as_slice() {
+        match transfers.alike(&|_| true).as_slice() {
             [best, others @ ..] if !others.is_empty() => {
                 writeln!(f, "Least squared error: {}; not told apart: {}.\n", best, names(others))
             }

@@ -73,7 +73,7 @@ impl ComparisonRecord {
                 number: comparison.n_clusters(),
             }),
             told_apart_at: Difference::TOLD_APART_AT,
-            choice: comparison.and_then(|comparison| comparison.choice(|_| true)),
+            choice: comparison.and_then(|comparison| comparison.choice(&|_| true)),
             users: study.choice.clone(),
             transfer: study.transfer.as_ref().map(TransferRecord::new),
             checks: checks.clone(),

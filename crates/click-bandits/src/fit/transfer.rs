@@ -94,7 +94,7 @@ impl TransferRecord {
             lists: transfers.lists,
             sessions: transfers.sessions,
             observed: transfers.observed,
-            alike: transfers.alike(|_| true),
+            alike: transfers.alike(&|_| true),
             models: transfers.models.iter().map(record).collect(),
         }
     }

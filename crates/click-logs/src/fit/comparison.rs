@@ -92,7 +92,7 @@ impl Comparison {
     }
 
     /// The choice among the models for which `passes` is true; `None` if none of them was compared.
-    pub fn choice(&self, passes: impl Fn(Model) -> bool) -> Option<Choice> {
+    pub fn choice(&self, passes: &dyn Fn(Model) -> bool) -> Option<Choice> {
         let mut candidates = (0..self.scores.len()).filter(|&place| passes(self.scores[place].model));
         let best = candidates.next()?;
         let rest = candidates.filter(|&place| !self.differences[best][place].is_told_apart());

@@ -25,7 +25,7 @@ fn threads_for(n_tasks: usize) -> usize {
 /// Runs tasks on all cores; results are in the order of the tasks.
 pub(super) fn in_order<T: Send, R: Send>(tasks: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let threads = threads_for(tasks.len());
-    on_threads(threads, tasks, work)
+    on_threads(threads, tasks, &work)
 }
 
 /// Runs tasks on all cores, and hands their results over in the order of the tasks. A few results
@@ -33,17 +33,17 @@ pub(super) fn in_order<T: Send, R: Send>(tasks: Vec<T>, work: impl Fn(T) -> R + 
 pub(super) fn in_order_each<T: Send, R: Send>(
     tasks: Vec<T>,
     work: impl Fn(T) -> R + Sync,
-    each: impl FnMut(R),
+    mut each: impl FnMut(R),
 ) {
     let threads = threads_for(tasks.len());
-    each_on_threads(threads, tasks, work, each);
+    each_on_threads(threads, tasks, &work, &mut each);
 }
 
 fn each_on_threads<T: Send, R: Send>(
     threads: usize,
     tasks: Vec<T>,
-    work: impl Fn(T) -> R + Sync,
-    mut each: impl FnMut(R),
+    work: &(dyn Fn(T) -> R + Sync),
+    each: &mut dyn FnMut(R),
 ) {
     let mut tasks = tasks.into_iter();
     if threads == 1 {
@@ -53,7 +53,7 @@ fn each_on_threads<T: Send, R: Send>(
         // Two for each thread, so that a long task keeps no other thread waiting for all of its
         // time.
         let some = tasks.by_ref().take(2 * threads).collect();
-        on_threads(threads, some, &work).into_iter().for_each(&mut each);
+        on_threads(threads, some, work).into_iter().for_each(&mut *each);
     }
 }
 
@@ -99,20 +99,20 @@ pub(super) fn cut<T>(mut all: &mut [T], lengths: impl Iterator<Item = usize>) ->
     parts
 }
 
-fn on_threads<T: Send, R: Send>(threads: usize, tasks: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+/// Not generic in the work, since tasks and results of many kinds of work have the same types.
+fn on_threads<T: Send, R: Send>(threads: usize, tasks: Vec<T>, work: &(dyn Fn(T) -> R + Sync)) -> Vec<R> {
     if threads == 1 {
         return tasks.into_iter().map(work).collect();
     }
-    let results: Vec<Mutex<Option<R>>> = tasks.iter().map(|_| Mutex::default()).collect();
-    let tasks: Vec<Mutex<Option<T>>> = tasks.into_iter().map(|task| Mutex::new(Some(task))).collect();
-    perform(threads, tasks.len(), &|number| {
+    let slots: Vec<_> = tasks.into_iter().map(|task| Mutex::new((Some(task), None))).collect();
+    perform(threads, slots.len(), &|number| {
         // A separate statement, so that the lock is released before the task runs.
-        let task = lock(&tasks[number]).take();
-        let result = task.map(&work);
-        *lock(&results[number]) = result;
+        let task = lock(&slots[number]).0.take();
+        let result = task.map(work);
+        lock(&slots[number]).1 = result;
     });
-    let result = |place: Mutex<Option<R>>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.into_iter().map(|place| result(place).expect("every task is performed")).collect()
+    let slots = slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
+    slots.map(|(_, result)| result.expect("every task is performed")).collect()
 }
 
 /// Performs the tasks `0..n_tasks`, each once. This is not generic in the task: threads would be
@@ -161,14 +161,18 @@ mod tests {
         let terms = |range: Range<usize>| range.map(term).collect::<Vec<f64>>();
         for threads in [1, 2, 7] {
             let mut sum = 0.0;
-            each_on_threads(threads, tasks(), terms, |terms| terms.into_iter().for_each(|term| sum += term));
+            each_on_threads(threads, tasks(), &terms, &mut |terms| {
+                for term in terms {
+                    sum += term;
+                }
+            });
             assert_eq!(sum.to_bits(), expected.to_bits(), "{threads} threads");
         }
         let (mut reversed, mut by_task) = (0.0, 0.0);
-        each_on_threads(2, tasks().into_iter().rev().collect(), terms, |terms| {
+        each_on_threads(2, tasks().into_iter().rev().collect(), &terms, &mut |terms| {
             reversed = terms.into_iter().fold(reversed, |sum, term| sum + term);
         });
-        each_on_threads(2, tasks(), terms, |terms| by_task += terms.iter().sum::<f64>());
+        each_on_threads(2, tasks(), &terms, &mut |terms| by_task += terms.iter().sum::<f64>());
         assert!(reversed.to_bits() != expected.to_bits() && by_task.to_bits() != expected.to_bits());
         assert_eq!(sum_in_order(0, term), 0.0);
     }

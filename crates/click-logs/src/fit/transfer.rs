@@ -308,7 +308,7 @@ impl Transfers {
 
     /// The models for which `passes` is true and which are not told apart from that of the least
     /// squared error, which is the first.
-    pub fn alike(&self, passes: impl Fn(Model) -> bool) -> Vec<Model> {
+    pub fn alike(&self, passes: &dyn Fn(Model) -> bool) -> Vec<Model> {
         let mut places: Vec<usize> =
             (0..self.models.len()).filter(|&place| passes(self.models[place].model)).collect();
         places.sort_by(|&a, &b| self.models[a].squared_error.total_cmp(&self.models[b].squared_error));

@@ -6,7 +6,7 @@
 use super::line::{LineFault, LineFormat, is_blank};
 use super::marks::{Line, Lines};
 use super::open_lists::Spot;
-use super::source::{Block, Input, Source};
+use super::source::{BlockOf, Input, Source};
 use super::thread_report::{ThreadReport, on_threads};
 use super::{Reader, no_file};
 use crate::collect::{Batches, Collector};
@@ -28,15 +28,19 @@ impl Reader {
         }
         let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
         let source = Mutex::new(Source::new(format, inputs, self.block_bytes, self.max_skipped.is_some()));
-        let mut report = on_threads(self.threads.get(), collector, |batches, report, (memory, buffer)| {
-            self.next_block(format, &source, memory, buffer, batches, report)
+        let mut report = on_threads(self.threads.get(), collector, &|| {
+            let (mut memory, mut buffer) = (F::Memory::default(), Vec::new());
+            let source = &source;
+            Box::new(move |batches, report| {
+                self.next_block(format, source, &mut memory, &mut buffer, batches, report)
+            })
         });
         if !report.failed() {
             let (mut batches, mut closed) = (collector.batches(), ThreadReport::default());
             format.close(&names, self.max_skipped.is_some(), &mut batches, &mut closed)?;
             report.absorb(closed, &batches.finish());
         }
-        self.finish(report, collector, &names, &unlocked(source).report)
+        self.finish(report, collector, &names, unlocked(source).report())
     }
 
     /// Reads and parses a block. Returns whether there was one, or an error.
@@ -55,7 +59,7 @@ impl Reader {
                 report.open.push(F::open_lists(std::mem::take(memory)));
                 return false;
             }
-            Ok(Some(block)) => self.parse(format, &block, &buffer[..block.len], memory, batches, report),
+            Ok(Some(block)) => self.parse(format, &block, buffer, memory, batches, report),
             Err((file, error)) => report.fail((file, u64::MAX), error),
         }
         true
@@ -65,13 +69,13 @@ impl Reader {
     fn parse<F: LineFormat>(
         &self,
         format: &F,
-        block: &Block<F::Layout>,
-        bytes: &[u8],
+        (block, layout): &BlockOf<F>,
+        buffer: &[u8],
         memory: &mut F::Memory,
         batches: &mut Batches<'_>,
         report: &mut ThreadReport,
     ) {
-        let mut lines = Lines::new(bytes, format.cuts(&block.layout));
+        let mut lines = Lines::new(&buffer[..block.len], format.cuts(layout));
         let (mut number, mut n_blank) = (block.first_line, 0);
         while let Some((start, line)) = lines.next_line() {
             let at = Spot { at: block.at(start), file: block.file, line: number };
@@ -81,8 +85,8 @@ impl Reader {
                     n_blank += 1;
                     Ok(())
                 }
-                Line::Quoted(line) => format.quoted(&block.layout, line, at, memory, batches),
-                Line::Cut(columns) => format.line(&block.layout, columns, at, memory, batches),
+                Line::Quoted(line) => format.quoted(layout, line, at, memory, batches),
+                Line::Cut(columns) => format.line(layout, columns, at, memory, batches),
             };
             if let Err(mut fault) = counted {
                 let line = lines.line_from(start);
@@ -90,13 +94,7 @@ impl Reader {
                     fault = LineFault::new(Fault::UnexpectedHeader, 0, line);
                 }
                 let (at, lenient) = ((block.file, number), self.max_skipped.is_some());
-                report.line(
-                    fault,
-                    |column| format.column_name(&block.layout, column),
-                    &block.name,
-                    at,
-                    lenient,
-                );
+                report.line(fault, &|column| format.column_name(layout, column), &block.name, at, lenient);
                 if !lenient {
                     return;
                 }

@@ -87,23 +87,25 @@ impl Reader {
         }
         let next = AtomicUsize::new(0);
         let most = frame.n_rows().div_ceil(ROWS_OF_A_THREAD);
-        let report = on_threads(self.threads.get().min(most), collector, |batches, report, ()| {
-            let start = next.fetch_add(ROWS_OF_A_THREAD, Ordering::Relaxed);
-            if start >= frame.n_rows() {
-                return false;
-            }
-            if let Some(error) = stopped(stop, name) {
-                report.fail((0, 0), error);
-                return true;
-            }
-            let taken = start..frame.n_rows().min(start + ROWS_OF_A_THREAD);
-            let mut rows = Rows::new(table, batches, report);
-            let counted = count(frame, taken, &table, &mut rows);
-            rows.close();
-            if let Err(error) = counted {
-                report.fail((0, start as u64), error);
-            }
-            true
+        let report = on_threads(self.threads.get().min(most), collector, &|| {
+            Box::new(|batches, report| {
+                let start = next.fetch_add(ROWS_OF_A_THREAD, Ordering::Relaxed);
+                if start >= frame.n_rows() {
+                    return false;
+                }
+                if let Some(error) = stopped(stop, name) {
+                    report.fail((0, 0), error);
+                    return true;
+                }
+                let taken = start..frame.n_rows().min(start + ROWS_OF_A_THREAD);
+                let mut rows = Rows::new(table, batches, report);
+                let counted = count(frame, taken, &table, &mut rows);
+                rows.close();
+                if let Err(error) = counted {
+                    report.fail((0, start as u64), error);
+                }
+                true
+            })
         });
         self.finish(report, collector, &[name.into()], &ReadReport::default())
     }

@@ -7,7 +7,7 @@ use documents::{BYTE_ORDER_MARK, Unpacked};
 use std::collections::VecDeque;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,26 +46,26 @@ impl fmt::Debug for Input<'_> {
 
 pub(crate) type Watch<'a> = &'a (dyn Fn(u64) + Sync);
 
-/// Reports how much is read from a stream.
-struct Watched<'a, R>(R, Watch<'a>);
-
-impl<R: Read> Read for Watched<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let len = self.0.read(buffer)?;
-        (self.1)(len as u64);
-        Ok(len)
-    }
+/// Reads until it is stopped, and reports how much.
+struct Watched<'a> {
+    stream: Stream<'a>,
+    watch: Option<Watch<'a>>,
+    stop: Option<&'a AtomicBool>,
 }
-
-/// Reads until it is stopped.
-struct Stoppable<'a, R>(R, &'a AtomicBool);
 
 const STOPPED: &str = "stopped while it was read";
 
-impl<R: Read> Read for Stoppable<'_, R> {
+impl Read for Watched<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // Not `Interrupted`, after which readers try again.
-        if self.1.load(Ordering::Relaxed) { Err(io::Error::other(STOPPED)) } else { self.0.read(buffer) }
+        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            // Not `Interrupted`, after which readers try again.
+            return Err(io::Error::other(STOPPED));
+        }
+        let len = self.stream.read(buffer)?;
+        if let Some(watch) = self.watch {
+            watch(len as u64);
+        }
+        Ok(len)
     }
 }
 
@@ -99,6 +99,21 @@ impl<'a> Input<'a> {
         Arc::clone(&self.name)
     }
 
+    /// The beginning of the content, from this many stored bytes, which remain to be read.
+    pub(crate) fn beginning(&mut self, n_stored: u64) -> io::Result<Vec<u8>> {
+        let (mut stored, mut beginning) = (Vec::new(), Vec::new());
+        if let Some(mut stream) = self.stream.take() {
+            (&mut stream).take(n_stored).read_to_end(&mut stored)?;
+            self.stream = Some(Box::new(Cursor::new(stored.clone()).chain(stream)));
+        } else {
+            File::open(self.name.as_ref())?.take(n_stored).read_to_end(&mut stored)?;
+        }
+        let stream = Watched { stream: Box::new(Cursor::new(stored)), watch: None, stop: None };
+        // Damaged compression is reported when the file is read.
+        let _ = Unpacked::new(stream)?.take(n_stored).read_to_end(&mut beginning);
+        Ok(beginning)
+    }
+
     /// Calls `watch`, from any thread, with the number of further bytes read, as stored on disk.
     #[must_use]
     pub fn watched(self, watch: Watch<'a>) -> Self {
@@ -118,17 +133,19 @@ impl<'a> Input<'a> {
 }
 
 /// Whole lines of one file. The caller's buffer holds the bytes.
-pub(crate) struct Block<L> {
+pub(crate) struct Block {
     pub(crate) file: usize,
     pub(crate) name: Arc<str>,
-    pub(crate) layout: Arc<L>,
     /// 1-based line of the file.
     pub(crate) first_line: u64,
     pub(crate) len: usize,
     offset: u64,
 }
 
-impl<L> Block<L> {
+/// A block, and the layout of its file.
+pub(crate) type BlockOf<F> = (Block, Arc<<F as LineFormat>::Layout>);
+
+impl Block {
     /// A number for a place in the log: of the file, and of the byte in its decompressed content.
     #[inline]
     pub(crate) fn at(&self, start: usize) -> u64 {
@@ -139,83 +156,116 @@ impl<L> Block<L> {
 /// The unread part of a file.
 struct Bytes<'a> {
     name: Arc<str>,
-    stream: Unpacked<Stream<'a>>,
+    stream: Unpacked<Watched<'a>>,
     /// Bytes that were read and belong to the next block.
     tail: Vec<u8>,
-}
-
-struct Open<'a, L> {
-    bytes: Bytes<'a>,
-    layout: Arc<L>,
     next_line: u64,
     offset: u64,
     any_line: bool,
 }
 
+/// A format, and the layout of the file that is open.
+struct Laid<'a, F: LineFormat>(&'a F, Arc<F::Layout>);
+
+/// The part of a format that reading files needs. It is compiled once, whatever the format.
+trait Lay {
+    fn has_header(&self) -> bool;
+    fn is_header(&self, line: &[u8]) -> bool;
+    /// Takes the layout of the next file from its header.
+    fn lay(&mut self, header: &[u8]) -> Result<(), String>;
+    fn cut(&self, bytes: &[u8]) -> usize;
+}
+
+impl<F: LineFormat> Lay for Laid<'_, F> {
+    fn has_header(&self) -> bool {
+        F::HEADER
+    }
+
+    fn is_header(&self, line: &[u8]) -> bool {
+        self.0.is_header(line)
+    }
+
+    fn lay(&mut self, header: &[u8]) -> Result<(), String> {
+        self.1 = Arc::new(self.0.layout(header)?);
+        Ok(())
+    }
+
+    fn cut(&self, bytes: &[u8]) -> usize {
+        self.0.cut(&self.1, bytes)
+    }
+}
+
+/// The files of a log in a format.
 pub(crate) struct Source<'a, F: LineFormat> {
-    format: &'a F,
-    inputs: VecDeque<Input<'a>>,
-    open: Option<Open<'a, F::Layout>>,
-    block_bytes: usize,
-    lenient: bool,
-    /// Files and bytes so far.
-    pub(crate) report: ReadReport,
-    failed: bool,
+    laid: Laid<'a, F>,
+    files: Files<'a>,
 }
 
 impl<'a, F: LineFormat> Source<'a, F> {
     pub(crate) fn new(format: &'a F, inputs: Vec<Input<'a>>, block_bytes: usize, lenient: bool) -> Self {
-        let inputs = inputs.into();
-        Self {
-            format,
-            inputs,
-            open: None,
-            block_bytes,
-            lenient,
-            report: ReadReport::default(),
-            failed: false,
-        }
+        let (inputs, report) = (inputs.into(), ReadReport::default());
+        let files = Files { inputs, open: None, block_bytes, lenient, report, failed: false };
+        Self { laid: Laid(format, Arc::default()), files }
     }
 
     /// Reads the next block of the log into `buffer`. `None` after the last block or an error.
-    pub(crate) fn next_block(
+    pub(crate) fn next_block(&mut self, buffer: &mut Vec<u8>) -> Result<Option<BlockOf<F>>, (usize, Error)> {
+        let block = self.files.next_block(buffer, &mut self.laid)?;
+        Ok(block.map(|block| (block, Arc::clone(&self.laid.1))))
+    }
+
+    /// Files and bytes so far.
+    pub(crate) fn report(&self) -> &ReadReport {
+        &self.files.report
+    }
+}
+
+struct Files<'a> {
+    inputs: VecDeque<Input<'a>>,
+    open: Option<Bytes<'a>>,
+    block_bytes: usize,
+    lenient: bool,
+    report: ReadReport,
+    failed: bool,
+}
+
+impl<'a> Files<'a> {
+    fn next_block(
         &mut self,
         buffer: &mut Vec<u8>,
-    ) -> Result<Option<Block<F::Layout>>, (usize, Error)> {
+        format: &mut dyn Lay,
+    ) -> Result<Option<Block>, (usize, Error)> {
         if self.failed {
             return Ok(None);
         }
-        let result = self.try_next(buffer);
+        let result = self.try_next(buffer, format);
         self.failed = result.is_err();
         result.map_err(|error| (self.report.files.saturating_sub(1), error))
     }
 
-    fn try_next(&mut self, buffer: &mut Vec<u8>) -> Result<Option<Block<F::Layout>>, Error> {
+    fn try_next(&mut self, buffer: &mut Vec<u8>, format: &mut dyn Lay) -> Result<Option<Block>, Error> {
         loop {
             let open = match self.open.take() {
                 Some(open) => Some(open),
                 None => match self.inputs.pop_front() {
-                    Some(input) => self.open(input)?,
+                    Some(input) => self.open(input, format)?,
                     None => return Ok(None),
                 },
             };
             let Some(mut open) = open else { continue };
-            let format = self.format;
-            let (len, cut) =
-                open.bytes.fill(buffer, self.block_bytes, |bytes| format.cut(&open.layout, bytes))?;
+            let (len, cut) = open.fill(buffer, self.block_bytes, &|bytes| format.cut(bytes))?;
             if len == 0 {
                 if !open.any_line {
-                    self.empty(&open.bytes.name)?;
+                    self.empty(&open.name)?;
                 }
                 continue;
             }
             open.any_line = true;
-            open.bytes.tail.clear();
-            open.bytes.tail.extend_from_slice(&buffer[cut..len]);
+            open.tail.clear();
+            open.tail.extend_from_slice(&buffer[cut..len]);
             let block = Block {
                 file: self.report.files - 1,
-                name: Arc::clone(&open.bytes.name),
-                layout: Arc::clone(&open.layout),
+                name: Arc::clone(&open.name),
                 first_line: open.next_line,
                 len: cut,
                 offset: open.offset,
@@ -235,7 +285,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
     }
 
     /// Opens a file, removes a byte order mark and reads the header, if there is one.
-    fn open(&mut self, input: Input<'a>) -> Result<Option<Open<'a, F::Layout>>, Error> {
+    fn open(&mut self, input: Input<'a>, format: &mut dyn Lay) -> Result<Option<Bytes<'a>>, Error> {
         self.report.files += 1;
         let Input { name, stream, watch, stop } = input;
         let in_file = |error| Error::io(&name, error, false);
@@ -243,22 +293,15 @@ impl<'a, F: LineFormat> Source<'a, F> {
             Some(stream) => stream,
             None => Box::new(File::open(name.as_ref()).map_err(in_file)?),
         };
-        let mut stream: Stream<'a> = match watch {
-            None => stream,
-            Some(watch) => Box::new(Watched(stream, watch)),
-        };
-        if let Some(stop) = stop {
-            stream = Box::new(Stoppable(stream, stop));
-        }
-        let stream = Unpacked::new(stream).map_err(in_file)?;
-        let mut bytes = Bytes { name, stream, tail: Vec::new() };
+        let stream = Unpacked::new(Watched { stream, watch, stop }).map_err(in_file)?;
+        let mut bytes = Bytes { name, stream, tail: Vec::new(), next_line: 1, offset: 0, any_line: false };
         let mut start = Vec::new();
         // Blank lines may be above a header.
         let first_line = |bytes: &[u8]| {
             let mut ends = memchr::memchr_iter(b'\n', bytes).map(|end| end + 1);
             ends.find(|&end| !is_blank(&bytes[..end])).unwrap_or(0)
         };
-        let (len, _) = bytes.fill(&mut start, 1 << 12, first_line)?;
+        let (len, _) = bytes.fill(&mut start, 1 << 12, &first_line)?;
         start.truncate(len);
         let name = &bytes.name;
         if let Some((_, what)) = OTHERS.iter().find(|(beginning, _)| start.starts_with(beginning)) {
@@ -268,34 +311,29 @@ impl<'a, F: LineFormat> Source<'a, F> {
             self.report.byte_order_marks += 1;
             start.drain(..BYTE_ORDER_MARK.len());
         }
+        let has_header = format.has_header();
         let header = match first_line(&start) {
-            _ if !F::HEADER => 0,
+            _ if !has_header => 0,
             0 => start.len(),
             end => end,
         };
-        if F::HEADER && is_blank(&start[..header]) {
+        if has_header && is_blank(&start[..header]) {
             return self.empty(name).map(|()| None);
         }
         let line = start[..header].strip_suffix(b"\n").unwrap_or(&start[..header]);
         let line = &line[memchr::memrchr(b'\n', line).map_or(0, |end| end + 1)..];
         let n_lines = memchr::memchr_iter(b'\n', &start[..header]).count() as u64;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let layout = self.format.layout(line).map_err(|message| {
-            let shown = if self.format.is_header(line) { &line[..line.len().min(MAX_TEXT)] } else { b".." };
+        format.lay(line).map_err(|message| {
+            let shown = if format.is_header(line) { &line[..line.len().min(MAX_TEXT)] } else { b".." };
             let text = String::from_utf8_lossy(shown).escape_debug().to_string();
             let place = Place { file: name.to_string(), line: n_lines.max(1), column: None, text, message };
             Error::at(ErrorKind::Header, place)
         })?;
         self.report.bytes += header as u64;
         start.drain(..header);
-        bytes.tail = start;
-        Ok(Some(Open {
-            bytes,
-            layout: Arc::new(layout),
-            next_line: 1 + if F::HEADER { n_lines.max(1) } else { 0 },
-            offset: header as u64,
-            any_line: false,
-        }))
+        let next_line = 1 + if has_header { n_lines.max(1) } else { 0 };
+        Ok(Some(Bytes { tail: start, next_line, offset: header as u64, ..bytes }))
     }
 }
 
@@ -307,7 +345,7 @@ impl Bytes<'_> {
         &mut self,
         buffer: &mut Vec<u8>,
         block_bytes: usize,
-        cut: impl Fn(&[u8]) -> usize,
+        cut: &dyn Fn(&[u8]) -> usize,
     ) -> Result<(usize, usize), Error> {
         let mut len = self.tail.len();
         let mut want = block_bytes.max(1).max(len);

@@ -44,7 +44,7 @@ impl ThreadReport {
     pub(crate) fn line(
         &mut self,
         found: LineFault,
-        column_name: impl FnOnce(usize) -> String,
+        column_name: &dyn Fn(usize) -> String,
         file: &str,
         at: (usize, u64),
         lenient: bool,
@@ -129,16 +129,19 @@ impl ThreadReport {
     }
 }
 
-/// Calls `step` on this many threads until it returns false or one failed, and sums up.
-pub(crate) fn on_threads<S: Default>(
+/// A step of a thread's work; false if there is none left.
+pub(crate) type Step<'a> = Box<dyn FnMut(&mut Batches<'_>, &mut ThreadReport) -> bool + 'a>;
+
+/// Calls a step of `worker` on this many threads until it returns false or one failed, and sums up.
+pub(crate) fn on_threads<'a>(
     threads: usize,
     collector: &Collector<'_>,
-    step: impl Fn(&mut Batches<'_>, &mut ThreadReport, &mut S) -> bool + Sync,
+    worker: &(dyn Fn() -> Step<'a> + Sync),
 ) -> ThreadReport {
     let (all, stop) = (Mutex::new(ThreadReport::default()), AtomicBool::new(false));
     let work = || {
-        let (mut batches, mut mine, mut state) = (collector.batches(), ThreadReport::default(), S::default());
-        while !stop.load(Ordering::Relaxed) && step(&mut batches, &mut mine, &mut state) {
+        let (mut batches, mut mine, mut step) = (collector.batches(), ThreadReport::default(), worker());
+        while !stop.load(Ordering::Relaxed) && step(&mut batches, &mut mine) {
             if mine.failed() {
                 stop.store(true, Ordering::Relaxed);
             }

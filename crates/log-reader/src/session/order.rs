@@ -230,7 +230,7 @@ impl Sessions {
 
     /// The sessions of the users of some groups ([`Session::group`]). `None` if the order of the
     /// log is unknown.
-    pub fn of_groups(&self, keep: impl Fn(usize) -> bool) -> Option<Self> {
+    pub fn of_groups(&self, keep: &dyn Fn(usize) -> bool) -> Option<Self> {
         self.has_order().then(|| {
             let mut part = Self { names: Arc::clone(&self.names), ..Self::default() };
             for query in self.queries() {

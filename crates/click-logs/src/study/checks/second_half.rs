@@ -46,7 +46,7 @@ pub struct SecondHalf {
 impl SecondHalf {
     pub(super) fn new(whole: &Fit, sessions: &Sessions, options: &Options) -> Result<Option<Self>, FitError> {
         let Some([first, second]) = sessions.halves() else { return Ok(None) };
-        let second = second.sessions.restricted(|query| first.sessions.query(query).is_some());
+        let second = second.sessions.restricted(&|query| first.sessions.query(query).is_some());
         if second.is_empty() {
             return Ok(None);
         }

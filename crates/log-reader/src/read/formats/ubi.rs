@@ -29,13 +29,10 @@ use crate::read::open_lists::Spot;
 use crate::read::source::Input;
 use crate::read::thread_report::ThreadReport;
 use crate::read_report::{ReadReport, UbiReport};
-use documents::Unpacked;
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{Cursor, Read as _};
 use std::sync::{Arc, Mutex};
 
-/// The first bytes of a file, which tell queries from events.
+/// The number of first bytes of a file, which tell queries from events.
 const BEGINNING: u64 = 1 << 16;
 /// The name of a query without words, such as a page of a category.
 const NO_WORDS: &str = "(empty)";
@@ -75,19 +72,7 @@ fn queries_first(inputs: Vec<Input<'_>>) -> Result<Vec<Input<'_>>, Error> {
     let (mut queries, mut events) = (Vec::new(), Vec::new());
     for mut input in inputs {
         let name = input.name();
-        let fault = |error| Error::io(&name, error, false);
-        let mut beginning = Vec::new();
-        // Damaged compression is reported when the file is read.
-        if let Some(mut stream) = input.stream.take() {
-            let mut stored = Vec::new();
-            (&mut stream).take(BEGINNING).read_to_end(&mut stored).map_err(fault)?;
-            let _ =
-                Unpacked::new(stored.as_slice()).map_err(fault)?.take(BEGINNING).read_to_end(&mut beginning);
-            input.stream = Some(Box::new(Cursor::new(stored).chain(stream)));
-        } else {
-            let file = File::open(name.as_ref()).map_err(fault)?;
-            let _ = Unpacked::new(file).map_err(fault)?.take(BEGINNING).read_to_end(&mut beginning);
-        }
+        let beginning = input.beginning(BEGINNING).map_err(|error| Error::io(&name, error, false))?;
         let has_events = memchr::memmem::find(&beginning, b"\"action_name\"").is_some();
         if has_events { events.push(input) } else { queries.push(input) }
     }

@@ -162,7 +162,7 @@ impl LineFormat for ClickLines<'_> {
             if let Err(fault) = handed {
                 let file = names.get(spot.file).map_or("", |name| name);
                 let name = |column| self.column_name(&(), column);
-                report.line(fault, name, file, (spot.file, spot.line), lenient);
+                report.line(fault, &name, file, (spot.file, spot.line), lenient);
             }
         }
         Ok(())

@@ -192,7 +192,7 @@ impl Joined {
     ) -> Result<(), Error> {
         let mut at_fault = |fault: Fault, lost: Lost, file: usize, line: u64| {
             let name = names.get(file).map_or("", |name| name);
-            report.line(LineFault { lost, ..fault.into() }, |_| String::new(), name, (file, line), lenient);
+            report.line(LineFault { lost, ..fault.into() }, &|_| String::new(), name, (file, line), lenient);
         };
         let (mut any_placed, mut from_zero) = (false, false);
         for shard in &self.shards {
