@@ -19,15 +19,8 @@
 use super::rows::{ParameterRow, for_each_parameter};
 use crate::fit::Fit;
 use log_reader::{Counts, Id, Names};
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
-use parquet::data_type::{ByteArray, DataType};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
+use parquet_columns::{ByteArray, Bytes, Column, ParquetError, TableWriter};
 use std::io::{self, Write};
-use std::sync::Arc;
 
 /// Most rows of a row group. They are in memory at once, with their names: about 40 MB.
 const ROWS: usize = 1 << 17;
@@ -74,16 +67,8 @@ pub fn write_table(counts: &Counts, fits: &[Fit], mut out: impl Write + Send) ->
     write_to(counts, fits, &mut out)
 }
 
-// One type for all callers, since the library's writer is compiled for every type of output.
-type Output<'a> = &'a mut (dyn Write + Send);
-
-fn write_to(counts: &Counts, fits: &[Fit], out: Output<'_>) -> io::Result<u64> {
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_created_by(CREATED_BY.to_owned())
-        .build();
-    let schema = Arc::new(parse_message_type(SCHEMA).map_err(of_library)?);
-    let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(of_library)?;
+fn write_to(counts: &Counts, fits: &[Fit], out: &mut (dyn Write + Send)) -> io::Result<u64> {
+    let mut writer = TableWriter::new(out, SCHEMA, CREATED_BY).map_err(of_library)?;
     let mut group = Group::default();
     let mut n_rows = 0;
     for_each_parameter(counts, fits, |row| {
@@ -109,25 +94,6 @@ fn of_library(error: ParquetError) -> io::Error {
     }
 }
 
-/// A column, and for every row whether it has a value (1) or not (0).
-struct Column<T> {
-    values: Vec<T>,
-    levels: Vec<i16>,
-}
-
-impl<T> Default for Column<T> {
-    fn default() -> Self {
-        Self { values: Vec::new(), levels: Vec::new() }
-    }
-}
-
-impl<T> Column<T> {
-    fn push(&mut self, value: Option<T>) {
-        self.levels.push(value.is_some().into());
-        self.values.extend(value);
-    }
-}
-
 /// The rows of a row group, by the type of their columns and in the order of the schema.
 #[derive(Default)]
 struct Group {
@@ -140,11 +106,11 @@ struct Group {
 
 impl Group {
     fn len(&self) -> usize {
-        self.texts[0].levels.len()
+        self.texts[0].n_rows()
     }
 
     fn push(&mut self, row: &ParameterRow, names: &Names) -> io::Result<()> {
-        let of_static = |text: &'static str| ByteArray::from(bytes::Bytes::from_static(text.as_bytes()));
+        let of_static = |text: &'static str| ByteArray::from(Bytes::from_static(text.as_bytes()));
         let query = row.query.map(|query| match &self.named {
             Some((last, name)) if *last == query => name.clone(),
             _ => self.named.insert((query, ByteArray::from(&*names.name(query)))).1.clone(),
@@ -171,35 +137,9 @@ impl Group {
     }
 
     /// Writes the rows as a row group, and removes them.
-    fn write(&mut self, writer: &mut SerializedFileWriter<Output<'_>>) -> Result<(), ParquetError> {
-        let mut group = writer.next_row_group()?;
-        let (mut texts, mut wholes, mut numbers) =
-            (self.texts.iter(), self.wholes.iter(), self.numbers.iter());
-        while let Some(mut out) = group.next_column()? {
-            match out.untyped() {
-                ColumnWriter::ByteArrayColumnWriter(out) => write_column(out, texts.next())?,
-                ColumnWriter::Int64ColumnWriter(out) => write_column(out, wholes.next())?,
-                ColumnWriter::DoubleColumnWriter(out) => write_column(out, numbers.next())?,
-                _ => return Err(other_schema()),
-            }
-            out.close()?;
-        }
-        group.close()?;
+    fn write(&mut self, writer: &mut TableWriter<'_>) -> Result<(), ParquetError> {
+        writer.write(&self.texts, &self.wholes, &self.numbers)?;
         *self = Self { named: self.named.take(), ..Self::default() };
         Ok(())
     }
-}
-
-fn write_column<T: DataType>(
-    out: &mut ColumnWriterImpl<'_, T>,
-    column: Option<&Column<T::T>>,
-) -> Result<(), ParquetError> {
-    let column = column.ok_or_else(other_schema)?;
-    let levels = (out.get_descriptor().max_def_level() > 0).then_some(&column.levels[..]);
-    out.write_batch(&column.values, levels, None)?;
-    Ok(())
-}
-
-fn other_schema() -> ParquetError {
-    ParquetError::General("a column has another type than in the schema".to_owned())
 }

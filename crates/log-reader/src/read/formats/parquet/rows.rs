@@ -15,55 +15,26 @@ use crate::read::source::{Input, Watch, stopped};
 use crate::read::thread_report::{ThreadReport, on_threads};
 use crate::read::{Reader, no_file};
 use crate::read_report::ReadReport;
-use bytes::Bytes;
-use parquet::basic::{Compression, ConvertedType};
-use parquet::column::reader::ColumnReader;
-use parquet::data_type::{ByteArray, FixedLenByteArray};
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, Length, SerializedFileReader};
-use parquet::schema::types::ColumnDescriptor;
+use parquet::file::reader::{FileReader, Length};
+use parquet_columns::{Bytes, Cell, Cells, of_bytes, of_file, unsupported};
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::vec;
 
-/// Number of rows that are decoded at once.
-const ROWS: usize = 4096;
 const CODECS: &str = "Snappy, gzip, LZ4 or Zstandard";
 
-/// A value of a row, with its text.
-enum Owned {
-    Plain(Value<'static>),
-    Text(ByteArray),
-}
-
-impl Owned {
-    fn of_i64(value: i64, unsigned: bool) -> Self {
-        Self::Plain(if unsigned { Value::Number(value.cast_unsigned()) } else { value.into() })
-    }
-
-    /// A decimal, with all digits of its scale.
-    fn of_decimal(unscaled: i128, scale: usize) -> Self {
-        if let (0, Ok(whole)) = (scale, i64::try_from(unscaled)) {
-            return Self::of_i64(whole, false);
-        }
-        let mut text = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);
-        if scale > 0 {
-            text.insert(text.len() - scale, '.');
-        }
-        if unscaled < 0 {
-            text.insert(0, '-');
-        }
-        Self::Text(text.as_str().into())
-    }
-
-    #[inline]
-    fn value(&self) -> Value<'_> {
-        match self {
-            Self::Plain(value) => *value,
-            Self::Text(text) => Value::Text(text.data()),
-        }
+#[inline]
+fn value(cell: &Cell) -> Value<'_> {
+    match cell {
+        Cell::Missing => Value::Missing,
+        Cell::Whole(number) => (*number).into(),
+        Cell::Unsigned(number) => Value::Number(*number),
+        Cell::Number(number) => (*number).into(),
+        Cell::Text(text) => Value::Text(text.data()),
     }
 }
 
@@ -227,8 +198,9 @@ fn columns_of(
         let (Some(name), Some(place)) = (columns.name(number), place) else { continue };
         let of_column =
             |found: String| Error::of(ErrorKind::Parquet, file, format!("column `{name}` {found}"));
-        check(&schema.column(place))
-            .map_err(|found| of_column(format!("holds {found}, expected whole numbers or text")))?;
+        if let Some(found) = unsupported(&schema.column(place)) {
+            return Err(of_column(format!("holds {found}, expected whole numbers or text")));
+        }
         for group in reader.metadata().row_groups() {
             let codec = match group.column(place).compression() {
                 Compression::BROTLI(_) => "Brotli",
@@ -254,12 +226,9 @@ impl FileOfRows<'_> {
                 let file = File::open(self.name.as_ref());
                 let file = file.map_err(|error| Error::io(&self.name, error, false))?;
                 let bytes = file.len();
-                Ok((Box::new(SerializedFileReader::new(file).map_err(wrong)?), bytes))
+                Ok((of_file(file).map_err(wrong)?, bytes))
             }
-            Content::Stream(stream) => {
-                let reader = SerializedFileReader::new(stream.clone()).map_err(wrong)?;
-                Ok((Box::new(reader), Length::len(stream)))
-            }
+            Content::Stream(stream) => Ok((of_bytes(stream.clone()).map_err(wrong)?, Length::len(stream))),
         }
     }
 
@@ -312,25 +281,18 @@ impl Part<'_> {
     ) -> Result<(), Error> {
         let file = &*self.file;
         let wrong = |error: ParquetError| wrong(&file.name, &error);
-        let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let (before, declared) = (*row, file.rows_before[self.group + 1]);
         let group = reader.get_row_group(self.group).map_err(wrong)?;
-        let mut readers: Vec<Option<ColumnReader>> = (0..table.n_columns()).map(|_| None).collect();
-        for (role, reader) in readers.iter_mut().enumerate() {
-            if let Some(place) = table.place(role) {
-                *reader = Some(group.get_column_reader(place).map_err(wrong)?);
-            }
-        }
+        let cells = |role| table.place(role).map(|place| Cells::new(&*group, place)).transpose();
+        let mut columns: Vec<Option<Cells>> =
+            (0..table.n_columns()).map(cells).collect::<Result<_, _>>().map_err(wrong)?;
         loop {
             if let Some(error) = stopped(file.stop, &file.name) {
                 return Err(error);
             }
-            let mut values: Vec<Option<Vec<Owned>>> = readers.iter().map(|_| None).collect();
-            for (role, (values, reader)) in values.iter_mut().zip(&mut readers).enumerate() {
-                if let (Some(reader), Some(place)) = (reader, table.place(role)) {
-                    *values = Some(decode(reader, &schema.column(place)).map_err(wrong)?);
-                }
-            }
+            let next_rows = |column: &mut Option<Cells>| column.as_mut().map(Cells::next_rows).transpose();
+            let values: Vec<Option<Vec<Cell>>> =
+                columns.iter_mut().map(next_rows).collect::<Result<_, _>>().map_err(wrong)?;
             let n_rows = values.iter().flatten().map(Vec::len).max().unwrap_or(0);
             if n_rows == 0 {
                 break;
@@ -341,7 +303,7 @@ impl Part<'_> {
             }
             for place in 0..n_rows {
                 *row += 1;
-                if !rows.row(*row, |role| values[role].as_ref().map(|values| values[place].value())) {
+                if !rows.row(*row, |role| values[role].as_ref().map(|values| value(&values[place]))) {
                     return Ok(());
                 }
             }
@@ -360,86 +322,4 @@ impl Part<'_> {
         }
         Ok(())
     }
-}
-
-/// Description of the content of a column that is not supported.
-fn check(column: &ColumnDescriptor) -> Result<(), String> {
-    use parquet::basic::Type;
-    if column.max_rep_level() > 0 {
-        return Err("lists".into());
-    }
-    match column.physical_type() {
-        _ if scale(column).is_some_and(|scale| scale.max(column.type_precision()) > 38) => {
-            Err("decimals of more than 38 digits".into())
-        }
-        kind @ Type::INT96 => Err(kind.to_string()),
-        kind @ Type::FIXED_LEN_BYTE_ARRAY if scale(column).is_none() => Err(kind.to_string()),
-        _ => Ok(()),
-    }
-}
-
-/// The number of digits after the point, if a column holds decimals.
-fn scale(column: &ColumnDescriptor) -> Option<i32> {
-    (column.converted_type() == ConvertedType::DECIMAL).then(|| column.type_scale())
-}
-
-/// A whole number from its bytes, the first of which has the sign.
-fn of_bytes(bytes: &[u8]) -> i128 {
-    let sign = if bytes.first().is_some_and(|first| *first > 0x7f) { -1 } else { 0 };
-    bytes.iter().fold(sign, |number, &byte| number << 8 | i128::from(byte))
-}
-
-/// Some rows of a column; none at its end.
-fn decode(reader: &mut ColumnReader, column: &ColumnDescriptor) -> Result<Vec<Owned>, ParquetError> {
-    /// Decodes with a reader of one type, and inserts missing values.
-    macro_rules! rows {
-        ($reader:expr, $value:expr) => {{
-            let (mut values, mut levels) = (Vec::new(), Vec::new());
-            let highest = column.max_def_level();
-            let wanted = (highest > 0).then_some(&mut levels);
-            let (rows, _, _) = $reader.read_records(ROWS, wanted, None, &mut values)?;
-            let mut values = values.into_iter().map($value);
-            if highest == 0 {
-                values.collect()
-            } else {
-                let value = |level: &i16| if *level == highest { values.next() } else { None };
-                levels
-                    .iter()
-                    .take(rows)
-                    .map(value)
-                    .map(|value| value.unwrap_or(Owned::Plain(Value::Missing)))
-                    .collect()
-            }
-        }};
-    }
-    let unsigned = matches!(
-        column.converted_type(),
-        ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
-    );
-    let scale = scale(column).map(|scale| usize::try_from(scale).unwrap_or(0));
-    Ok(match reader {
-        ColumnReader::BoolColumnReader(reader) => rows!(reader, |value: bool| Owned::Plain(value.into())),
-        ColumnReader::Int32ColumnReader(reader) => rows!(reader, |value: i32| match scale {
-            Some(scale) => Owned::of_decimal(value.into(), scale),
-            None if unsigned => Owned::Plain(u64::from(value.cast_unsigned()).into()),
-            None => Owned::Plain(i64::from(value).into()),
-        }),
-        ColumnReader::Int64ColumnReader(reader) => rows!(reader, |value: i64| match scale {
-            Some(scale) => Owned::of_decimal(value.into(), scale),
-            None => Owned::of_i64(value, unsigned),
-        }),
-        ColumnReader::FloatColumnReader(reader) => {
-            rows!(reader, |value: f32| Owned::Plain(f64::from(value).into()))
-        }
-        ColumnReader::DoubleColumnReader(reader) => rows!(reader, |value: f64| Owned::Plain(value.into())),
-        ColumnReader::ByteArrayColumnReader(reader) => rows!(reader, |value: ByteArray| match scale {
-            Some(scale) => Owned::of_decimal(of_bytes(value.data()), scale),
-            None => Owned::Text(value),
-        }),
-        ColumnReader::FixedLenByteArrayColumnReader(reader) => rows!(reader, |value: FixedLenByteArray| {
-            Owned::of_decimal(of_bytes(value.data()), scale.unwrap_or(0))
-        }),
-        // The caller refused it.
-        ColumnReader::Int96ColumnReader(_) => Vec::new(),
-    })
 }

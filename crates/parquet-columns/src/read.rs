@@ -1,0 +1,167 @@
+//! Columns of a file, as cells.
+
+use bytes::Bytes;
+use parquet::basic::{ConvertedType, Type};
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::{ByteArray, FixedLenByteArray};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+use std::fmt;
+use std::fs::File;
+
+/// Number of rows that are decoded at once.
+const ROWS: usize = 4096;
+
+/// A value of a column.
+#[derive(Debug, Clone)]
+pub enum Cell {
+    /// None.
+    Missing,
+    /// A whole number.
+    Whole(i64),
+    /// A whole number of a column without negative numbers.
+    Unsigned(u64),
+    /// A floating-point number.
+    Number(f64),
+    /// A text, or a decimal with all digits of its scale.
+    Text(ByteArray),
+}
+
+impl Cell {
+    fn of_decimal(unscaled: i128, scale: usize) -> Self {
+        if let (0, Ok(whole)) = (scale, i64::try_from(unscaled)) {
+            return Self::Whole(whole);
+        }
+        let mut text = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);
+        if scale > 0 {
+            text.insert(text.len() - scale, '.');
+        }
+        if unscaled < 0 {
+            text.insert(0, '-');
+        }
+        Self::Text(text.as_str().into())
+    }
+}
+
+/// A reader of a file.
+///
+/// # Errors
+///
+/// The file is not Parquet, or its description is damaged.
+pub fn of_file(file: File) -> Result<Box<dyn FileReader>, ParquetError> {
+    Ok(Box::new(SerializedFileReader::new(file)?))
+}
+
+/// A reader of a file in memory.
+///
+/// # Errors
+///
+/// As [`of_file`].
+pub fn of_bytes(bytes: Bytes) -> Result<Box<dyn FileReader>, ParquetError> {
+    Ok(Box::new(SerializedFileReader::new(bytes)?))
+}
+
+/// The content of a column, if [`Cells`] cannot read it.
+pub fn unsupported(column: &ColumnDescriptor) -> Option<String> {
+    if column.max_rep_level() > 0 {
+        return Some("lists".into());
+    }
+    match column.physical_type() {
+        _ if scale(column).is_some_and(|scale| scale.max(column.type_precision()) > 38) => {
+            Some("decimals of more than 38 digits".into())
+        }
+        kind @ Type::INT96 => Some(kind.to_string()),
+        kind @ Type::FIXED_LEN_BYTE_ARRAY if scale(column).is_none() => Some(kind.to_string()),
+        _ => None,
+    }
+}
+
+/// The cells of a column in a row group.
+pub struct Cells(Box<dyn FnMut() -> Result<Vec<Cell>, ParquetError>>);
+
+impl fmt::Debug for Cells {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cells").finish_non_exhaustive()
+    }
+}
+
+impl Cells {
+    /// The cells of the column at this place. A column that is [`unsupported`] has none.
+    ///
+    /// # Errors
+    ///
+    /// The column's first page cannot be found.
+    pub fn new(group: &dyn RowGroupReader, place: usize) -> Result<Self, ParquetError> {
+        let mut reader = group.get_column_reader(place)?;
+        let column = group.metadata().column(place).column_descr_ptr();
+        Ok(Self(Box::new(move || decode(&mut reader, &column))))
+    }
+
+    /// The cells of the next few thousand rows; none at the end.
+    ///
+    /// # Errors
+    ///
+    /// A page is damaged.
+    pub fn next_rows(&mut self) -> Result<Vec<Cell>, ParquetError> {
+        (self.0)()
+    }
+}
+
+/// The number of digits after the point, if a column holds decimals.
+fn scale(column: &ColumnDescriptor) -> Option<i32> {
+    (column.converted_type() == ConvertedType::DECIMAL).then(|| column.type_scale())
+}
+
+/// A whole number from its bytes, the first of which has the sign.
+fn whole(bytes: &[u8]) -> i128 {
+    let sign = if bytes.first().is_some_and(|first| *first > 0x7f) { -1 } else { 0 };
+    bytes.iter().fold(sign, |number, &byte| number << 8 | i128::from(byte))
+}
+
+fn decode(reader: &mut ColumnReader, column: &ColumnDescriptor) -> Result<Vec<Cell>, ParquetError> {
+    /// Decodes with a reader of one type, and inserts missing values.
+    macro_rules! rows {
+        ($reader:expr, $value:expr) => {{
+            let (mut values, mut levels) = (Vec::new(), Vec::new());
+            let highest = column.max_def_level();
+            let wanted = (highest > 0).then_some(&mut levels);
+            let (rows, _, _) = $reader.read_records(ROWS, wanted, None, &mut values)?;
+            let mut values = values.into_iter().map($value);
+            if highest == 0 {
+                values.collect()
+            } else {
+                let value = |level: &i16| if *level == highest { values.next() } else { None };
+                levels.iter().take(rows).map(value).map(|value| value.unwrap_or(Cell::Missing)).collect()
+            }
+        }};
+    }
+    let unsigned = matches!(
+        column.converted_type(),
+        ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
+    );
+    let scale = scale(column).map(|scale| usize::try_from(scale).unwrap_or(0));
+    Ok(match reader {
+        ColumnReader::BoolColumnReader(reader) => rows!(reader, |value: bool| Cell::Whole(value.into())),
+        ColumnReader::Int32ColumnReader(reader) => rows!(reader, |value: i32| match scale {
+            Some(scale) => Cell::of_decimal(value.into(), scale),
+            None if unsigned => Cell::Unsigned(value.cast_unsigned().into()),
+            None => Cell::Whole(value.into()),
+        }),
+        ColumnReader::Int64ColumnReader(reader) => rows!(reader, |value: i64| match scale {
+            Some(scale) => Cell::of_decimal(value.into(), scale),
+            None if unsigned => Cell::Unsigned(value.cast_unsigned()),
+            None => Cell::Whole(value),
+        }),
+        ColumnReader::FloatColumnReader(reader) => rows!(reader, |value: f32| Cell::Number(value.into())),
+        ColumnReader::DoubleColumnReader(reader) => rows!(reader, Cell::Number),
+        ColumnReader::ByteArrayColumnReader(reader) => rows!(reader, |value: ByteArray| match scale {
+            Some(scale) => Cell::of_decimal(whole(value.data()), scale),
+            None => Cell::Text(value),
+        }),
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => rows!(reader, |value: FixedLenByteArray| {
+            Cell::of_decimal(whole(value.data()), scale.unwrap_or(0))
+        }),
+        ColumnReader::Int96ColumnReader(_) => Vec::new(),
+    })
+}
