@@ -127,12 +127,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             terminal::tell(&what);
         }
     };
-    let inputs = Inputs::open(arguments.logs.clone(), arguments.quiet, tell)?;
+    let inputs = Inputs::open(arguments.logs.clone(), arguments.quiet, &tell)?;
     let of_ranking = if is_learned { Vec::new() } else { vec![arguments.ranking.clone()] };
     let mut settings = value!({
         "name": format!("evaluation of {}", arguments.ranking.display()),
         "logs": inputs.settings(),
-        "ranking": Inputs::open(of_ranking, true, tell)?.settings(),
+        "ranking": Inputs::open(of_ranking, true, &tell)?.settings(),
         "format": arguments.format.name,
         "columns": arguments.columns,
         "first_position": arguments.first_position,

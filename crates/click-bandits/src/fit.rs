@@ -88,16 +88,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if arguments.context.context {
         return context::run(arguments);
     }
-    let outcome = fit_and_write(arguments, |_| Ok(()))?;
+    let outcome = fit_and_write(arguments, &|_| Ok(()))?;
     if arguments.quiet { Ok(()) } else { say(&Overview { arguments, outcome: &outcome }) }
 }
 
 /// Fits, and writes if `may_write` agrees; it gets the SHA-256 of the parameters.
-fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<()>) -> Result<Outcome<'_>> {
+fn fit_and_write<'a>(
+    arguments: &'a Arguments,
+    may_write: &dyn Fn(&str) -> Result<()>,
+) -> Result<Outcome<'a>> {
     let started = Moment::now();
     Form::check(arguments.parameters)?;
     let source = Source::new(arguments)?;
-    let tell = |what: &str| {
+    let tell: &dyn Fn(&str) = &|what| {
         if !arguments.quiet {
             terminal::tell(&what);
         }

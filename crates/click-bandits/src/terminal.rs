@@ -16,7 +16,7 @@ use unicode_width::UnicodeWidthStr as _;
 pub(crate) const UNWRITTEN: &str = "standard output cannot be written";
 
 /// Writes to standard output. A pipe that its reader has closed is not an error.
-pub(crate) fn say(text: &impl Display) -> Result<()> {
+pub(crate) fn say(text: &dyn Display) -> Result<()> {
     put(&harmless(&text.to_string()))
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn written(outcome: io::Result<()>) -> Result<()> {
 }
 
 /// Writes a line to standard error. Errors are ignored.
-pub(crate) fn tell(text: &impl Display) {
+pub(crate) fn tell(text: &dyn Display) {
     let text = text.to_string();
     let _ = writeln!(stderr(), "{}", harmless(&text));
 }
@@ -98,8 +98,8 @@ fn controls_terminal(character: char) -> bool {
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.chars().any(&is_escaped) {
+fn escaped(text: &str, is_escaped: fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);

@@ -221,7 +221,7 @@ fn open(arguments: &Arguments) -> Result<Inputs> {
             terminal::tell(&what);
         }
     };
-    Inputs::open(arguments.events.clone(), arguments.quiet, tell)
+    Inputs::open(arguments.events.clone(), arguments.quiet, &tell)
 }
 
 /// Reads the events.

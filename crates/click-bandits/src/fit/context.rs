@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let started = Moment::now();
     let (format, settings) = (format(arguments)?, settings(arguments)?);
     let lists = lists(arguments, &format)?;
-    let inputs = Inputs::open(arguments.files(), arguments.quiet, |_| {})?;
+    let inputs = Inputs::open(arguments.files(), arguments.quiet, &|_| {})?;
     let canonical = Canonical::of_json(canonical(arguments, &settings, &inputs)?.to_string());
     let name = format!("context of {}", arguments.named());
     let output = OutputDir::claim(&arguments.out, &canonical, &name, &[CONTEXT])?;

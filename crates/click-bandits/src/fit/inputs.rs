@@ -37,7 +37,7 @@ const MEGABYTE: u64 = 1_000_000;
 
 impl Inputs {
     /// Hashes files, and copies those that can be read only once. `tell` gets notes for the user.
-    pub(crate) fn open(paths: Vec<PathBuf>, quiet: bool, tell: impl Fn(&str)) -> Result<Self> {
+    pub(crate) fn open(paths: Vec<PathBuf>, quiet: bool, tell: &dyn Fn(&str)) -> Result<Self> {
         let mut canonical: Vec<(PathBuf, &Path)> = Vec::new();
         for path in &paths {
             // A pipe has no canonical path. A missing file is reported when it is opened.
@@ -51,7 +51,7 @@ impl Inputs {
         let size = |path: &PathBuf| fs::metadata(path).map_or(0, |metadata| metadata.len());
         let bytes: u64 = paths.iter().map(size).sum();
         let progress = Progress::start("hashing", bytes.div_ceil(MEGABYTE), "MB", quiet);
-        let open = |path| InputFile::open(path, &progress, &tell);
+        let open = |path| InputFile::open(path, &progress, tell);
         let files = paths.into_iter().map(open).collect::<Result<Vec<_>>>()?;
         for (place, file) in files.iter().enumerate().filter(|(_, file)| file.bytes > 0) {
             if let Some(same) = files[..place].iter().find(|other| other.sha256 == file.sha256) {
@@ -104,9 +104,9 @@ impl Inputs {
 }
 
 impl InputFile {
-    fn open(path: PathBuf, progress: &Progress, tell: impl Fn(&str)) -> Result<Self> {
+    fn open(path: PathBuf, progress: &Progress, tell: &dyn Fn(&str)) -> Result<Self> {
         if is_standard_input(&path) {
-            return Self::copied(path, std::io::stdin().lock(), tell);
+            return Self::copied(path, &mut std::io::stdin().lock(), tell);
         }
         let mut file = File::open(&path).with_context(|| name(&path))?;
         let metadata = file.metadata().with_context(|| name(&path))?;
@@ -117,10 +117,10 @@ impl InputFile {
             bail!("{}: a device: expected a file, a pipe or `-`", path.display());
         }
         if !metadata.is_file() {
-            return Self::copied(path, file, tell);
+            return Self::copied(path, &mut file, tell);
         }
         let mut done = 0;
-        let (sha256, bytes) = hash(&mut file, |block| {
+        let (sha256, bytes) = hash(&mut file, &mut |block| {
             let before = done / MEGABYTE;
             done += block.len() as u64;
             progress.add(done / MEGABYTE - before);
@@ -130,11 +130,11 @@ impl InputFile {
         Ok(Self { path, copy: None, bytes, sha256, modified: metadata.modified().ok() })
     }
 
-    fn copied(path: PathBuf, mut from: impl Read, tell: impl Fn(&str)) -> Result<Self> {
+    fn copied(path: PathBuf, from: &mut dyn Read, tell: &dyn Fn(&str)) -> Result<Self> {
         let place = std::env::temp_dir();
         let keep = || format!("{}: a copy cannot be kept in {}", name(&path), place.display());
         let mut copy = tempfile::tempfile_in(&place).with_context(keep)?;
-        let (sha256, bytes) = hash(&mut from, |block| copy.write_all(block)).with_context(keep)?;
+        let (sha256, bytes) = hash(from, &mut |block| copy.write_all(block)).with_context(keep)?;
         tell(&format!(
             "{}: {} MB, copied into {} until the end",
             name(&path),
@@ -147,8 +147,8 @@ impl InputFile {
 
 /// The SHA-256 in hexadecimal and the number of bytes of an input. `also` gets every block of it.
 fn hash(
-    from: &mut impl Read,
-    mut also: impl FnMut(&[u8]) -> std::io::Result<()>,
+    from: &mut dyn Read,
+    also: &mut dyn FnMut(&[u8]) -> std::io::Result<()>,
 ) -> std::io::Result<(String, u64)> {
     let (mut hash, mut bytes) = (Sha256::new(), 0);
     let mut block = vec![0; BLOCK];

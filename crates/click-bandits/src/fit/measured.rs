@@ -11,7 +11,7 @@ use experiment::{FittedQuery, Queries};
 /// parameters.
 pub(crate) fn queries_of_log(
     arguments: &Arguments,
-    may_write: impl FnOnce(&str) -> Result<()>,
+    may_write: &dyn Fn(&str) -> Result<()>,
 ) -> Result<Queries> {
     let Outcome { study: Study { log, fits, .. }, parameters, .. } = fit_and_write(arguments, may_write)?;
     let measured = |(fit, query): (&Fit, &QueryFit)| {

@@ -139,7 +139,7 @@ impl<'a> Source<'a> {
     }
 
     /// Reads the log and fits the models. `tell` gets what is done next.
-    pub(crate) fn study(&self, inputs: &Inputs, options: Options, tell: impl Fn(&str)) -> Result<Study> {
+    pub(crate) fn study(&self, inputs: &Inputs, options: Options, tell: &dyn Fn(&str)) -> Result<Study> {
         let settings = Settings {
             models: self.models.clone(),
             filter: self.arguments.filter(),

@@ -129,7 +129,7 @@ pub(super) fn fitted_queries(
         ..how
     };
     // The fitted models are written only if the report in the directory belongs to them.
-    queries_of_log(&how, |data| Ok(may_write(data.to_owned())?)).context("--data")
+    queries_of_log(&how, &|data| Ok(may_write(data.to_owned())?)).context("--data")
 }
 
 /// Whether a file begins like JSON, which no log does. An unreadable file is left to its reader.
