@@ -309,9 +309,13 @@ pub(super) fn frame_of<T>(
 fn is_data_frame(log: &Bound<'_, PyAny>) -> PyResult<bool> {
     let module = log.get_type().module()?;
     let library = module.to_string_lossy();
-    let is_known = matches!(library.split('.').next(), Some("pandas" | "polars"));
-    // Frames of polars that are not computed yet have columns, and none to index.
-    Ok(is_known && log.hasattr("columns")? && log.hasattr("__array__")?)
+    let is_known = match library.split('.').next() {
+        Some("pandas") => true,
+        // Frames that are not computed yet have columns, and none to index.
+        Some("polars") => log.hasattr("__array__")?,
+        _ => false,
+    };
+    Ok(is_known && log.hasattr("columns")?)
 }
 
 /// The names of the columns of a table that hands out Arrow, and all its batches.
