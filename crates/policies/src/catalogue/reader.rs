@@ -225,30 +225,39 @@ impl<'de> List<'de> for std::vec::IntoIter<Value> {
     }
 }
 
-/// The values of a struct in the order of its fields; other values are ignored.
+/// The values of a struct in the order of its fields. Other values are ignored if no field is absent:
+/// otherwise one of them may be the field's, with its name misspelt.
 struct InOrder {
-    fields: std::slice::Iter<'static, &'static str>,
+    fields: &'static [&'static str],
+    n_read: usize,
     values: Map<String, Value>,
     /// The last field, if it has no value.
     missing: Option<&'static str>,
+    is_whole: bool,
 }
 
 impl InOrder {
     fn new(fields: &'static [&'static str], values: Map<String, Value>) -> Self {
-        Self { fields: fields.iter(), values, missing: None }
+        Self { fields, n_read: 0, values, missing: None, is_whole: true }
     }
 
     fn read(mut self, read: ReadParts<'_, '_>) -> Result<(), Error> {
         let fields = read(Parts::List(&mut self));
-        fields.map_err(|error| self.missing.map_or(error, Error::missing_field))
+        fields.map_err(|error| self.missing.map_or(error, Error::missing_field))?;
+        match self.values.keys().next() {
+            Some(name) if !self.is_whole => Err(Error::unknown_field(name, self.fields)),
+            _ => Ok(()),
+        }
     }
 }
 
 impl<'de> List<'de> for InOrder {
     fn next(&mut self, read: Read<'_, 'de>) -> Result<bool, Error> {
-        let Some(&field) = self.fields.next() else { return Ok(false) };
+        let Some(&field) = self.fields.get(self.n_read) else { return Ok(false) };
+        self.n_read += 1;
         let value = self.values.remove(field);
         self.missing = value.is_none().then_some(field);
+        self.is_whole &= value.is_some();
         match value {
             Some(value) => read(Reader::Value(value)).map(|()| true),
             // An option is none, another field has its default, if there is one.

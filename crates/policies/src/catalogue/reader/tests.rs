@@ -42,6 +42,8 @@ fn absent_fields_have_defaults_or_are_named() {
     assert_eq!(from_value(json!({"first": 1, "last": 4})), Ok(part));
     assert_eq!(from_value(json!({"first": 1})), Err("missing field `last`".to_owned()));
     assert_eq!(from_value(json!({})), Err("missing field `first`".to_owned()));
+    let misspelt = from_value(json!({"first": 1, "secnd": 2, "third": 3, "last": 4}));
+    assert!(misspelt.expect_err("a fault").starts_with("unknown field `secnd`, expected one of `first`"));
     let named = [("first", 1_u64), ("second", 2)];
     let named = MapDeserializer::<_, serde::de::value::Error>::new(named.into_iter());
     assert_eq!(from_format(named), Err("missing field `last`".to_owned()));
