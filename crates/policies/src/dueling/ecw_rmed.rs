@@ -465,7 +465,9 @@ impl TryFrom<Saved> for EcwRmed {
         let in_order = saved.pass.windows(2).all(|pairs| pairs[0] < pairs[1]);
         let is_known = saved.pass.iter().all(|&pair| is_pair(pair))
             && saved.opening.is_none_or(|pair| (pair as usize) < n_items * n_items);
-        if !in_order || !is_known || (to_come.is_empty() && saved.next.is_empty() && !saved.is_pending) {
+        // A pass opens with pairs to come, and ends with some for the next one.
+        let is_stuck = saved.opening.is_some() || (saved.next.is_empty() && !saved.is_pending);
+        if !in_order || !is_known || (to_come.is_empty() && is_stuck) {
             return Err(Error::SavedLeft);
         }
         Ok(Self::assemble(saved))

@@ -120,3 +120,17 @@ fn recommends_the_winner_of_gap() {
     let n_right = (0..100).filter(is_right).count();
     assert!(n_right >= 82, "{n_right}");
 }
+
+/// Without pairs to come, `select` would look for one behind the end of the pass.
+#[test]
+fn a_saved_pass_opens_with_pairs_to_come() {
+    let users = PreferenceMatrix::new(&[vec![0.5, 0.6], vec![0.4, 0.5]]).expect("preferences");
+    let policy = EcwRmed::new(DuelingModel::new(users).known());
+    let mut state = serde_json::to_value(&policy).expect("a state");
+    assert!(serde_json::from_value::<EcwRmed>(state.clone()).is_ok());
+    state["place"] = state["pass"].as_array().map_or(0, Vec::len).into();
+    state["next"] = serde_json::json!([0]);
+    assert!(serde_json::from_value::<EcwRmed>(state.clone()).is_err());
+    state["opening"] = serde_json::Value::Null;
+    assert!(serde_json::from_value::<EcwRmed>(state).is_ok());
+}
