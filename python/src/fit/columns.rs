@@ -130,10 +130,9 @@ fn decimal(value: i128, scale: i8) -> Value<'static> {
         ..0 => value.checked_mul(unit),
         _ => (value % unit == 0).then(|| value / unit),
     });
-    match whole.and_then(|whole| i64::try_from(whole).ok()) {
-        Some(whole) => whole.into(),
-        None => Value::Fraction(value as f64 / 10_f64.powi(scale.into())),
-    }
+    let fraction = || Value::Fraction(value as f64 / 10_f64.powi(scale.into()));
+    let negative = |whole| i64::try_from(whole).map_or_else(|_| fraction(), Value::from);
+    whole.map_or_else(fraction, |whole| u64::try_from(whole).map_or_else(|_| negative(whole), Value::from))
 }
 
 fn each<'a>(
