@@ -225,8 +225,8 @@ impl<'de> List<'de> for std::vec::IntoIter<Value> {
     }
 }
 
-/// The values of a struct in the order of its fields. Other values are ignored if no field is absent:
-/// otherwise one of them may be the field's, with its name misspelt.
+/// The values of a struct in the order of its fields. Other values are ignored if no field is
+/// absent: otherwise one of them may be the field's, with its name misspelt.
 struct InOrder {
     fields: &'static [&'static str],
     n_read: usize,
