@@ -165,6 +165,13 @@ fn the_fit_is_the_state_of_hybrid_ts_after_the_log_s_lists_in_order() {
     // Means and deviations of the log's lists.
     let mean = rows.iter().step_by(3).map(|row| row[6].parse::<f64>().unwrap()).sum::<f64>() / 300.0;
     assert!((fit.prior.scale().user()[0][0] - mean).abs() < 1e-12);
+    // Features of later users are clipped to their range.
+    let of_feature = |place: usize| rows.iter().map(move |row| row[6 + place].parse::<f64>().unwrap());
+    for (place, [least, largest]) in fit.ranges().into_iter().enumerate() {
+        assert_eq!(least.to_bits(), of_feature(place).fold(f64::INFINITY, f64::min).to_bits());
+        assert_eq!(largest.to_bits(), of_feature(place).fold(f64::NEG_INFINITY, f64::max).to_bits());
+    }
+    assert_eq!(fit.ranges.len(), fit.user_features.len());
     // The same bytes again.
     let again = fitted(&settings(Model::Cascade, Some(items(users.known()))), &text).unwrap();
     assert_eq!(serde_json::to_string(&again).unwrap(), serde_json::to_string(&fit).unwrap());

@@ -61,6 +61,26 @@ pub struct Parameters<M = Vec<ModelRecord>, I = Vec<IdentifiabilityRecord>, R = 
     pub rank_one: R,
 }
 
+/// The type of the names of items, or of queries, in the log. A file has them as text: a whole
+/// number in decimal digits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IdType {
+    /// Texts, as those of every text file.
+    #[default]
+    Text,
+    /// Whole numbers.
+    Integer,
+}
+
+impl IdType {
+    /// Whether names are texts: files leave that out.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the serialiser asks with a reference")]
+    pub fn is_text(&self) -> bool {
+        *self == Self::Text
+    }
+}
+
 /// Counts of what was read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -3,6 +3,7 @@
 //! users as uncertain as the log leaves them (`context = { posterior = "context.json" }`).
 
 use click_models::{Context, ContextKnown};
+use documents::parameters::IdType;
 use documents::read_json;
 use documents::toml_reader::Error;
 use policies::catalogue::Catalogued;
@@ -36,10 +37,17 @@ pub struct ContextFit {
     pub segments: Vec<String>,
     /// The names of items, by number.
     pub items: Vec<String>,
+    /// Their type in the log.
+    #[serde(default, skip_serializing_if = "IdType::is_text")]
+    pub item_type: IdType,
     /// The names of the features of users.
     pub user_features: Vec<String>,
     /// The names of the features of items.
     pub item_features: Vec<String>,
+    /// The least and the largest value of each feature of users in the log; see
+    /// [`ContextFit::ranges`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<[f64; 2]>,
     /// By position: examination for `pbm`, the probability of leaving after a click for `dcm`;
     /// nothing for `cascade`.
     pub of_positions: Vec<f64>,
@@ -108,6 +116,20 @@ pub struct ClicksByList {
     pub personal: f64,
 }
 
+/// The number of a segment that the log did not have: its users have no effect of a segment.
+pub const NO_SEGMENT: u32 = u32::MAX;
+
+/// Moves the features of a user into the ranges of the log, and returns how many lay outside: the
+/// log tells nothing of them, and one answer with a feature of 1e300 would outweigh the whole log.
+/// A feature without a range stays as it is.
+pub fn clip(ranges: &[[f64; 2]], features: &mut [f64]) -> usize {
+    let outside = ranges.iter().zip(features).filter_map(|(&[least, largest], feature)| {
+        let clipped = feature.max(least).min(largest);
+        (clipped != std::mem::replace(feature, clipped)).then_some(())
+    });
+    outside.count()
+}
+
 impl ContextFit {
     /// The version of new files.
     pub const VERSION: u64 = VERSION;
@@ -147,6 +169,21 @@ impl ContextFit {
             None => *value,
         };
         self.prior.known().item_features().iter().enumerate().map(feature).collect()
+    }
+
+    /// The least and the largest value of each feature of users in the log, for [`clip`]; those of
+    /// [`users`](Self::users), a sample, in a file that was written before it had ranges.
+    pub fn ranges(&self) -> Vec<[f64; 2]> {
+        if !self.ranges.is_empty() {
+            return self.ranges.clone();
+        }
+        let of_feature = |place: usize| {
+            let features = self.users.iter().map(|user| user.features[place]);
+            features.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, largest], feature| {
+                [feature.min(least), feature.max(largest)]
+            })
+        };
+        (0..self.user_features.len()).map(of_feature).collect()
     }
 
     /// A policy for live use that begins where the log ends: its items are those of the fit, by
@@ -223,6 +260,11 @@ impl ContextFit {
         let least = self.prior.least_precision();
         if least < LEAST_PRECISION {
             return Some(format!("prior: a precision of {least} found: expected at least {LEAST_PRECISION}"));
+        }
+        if ![0, self.user_features.len()].contains(&self.ranges.len())
+            || self.ranges.iter().any(|[least, largest]| least > largest)
+        {
+            return Some("ranges: expected the least and the largest value of each feature".to_owned());
         }
         if self.of_positions.iter().any(|number| !(0.0..=1.0).contains(number)) {
             return Some("of_positions: expected probabilities".to_owned());

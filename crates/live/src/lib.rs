@@ -21,7 +21,7 @@ mod open;
 mod prior;
 mod window;
 
-pub use context_fit::{ClicksByList, ColumnGain, ContextFit, ContextReport, Gain};
+pub use context_fit::{ClicksByList, ColumnGain, ContextFit, ContextReport, Gain, NO_SEGMENT, clip};
 pub use counted::Counted;
 pub use entry::{Entry, interval};
 pub use error::{Error, SavedError};

@@ -1,7 +1,8 @@
 //! A policy in live use that begins with the fit of a log of users who differ.
 
 use click_models::{Cascade, Clicks, Context, ContextKnown, ListProtocol as _, ListShape};
-use live::{Among, ClicksByList, ContextFit, ContextReport, Handle, LiveFor, Settings, Taken};
+use documents::parameters::IdType;
+use live::{Among, ClicksByList, ContextFit, ContextReport, Handle, LiveFor, Settings, Taken, clip};
 use policies::catalogue::NamedAmong;
 use policies::{Decision, FeatureScale, HybridSettings, HybridTs, SelectFor as _, UpdateFor as _};
 use rand::{RngExt as _, SeedableRng, rngs::ChaCha8Rng};
@@ -48,6 +49,8 @@ fn fit() -> Value {
         items: names(&["a", "b", "c", "d"]),
         user_features: names(&["age"]),
         item_features: names(&["price"]),
+        item_type: IdType::Text,
+        ranges: vec![[30.0, 37.0]],
         of_positions: vec![],
         users: vec![user(0)],
         report: ContextReport {
@@ -67,6 +70,27 @@ fn fit() -> Value {
 
 fn read(fit: &Value) -> Result<ContextFit, String> {
     ContextFit::read("context.json", fit.to_string().as_bytes()).map_err(|error| error.to_string())
+}
+
+/// A feature far outside the log is moved to the end of the log's range, and counted.
+#[test]
+fn features_outside_the_log_are_clipped() {
+    let mut fit = read(&fit()).unwrap();
+    for (given, expected, n) in [(31.5, 31.5, 0), (1e300, 37.0, 1), (-1.0, 30.0, 1), (30.0, 30.0, 0)] {
+        let mut features = [given];
+        assert_eq!((clip(&fit.ranges(), &mut features), features), (n, [expected]), "{given}");
+    }
+    // A file of before has the contexts of some lists.
+    fit.ranges.clear();
+    fit.users = vec![user(0), user(3)];
+    let [one, other] = [0, 3].map(|n| user(n).features[0]);
+    assert_eq!(fit.ranges(), [[one.min(other), one.max(other)]]);
+    let mut saved = serde_json::to_value(&fit).unwrap();
+    assert!(saved.get("ranges").is_none() && saved.get("item_type").is_none());
+    saved["ranges"] = serde_json::json!([[2.0, 1.0]]);
+    assert!(read(&saved).unwrap_err().contains("ranges: expected the least and the largest value"));
+    // Nothing is known of another feature.
+    assert_eq!(clip(&[], &mut [1e300]), 0);
 }
 
 /// Lists and what is learned from them are those of a policy with this prior; an item that comes

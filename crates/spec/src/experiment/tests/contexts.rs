@@ -279,6 +279,8 @@ fn fit(model: &str) -> serde_json::Value {
         items: names(&["one", "two", "three"]),
         user_features: names(&["x"]),
         item_features: names(&["z"]),
+        item_type: documents::parameters::IdType::Text,
+        ranges: vec![[8.0, 12.0]],
         of_positions: if model == "cascade" { vec![] } else { vec![0.5, 0.5] },
         users: [8.0, 12.0].map(|x| Context { segment: u32::from(x > 10.0), features: vec![x] }).into(),
         report,
