@@ -4,7 +4,7 @@ use crate::api::Refusal;
 use crate::event::{Context, Name};
 use crate::store::{Store, StoreError, is_database};
 use confidence::Probability;
-use live::{Settings, Skips};
+use live::{NO_SEGMENT, Settings, Skips, clip};
 use policies::{Drawing, PolicySpec};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::net::SocketAddr;
@@ -145,6 +145,9 @@ pub struct Template {
     /// Names of the users' features.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<Name>,
+    /// The range of each feature in the log that the store began with: further values are clipped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<[f64; 2]>,
     /// Names of the items' features.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub item_features: Vec<Name>,
@@ -215,21 +218,20 @@ impl Template {
     }
 
     /// The policy's knowledge of a user; a fault of the client is refused. Without a context, it is
-    /// somebody of no segment, with features of 0.
+    /// somebody of no segment, with features of 0. A segment that is not known has no effect, and
+    /// features are clipped.
     pub fn user(&self, context: Option<&Context>) -> Result<click_models::Context, Refusal> {
-        let mut user = click_models::Context { segment: u32::MAX, features: vec![] };
+        let mut user = click_models::Context { segment: NO_SEGMENT, features: vec![] };
         let Some(Context { segment, features }) = context else { return Ok(user) };
         if let Some(segment) = segment.as_ref().filter(|_| !self.segments.is_empty()) {
             let place = self.segments.iter().position(|known| known == segment);
-            user.segment = place.and_then(|place| u32::try_from(place).ok()).ok_or_else(|| {
-                let message = format!("segment `{}` is not in the configuration", &**segment);
-                Refusal::new(400, "unknown_segment", message, "context.segment")
-            })?;
+            user.segment = place.and_then(|place| u32::try_from(place).ok()).unwrap_or(NO_SEGMENT);
         }
         if !features.is_empty() && features.len() != self.features.len() {
             return Err(Refusal::not_features(features.len(), &self.features, "context.features"));
         }
         user.features.clone_from(features);
+        clip(&self.ranges, &mut user.features);
         Ok(user)
     }
 
@@ -268,6 +270,8 @@ pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreErro
                 *given = of_store;
             }
         }
+        // Those of a store that began earlier are not known.
+        template.ranges = of_store.ranges;
         complete(&mut template.examination, of_store.examination);
         complete(&mut template.segments, of_store.segments);
         complete(&mut template.features, of_store.features);
@@ -378,6 +382,9 @@ impl Config {
         }
         if config.policy.users != Users::Pbm && !config.policy.examination.is_empty() {
             return Err("policy.examination: only for users = \"pbm\"".into());
+        }
+        if !config.policy.ranges.is_empty() {
+            return Err("policy.ranges: they come from --from".into());
         }
         config.policy.check()?;
         for (item, features) in config.items.iter().map(FirstItem::parts) {

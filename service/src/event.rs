@@ -6,14 +6,14 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The longest name, in bytes.
+/// The longest name, in characters.
 pub const LONGEST_NAME: usize = 128;
 
 /// The query of a decision that names none.
 pub const DEFAULT_QUERY: &str = "default";
 
 /// A name that a client chose: of a decision, a query, an item or a user. From 1 to
-/// [`LONGEST_NAME`] bytes, without control characters.
+/// [`LONGEST_NAME`] characters, without control characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Name(Arc<str>);
 
@@ -22,7 +22,7 @@ impl Name {
     pub fn new(text: &str) -> Result<Self, &'static str> {
         match text {
             "" => Err("a name is empty"),
-            _ if text.len() > LONGEST_NAME => Err("a name has more than 128 bytes"),
+            _ if text.chars().count() > LONGEST_NAME => Err("a name has more than 128 characters"),
             _ if text.chars().any(char::is_control) => Err("a name has a control character"),
             _ => Ok(Self(text.into())),
         }
@@ -79,7 +79,7 @@ pub enum Allowed {
 
 /// The user of a decision, as the client describes them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object with segment and features")]
+#[serde(deny_unknown_fields)]
 pub struct Context {
     /// The part of the users to which this one belongs.
     pub segment: Option<Name>,

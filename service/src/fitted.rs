@@ -23,18 +23,22 @@ const MOST: u64 = MAX_COUNT / 2;
 pub struct Fitted {
     directory: PathBuf,
     events: Vec<Event>,
+    /// The queries and items that the store does not begin with, and why: names that no request can
+    /// have, and more displays than a policy can count.
+    pub left_out: Vec<String>,
 }
 
 impl Fitted {
     /// Reads the fit for the policy of a template, and completes the template: examination,
     /// segments and features that it does not give are those of the fit.
     pub fn read(directory: &Path, template: &mut Template) -> Result<Self, String> {
+        let mut left_out = vec![];
         let events = if template.sees_contexts() {
-            vec![of_users::read(&directory.join("context.json"), template)?]
+            of_users::read(&directory.join("context.json"), template, &mut left_out)?
         } else {
-            read_counts(directory, template)?
+            read_counts(directory, template, &mut left_out)?
         };
-        Ok(Self { directory: directory.to_owned(), events })
+        Ok(Self { directory: directory.to_owned(), events, left_out })
     }
 
     /// Makes the queries of the log, with their items and what is known of them.
@@ -79,7 +83,11 @@ fn is_at_positions(event: &Event) -> bool {
 
 /// Reads the fit of the model by which the answers of a template are read, and what was counted at
 /// each position.
-fn read_counts(directory: &Path, template: &mut Template) -> Result<Vec<Event>, String> {
+fn read_counts(
+    directory: &Path,
+    template: &mut Template,
+    left_out: &mut Vec<String>,
+) -> Result<Vec<Event>, String> {
     let path = directory.join("parameters.json");
     let model = match template.users {
         Users::Cascade => Model::Cascade,
@@ -101,37 +109,34 @@ fn read_counts(directory: &Path, template: &mut Template) -> Result<Vec<Event>, 
     }
     let others = Event::Began { query: None, prior: prior(fit, fit.site.typical), items: vec![] };
     let mut events = vec![others];
-    for (number, query) in fit.queries.iter().enumerate() {
-        let at = |field: &str, what: String| {
-            format!("{}: $.models[{place}].queries[{number}].{field}: {what}", path.display())
-        };
-        let name = |field: &str, text: &str| {
-            Name::new(text).map_err(|fault| at(field, format!("{text:?}: {fault}")))
-        };
-        let (mut items, mut at_positions, mut shows) = (vec![], vec![], 0_u64);
-        for (number, record) in query.items.iter().enumerate() {
-            let item = name(&format!("items[{number}].item"), &record.item)?;
-            shows = shows.saturating_add(record.impressions);
-            if shows > MOST {
-                let field = format!("items[{number}].impressions");
-                return Err(at(&field, format!("{shows} of the query so far, at most {MOST} are taken")));
-            }
-            if let Some(tallies) = counts.of_item(&query.query, &item, template.positions) {
+    for query in &fit.queries {
+        let Some(name) = named("query", &query.query, left_out) else { continue };
+        let shows = query.items.iter().fold(0_u64, |sum, record| sum.saturating_add(record.impressions));
+        let shows = shows.max(counts.shows(&name));
+        if shows > MOST {
+            left_out.push(format!("query {:?}: {shows} displays, more than {MOST}", query.query));
+            continue;
+        }
+        let (mut items, mut at_positions) = (vec![], vec![]);
+        let of_query = format!("query {:?}: item", query.query);
+        for record in &query.items {
+            let Some(item) = named(&of_query, &record.item, left_out) else { continue };
+            if let Some(tallies) = counts.of_item(&name, &item, template.positions) {
                 at_positions.push((item.clone(), tallies));
             }
             items.push((item, record.impressions, record.clicks));
         }
-        let query_name = name("query", &query.query)?;
-        events.push(Event::Began {
-            query: Some(query_name.clone()),
-            prior: prior(fit, query.typical),
-            items,
-        });
+        events.push(Event::Began { query: Some(name.clone()), prior: prior(fit, query.typical), items });
         if !at_positions.is_empty() {
-            events.push(Event::BeganAtPositions { query: query_name, items: at_positions });
+            events.push(Event::BeganAtPositions { query: name, items: at_positions });
         }
     }
     Ok(events)
+}
+
+/// A name of the log. One that requests cannot have is left out.
+fn named(what: &str, text: &str, left_out: &mut Vec<String>) -> Option<Name> {
+    Name::new(text).map_err(|fault| left_out.push(format!("{what} {text:?}: {fault}"))).ok()
 }
 
 /// Examination of the positions, relative to the first, for policies that must know it.

@@ -31,7 +31,7 @@ Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED
   --from FITTED      a new store begins with what `click-bandits fit` found in a log: queries with
                      their items, displays, clicks and priors, and examination; `hybrid-ts` with
                      what `fit --context` found: items, segments, scales of features, posterior
-  --check            read the configuration, and stop
+  --check            read the configuration, say what of FITTED is left out, and stop
 
   export             write decisions and answers as files that `click-bandits fit` and `evaluate`
                      read; a directory that a server uses is refused: take GET /v1/log from that.
@@ -150,8 +150,16 @@ pub fn run() -> Result<(), String> {
         crate::engine::check(&config.policy)
             .map_err(|error| format!("{}: policy: {error}", path.display()))?;
     }
+    let left_out = fitted.as_ref().map_or(&[][..], |fitted| &fitted.left_out);
     if check {
+        for what in left_out {
+            println!("left out: {what}");
+        }
         return Ok(());
+    }
+    if !left_out.is_empty() {
+        let first = &left_out[..left_out.len().min(100)];
+        log("info", "left-out", json!({ "number": left_out.len(), "first": first }));
     }
     start(config, tokens, fitted)
 }

@@ -62,12 +62,18 @@ impl Query {
         })
     }
 
-    /// Begins, before anything else, with the fit of a log, whose items are those of the query.
+    /// Begins, before anything else, with the fit of a log, whose items are those of the query, but
+    /// for those that cannot be named.
     pub(crate) fn begin_with_fit(&mut self, template: &Template, fit: &ContextFit) -> Result<(), String> {
         self.learner = learner::fitted(template, fit)?;
         for (place, item) in fit.items.iter().enumerate() {
-            let name = Name::new(item).map_err(|fault| format!("item {item:?}: {fault}"))?;
             let handle = Handle { slot: ItemId::from_index(place), generation: 0 };
+            let Ok(name) = Name::new(item) else {
+                self.learner.retire(handle);
+                self.learner.forget(handle);
+                self.names.push(None);
+                continue;
+            };
             self.names.push(Some((name.clone(), handle, false)));
             self.places.insert(name, handle);
         }

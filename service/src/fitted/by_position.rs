@@ -1,6 +1,5 @@
 //! Displays and clicks at each position: counts.csv of a fit.
 
-use super::MOST;
 use csv::StringRecord;
 use documents::toml_reader::Location;
 use serde::Deserialize;
@@ -60,11 +59,6 @@ impl ByPosition {
             }
             let of_query = counts.0.entry(query.to_owned()).or_default();
             of_query.shows = of_query.shows.saturating_add(impressions);
-            if of_query.shows > MOST {
-                let shows = of_query.shows;
-                let what = format!("{shows} of the query so far, at most {MOST} are taken");
-                return Err(fault(line, "impressions", what));
-            }
             let of_item = of_query.items.entry(item.to_owned()).or_default();
             if of_item.insert(position, (impressions, clicks)).is_some() {
                 let what = format!("item `{item}` of query `{query}` is there twice at position {position}");
@@ -72,6 +66,11 @@ impl ByPosition {
             }
         }
         Ok(counts)
+    }
+
+    /// Displays of a query at all positions.
+    pub(super) fn shows(&self, query: &str) -> u64 {
+        self.0.get(query).map_or(0, |of_query| of_query.shows)
     }
 
     /// Displays and clicks of an item down to a position, from the top; those at the end that it

@@ -1,22 +1,29 @@
 //! The fit of a log of users who differ.
 
+use super::named;
 use crate::config::{Template, Users};
-use crate::event::{Event, Name};
+use crate::event::{DEFAULT_QUERY, Event, Name};
 use confidence::Probability;
 use live::ContextFit;
 use std::path::Path;
 
 /// Reads what `click-bandits fit --context` found in the log of a query, and gives the template the
 /// names that it does not have.
-pub(super) fn read(path: &Path, template: &mut Template) -> Result<Event, String> {
+pub(super) fn read(
+    path: &Path,
+    template: &mut Template,
+    left_out: &mut Vec<String>,
+) -> Result<Vec<Event>, String> {
     let fault = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
     let content = std::fs::read(path).map_err(|error| fault(&error))?;
     let fit = ContextFit::read(&path.display().to_string(), &content).map_err(|error| error.to_string())?;
     complete(template, &fit).map_err(|what| fault(&what))?;
     crate::engine::check_fit(template, &fit).map_err(|what| fault(&what))?;
-    let query = fit.query.as_deref().map_or_else(|| Ok(Name::default_query()), Name::new);
-    let query = query.map_err(|what| fault(&format!("query: {what}")))?;
-    Ok(Event::BeganForUsers { query, fit: content })
+    for item in &fit.items {
+        named("item", item, left_out);
+    }
+    let query = named("query", fit.query.as_deref().unwrap_or(DEFAULT_QUERY), left_out);
+    Ok(query.map(|query| Event::BeganForUsers { query, fit: content }).into_iter().collect())
 }
 
 /// Takes examination, segments and features from the fit; those that are given must be the same.
@@ -52,5 +59,6 @@ fn complete(template: &mut Template, fit: &ContextFit) -> Result<(), String> {
             ));
         }
     }
+    template.ranges = fit.ranges();
     template.check()
 }
