@@ -6,4 +6,5 @@ mod http;
 mod kills;
 mod postgres;
 mod regret;
+mod schema;
 mod server;

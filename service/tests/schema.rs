@@ -1,0 +1,43 @@
+//! What `openapi.json` says holds: schemathesis makes requests from it, those that it allows and
+//! those that it does not, with each token. Where it cannot be installed, that is said.
+
+use crate::server::{Server, one_item_config};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The version of schemathesis; others may find more.
+const VERSION: &str = "schemathesis==4.32.5";
+
+/// The program, in an environment of its own.
+fn installed() -> Option<PathBuf> {
+    let environment = Path::new(env!("CARGO_TARGET_TMPDIR")).join("schemathesis");
+    let run = |program: &Path, arguments: &[&str]| {
+        Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+    };
+    let pip = ["install", "--quiet", "--disable-pip-version-check", VERSION];
+    let is_made = run(Path::new("python3"), &["-m", "venv", environment.to_str()?])
+        && run(&environment.join("bin/pip"), &pip);
+    is_made.then(|| environment.join("bin/schemathesis"))
+}
+
+#[test]
+fn the_description_holds() {
+    let Some(program) = installed() else {
+        // Past the harness, which would keep it to itself.
+        _ = writeln!(std::io::stderr(), "SKIPPED: {VERSION} cannot be installed here");
+        return;
+    };
+    let tokens = "shop-shop-shop-shop decide,manage\nreader-reader-reader read\n";
+    let server = Server::start_with(&one_item_config("tokens = 'tokens'"), &[("tokens", tokens)]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    for token in ["shop-shop-shop-shop", "reader-reader-reader"] {
+        let mut command = Command::new(&program);
+        command.args(["run", concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json"), "--checks", "all"]);
+        command.args(["--url", &format!("http://{}", server.address), "--continue-on-failure"]);
+        command.args(["--header", &format!("Authorization: Bearer {token}"), "--seed", "1"]);
+        command.args(["--max-examples", "20"]);
+        let output = command.current_dir(elsewhere.path()).output().unwrap();
+        assert!(output.status.success(), "{token}:\n{}", String::from_utf8_lossy(&output.stdout));
+    }
+}
