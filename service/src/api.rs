@@ -1,13 +1,55 @@
 //! The bodies of requests and answers, and refusals. Positions count from 1.
 
-use crate::event::{Context, Name};
+use crate::engine::Open;
+use crate::event::{Change, Context, Name};
 use crate::store::StoreError;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// What a client sends as an object. Serde would also take an array of its fields, in their order.
+#[derive(Debug, Clone)]
+pub struct Object<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+        deserializer.deserialize_map(Fields(PhantomData)).map(Self)
+    }
+}
+
+/// A position, or a number of them, from `LEAST` to 255: `2.0` is 2, as in CSV.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct Whole<const LEAST: u8>(pub u8);
+
+impl<const LEAST: u8> TryFrom<f64> for Whole<LEAST> {
+    type Error = String;
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole and in range")]
+    fn try_from(found: f64) -> Result<Self, String> {
+        let is_one = found.fract() == 0.0 && (f64::from(LEAST)..=255.0).contains(&found);
+        is_one.then_some(Self(found as u8)).ok_or(format!("expected a whole number from {LEAST} to 255"))
+    }
+}
 
 /// Asks for a list.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object that asks for a list")]
+#[serde(deny_unknown_fields)]
 pub struct DecideBody {
     /// The client's name of the decision. Asked again, the list is the same.
     pub id: Name,
@@ -18,16 +60,16 @@ pub struct DecideBody {
     /// The items that must not be shown.
     pub except: Option<Vec<Name>>,
     /// The most positions of the list.
-    pub positions: Option<u8>,
+    pub positions: Option<Whole<1>>,
     /// The user, for the log.
     pub user: Option<Name>,
     /// The user's segment and features.
-    pub context: Option<Context>,
+    pub context: Option<Object<Context>>,
 }
 
 /// Tells of a list that was shown without asking.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object that tells of a list")]
+#[serde(deny_unknown_fields)]
 pub struct ShowBody {
     /// The client's name of the decision.
     pub id: Name,
@@ -38,46 +80,37 @@ pub struct ShowBody {
     /// The user, for the log.
     pub user: Option<Name>,
     /// The user's segment and features.
-    pub context: Option<Context>,
+    pub context: Option<Object<Context>>,
 }
 
 /// Tells what became of a list.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object that tells what became of a list")]
+#[serde(deny_unknown_fields)]
 pub struct AnswerBody {
     /// The decision.
     pub id: Name,
     /// Positions that were clicked.
-    #[serde(default)]
-    pub clicks: Vec<u8>,
+    pub clicks: Option<Vec<Whole<1>>>,
     /// Items that were clicked.
-    #[serde(default)]
-    pub items: Vec<Name>,
+    pub items: Option<Vec<Name>>,
     /// Whether no further click is expected; later ones still count.
-    #[serde(default)]
-    pub close: bool,
+    pub close: Option<bool>,
     /// Closes the decision: the number of positions that were seen; 0 if the list was not shown.
-    pub seen: Option<u8>,
+    pub seen: Option<Whole<0>>,
 }
 
 /// Changes an item.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object that changes an item")]
+#[serde(deny_unknown_fields)]
 pub struct ItemBody {
     /// The item.
     pub item: Name,
     /// The query whose item it is; all queries by default.
     pub query: Option<Name>,
     /// The change.
-    #[serde(default = "add")]
-    pub change: crate::event::Change,
+    pub change: Option<Change>,
     /// Its features, if it is added and the configuration names some.
-    #[serde(default)]
-    pub features: Vec<f64>,
-}
-
-fn add() -> crate::event::Change {
-    crate::event::Change::Add
+    pub features: Option<Vec<f64>>,
 }
 
 /// An item of a list.
@@ -99,13 +132,27 @@ pub struct Answer {
     pub id: Name,
     /// The list, from the top. Empty if no item may be shown.
     pub items: Vec<Slot>,
+    /// Names in `only` or `except` that the query did not know.
+    #[serde(skip_serializing_if = "<[Name]>::is_empty")]
+    pub unknown: Box<[Name]>,
     /// Number of events that the choice rests on.
     pub version: u64,
 }
 
 impl Answer {
-    pub(crate) fn new(id: &Name, version: u64, list: &[Name], propensities: Option<&[f64]>) -> Self {
-        Self { id: id.clone(), items: crate::engine::slots(list, propensities), version }
+    /// The list of a decision, as the API names its items.
+    pub(crate) fn new(open: &Open) -> Self {
+        let slot = |(place, item): (usize, &Name)| Slot {
+            item: item.clone(),
+            position: place + 1,
+            propensity: open.propensities.as_ref().map(|of| of[place]),
+        };
+        Self {
+            id: open.id.clone(),
+            items: open.list.iter().enumerate().map(slot).collect(),
+            unknown: open.asked.unknown.clone(),
+            version: open.version,
+        }
     }
 }
 
@@ -126,12 +173,6 @@ pub struct Given {
     pub id: Name,
     /// The effect.
     pub outcome: Outcome,
-}
-
-impl Given {
-    pub(crate) fn new(id: Name, outcome: Outcome) -> Self {
-        Self { id, outcome }
-    }
 }
 
 /// Why a request is refused.
@@ -190,6 +231,12 @@ impl Refusal {
         Self::new(409, "other_query", message, "query")
     }
 
+    /// The id of a decision that was made for another request, which may have another list.
+    pub(crate) fn other_request(id: &Name) -> Self {
+        let what = "another `only`, `except`, `positions`, `context` or `items`";
+        Self::new(409, "other_request", format!("decision `{}` was made for {what}", &**id), "id")
+    }
+
     /// The policy has learned from the decision as it was when it was closed.
     pub(crate) fn closed(id: &Name, at: &str) -> Self {
         let message = format!("decision `{}` was closed, and its policy has learned from it whole", &**id);
@@ -205,12 +252,13 @@ impl Refusal {
     pub(crate) fn not_features(found: usize, names: &[Name], at: &str) -> Self {
         let names: Vec<&str> = names.iter().map(|name| &**name).collect();
         let expected = if names.is_empty() { "none".into() } else { names.join(", ") };
-        Self::malformed(&format!("{found} features, and the configuration names {expected}"), at)
+        let message = format!("{found} features, and the configuration names {expected}");
+        Self::new(409, "other_features", message, at)
     }
 
-    pub(crate) fn no_position(found: usize, length: usize, at: String) -> Self {
+    pub(crate) fn no_position(found: u8, length: usize, at: String) -> Self {
         let message = format!("position {found} of a list of {length}");
-        Self::new(400, "no_such_position", message, at)
+        Self::new(404, "no_such_position", message, at)
     }
 
     pub(crate) fn too_many(what: &str, most: impl std::fmt::Display) -> Self {

@@ -12,22 +12,24 @@ mod swap;
 
 pub use query::ItemRow;
 
-use crate::api::{Answer, AnswerBody, DecideBody, Given, Outcome, Refusal, ShowBody, Slot};
+use crate::api::{Answer, AnswerBody, DecideBody, Given, Object, Outcome, Refusal, ShowBody, Whole};
 use crate::config::{Limits, Template};
 use crate::event::{Allowed, Batch, Change, Choice, Decision, Event, Name, whole};
 use crate::metrics::log;
-use crate::store::{Receive, Store, StoreError};
+use crate::store::{Receive, Store, StoreError, checksum};
 use catalogue::Catalogue;
-use decisions::{Decisions, Open, Place, SavedDecisions};
+use click_models::Context;
+pub(crate) use decisions::Open;
+use decisions::{Asked, Decisions, Place};
 use learner::Ask;
-use live::{Among, ContextFit, Handle, Taken};
+use live::{Among, ContextFit, Handle, NO_SEGMENT, Taken};
 use policies::Tally;
 use query::Query;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -109,6 +111,10 @@ pub struct Engine {
     unreadable: Option<String>,
     /// Answers of which all was known.
     repeated: u64,
+    /// Decisions that were closed early.
+    early: usize,
+    /// Decisions for users whose segment is not known or whose features were clipped.
+    outside: u64,
 }
 
 impl std::fmt::Debug for Engine {
@@ -120,24 +126,18 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-/// Everything but the queries.
-#[derive(Serialize, Deserialize)]
-struct Head {
-    next: u64,
-    catalogue: Catalogue,
-    decisions: SavedDecisions,
-    totals: Totals,
-    prior: Option<[f64; 2]>,
-}
+/// Everything but the queries: the number of the next event, the items, the decisions, the counts
+/// and the prior.
+type Head = (u64, Catalogue, Decisions, Totals, Option<[f64; 2]>);
 
-impl Head {
-    /// Reads what was saved, with the decisions apart.
-    fn read(saved: &[u8]) -> Result<(Self, Decisions), StoreError> {
-        let unreadable = |what: String| StoreError::Snapshot(what);
-        let mut head: Self = whole(saved).map_err(unreadable)?;
-        let decisions = std::mem::take(&mut head.decisions);
-        Ok((head, Decisions::try_from(decisions).map_err(unreadable)?))
-    }
+/// Reads what was saved; older versions did not save what is known of requests.
+fn read_head(saved: &[u8]) -> Result<Head, StoreError> {
+    let read = postcard::take_from_bytes::<Head>(saved).map_err(|error| error.to_string());
+    let read = read.and_then(|(mut head, rest)| {
+        head.2.complete(if rest.is_empty() { vec![] } else { whole(rest)? })?;
+        Ok(head)
+    });
+    read.map_err(StoreError::Snapshot)
 }
 
 /// Whether policies can be made by a template; an error says why not.
@@ -196,11 +196,13 @@ impl Base {
             touched: None,
             unreadable: None,
             repeated: 0,
+            early: 0,
+            outside: 0,
         };
         if by_snapshot && let Some(saved) = store.head()? {
-            let (head, decisions) = Head::read(&saved)?;
-            (engine.next, engine.catalogue, engine.totals) = (head.next, head.catalogue, head.totals);
-            (engine.snapshot, engine.prior, engine.decisions) = (engine.next, head.prior, decisions);
+            (engine.next, engine.catalogue, engine.decisions, engine.totals, engine.prior) =
+                read_head(&saved)?;
+            engine.snapshot = engine.next;
             if engine.next > 0 && !store.has(engine.next - 1)? {
                 let what = format!("it has a snapshot of {} events, and fewer events", engine.next);
                 return Err(StoreError::Damaged(what));
@@ -254,15 +256,10 @@ impl Engine {
     /// Makes a snapshot, unless what it would contain cannot be read again: then the last one
     /// stays.
     pub fn save(&mut self, store: &dyn Store) -> Result<(), StoreError> {
-        let head = Head {
-            next: self.next,
-            catalogue: self.catalogue.clone(),
-            decisions: SavedDecisions::from(&self.decisions),
-            totals: self.totals,
-            prior: self.prior,
-        };
-        let head = postcard::to_allocvec(&head).map_err(|error| StoreError::Snapshot(error.to_string()))?;
-        Head::read(&head)?;
+        let Self { next, catalogue, decisions, totals, prior, .. } = &*self;
+        let head = postcard::to_allocvec(&(next, catalogue, decisions, totals, prior, decisions.asked()))
+            .map_err(|error| StoreError::Snapshot(error.to_string()))?;
+        read_head(&head)?;
         let template = &self.template;
         let (queries, swap, next) = (&self.queries, &mut self.swap, self.next);
         let out = swap.names().into_iter().filter(|name| !queries.contains_key(name));
@@ -310,9 +307,10 @@ impl Engine {
         self.catalogue.counts()
     }
 
-    /// Number of answers of which all was known, in this process.
-    pub fn n_repeated(&self) -> u64 {
-        self.repeated
+    /// Numbers of this process: answers of which all was known, decisions that were closed early
+    /// to have room for others, and those for users outside the log.
+    pub fn of_process(&self) -> [u64; 3] {
+        [self.repeated, self.early as u64, self.outside]
     }
 
     /// The settings of every policy.
@@ -439,66 +437,69 @@ impl Engine {
         time: u64,
         events: &mut Vec<Event>,
     ) -> Result<Answer, Refusal> {
-        self.noting(events, |engine, events| engine.choose(body, time, events))
+        let name = body.query.unwrap_or_else(Name::default_query);
+        let allowed = match (body.only, body.except) {
+            (Some(items), _) => Allowed::Only(items),
+            (None, Some(items)) => Allowed::Except(items),
+            (None, None) => Allowed::All,
+        };
+        let positions = body.positions.map(|Whole(n)| n);
+        let chosen = Some(Choice { allowed, positions, propensities: None });
+        let context = body.context.map(|Object(context)| context);
+        let decision = Decision { id: body.id, query: name, list: vec![], chosen, user: body.user, context };
+        let user = self.template.user(decision.context.as_ref())?;
+        let sum = self.asked(&decision, &user);
+        if let Some(open) = self.decided(&decision.id, &decision.query)? {
+            if open.asked.checksum.is_some() && open.asked.checksum != sum {
+                return Err(Refusal::other_request(&decision.id));
+            }
+            return Ok(Answer::new(open));
+        }
+        self.make_room(time, events)?;
+        self.note_outside(&decision, &user);
+        self.noting(events, |engine, events| {
+            let decision = engine.choose(decision, &user, time)?;
+            events.push(Event::Decided(Box::new(decision)));
+            Ok(())
+        })?;
+        Ok(Answer::new(self.decisions.latest().next().expect("it was made just now")))
     }
 
-    fn choose(&mut self, body: DecideBody, time: u64, events: &mut Vec<Event>) -> Result<Answer, Refusal> {
-        let name = body.query.unwrap_or_else(Name::default_query);
-        if let Some(answer) = self.decided(&body.id, &name)? {
-            return Ok(answer);
-        }
-        let allowed = match (body.only, body.except) {
-            (None, None) => Allowed::All,
-            (Some(items), None) => Allowed::Only(items),
-            (None, Some(items)) => Allowed::Except(items),
-            (Some(_), Some(_)) => {
-                return Err(Refusal::malformed("`only` and `except` exclude each other", "only"));
-            }
-        };
-        if body.positions == Some(0) {
-            return Err(Refusal::malformed("a list has at least one position", "positions"));
-        }
-        let user = self.template.user(body.context.as_ref())?;
-        let (number, version) = (self.decisions.next(), self.next);
-        let query = self.change(&name)?;
-        let handles = handles(query, &allowed);
-        if let (Allowed::Only(items), Err(place)) = (&allowed, &handles) {
-            return Err(Refusal::unknown_item(&items[*place], format!("only[{place}]")));
-        }
-        let handles = handles.unwrap_or_default();
-        let positions = body.positions.map_or(usize::MAX, usize::from);
-        let ask = Ask { number, user: &user, among: among(&allowed, &handles), positions };
+    /// Completes a decision with its list.
+    fn choose(&mut self, mut decision: Decision, user: &Context, time: u64) -> Result<Decision, Refusal> {
+        let number = self.decisions.next();
+        let query = self.change(&decision.query)?;
+        let Some(choice) = &mut decision.chosen else { return Ok(decision) };
+        let (handles, unknown) = handles(query, &choice.allowed);
+        let ask = ask(number, user, choice, &handles);
         let list = query.learner.decide(&ask, &mut query.rng).to_vec();
-        let list: Vec<Name> = list.into_iter().map(|handle| query.name(handle).clone()).collect();
-        let propensities = query.learner.propensities(number);
-        let choice = Choice { allowed, positions: body.positions, propensities };
-        let (chosen, user, context) = (Some(choice), body.user, body.context);
-        let decision = Decision { id: body.id, query: name, list, chosen, user, context };
-        self.record(&decision, time);
-        let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
-        let propensities = propensities.map(|of| of.items.as_slice());
-        let answer = Answer::new(&decision.id, version, &decision.list, propensities);
-        events.push(Event::Decided(Box::new(decision)));
-        Ok(answer)
+        decision.list = list.into_iter().map(|handle| query.name(handle).clone()).collect();
+        choice.propensities = query.learner.propensities(number);
+        self.record(&decision, user, unknown, time);
+        Ok(decision)
     }
 
     /// Takes a list that was shown without asking, unless the decision was made before.
     pub fn show(&mut self, body: ShowBody, time: u64, events: &mut Vec<Event>) -> Result<Given, Refusal> {
         let query = body.query.unwrap_or_else(Name::default_query);
-        if self.decided(&body.id, &query)?.is_some() {
-            return Ok(Given::new(body.id, Outcome::Repeated));
+        if let Some(open) = self.decided(&body.id, &query)? {
+            if *open.list != *body.items {
+                return Err(Refusal::other_request(&body.id));
+            }
+            return Ok(Given { id: body.id, outcome: Outcome::Repeated });
         }
+        self.make_room(time, events)?;
         let decision = Decision {
             id: body.id,
             query,
             list: body.items,
             chosen: None,
             user: body.user,
-            context: body.context,
+            context: body.context.map(|Object(context)| context),
         };
         self.noting(events, |engine, events| {
             engine.shown(&decision, time)?;
-            let given = Given::new(decision.id.clone(), Outcome::Counted);
+            let given = Given { id: decision.id.clone(), outcome: Outcome::Counted };
             events.push(Event::Decided(Box::new(decision)));
             Ok(given)
         })
@@ -508,25 +509,25 @@ impl Engine {
         let user = self.template.user(decision.context.as_ref())?;
         let number = self.decisions.next();
         let query = self.change(&decision.query)?;
-        let list = places(query, &decision.list)
-            .map_err(|place| Refusal::unknown_item(&decision.list[place], format!("items[{place}]")))?;
+        let list = places(query, &decision.list)?;
+        let unknown = decision.chosen.as_ref().map(|choice| handles(query, &choice.allowed).1);
         // Its number is new, so that it is never one of before.
         let taken = query.learner.show(number, &user, &list);
         _ = taken.map_err(|error| {
             match list.iter().rposition(|item| error == live::Error::RepeatedItem(*item)) {
                 Some(place) => {
                     let message = format!("item `{}` is twice in the list", &*decision.list[place]);
-                    Refusal::malformed(&message, &format!("items[{place}]"))
+                    Refusal::new(409, "repeated_item", message, format!("items[{place}]"))
                 }
                 None => Refusal::malformed(&error.to_string(), "items"),
             }
         })?;
-        self.record(decision, time);
+        self.record(decision, &user, unknown.unwrap_or_default(), time);
         Ok(())
     }
 
     /// The decision of this name, if there is one for this query.
-    fn decided(&self, id: &Name, query: &Name) -> Result<Option<Answer>, Refusal> {
+    fn decided(&self, id: &Name, query: &Name) -> Result<Option<&Open>, Refusal> {
         let open = match self.decisions.find(id) {
             Place::Open(_, open) => open,
             Place::TooOld => return Err(Refusal::too_old(id)),
@@ -535,11 +536,58 @@ impl Engine {
         if open.query != *query {
             return Err(Refusal::other_query(id, &open.query));
         }
-        Ok(Some(Answer::new(id, open.version, &open.list, open.propensities.as_deref())))
+        Ok(Some(open))
+    }
+
+    /// A checksum of what determines the list of a decision, apart from the policy: items in any
+    /// order, and the user if the policy sees who asks. `None` if it was shown without asking.
+    fn asked(&self, decision: &Decision, user: &Context) -> Option<[u8; 8]> {
+        let choice = decision.chosen.as_ref()?;
+        let (is_only, items) = match &choice.allowed {
+            Allowed::All => (false, &[][..]),
+            Allowed::Only(items) => (true, &items[..]),
+            Allowed::Except(items) => (false, &items[..]),
+        };
+        let items: BTreeSet<&Name> = items.iter().collect();
+        let positions = choice.positions.map_or(usize::MAX, usize::from).min(self.template.positions);
+        let user = self.template.sees_contexts().then_some(user);
+        let bytes = postcard::to_allocvec(&(is_only, items, positions, user)).expect("plain data");
+        Some(checksum(&[], &bytes))
+    }
+
+    /// Closes the decisions that leave because one more is made, as the end of `wait` would: their
+    /// displays count.
+    fn make_room(&mut self, time: u64, events: &mut Vec<Event>) -> Result<(), Refusal> {
+        let (keep, before, most) = (self.template.keep, self.too_old(time), 1 << 16);
+        let stays = (self.decisions.next() + 1).saturating_sub(keep as u64);
+        let is_due = |number, open: &Open| number < stays || open.time < before;
+        let closed = self.close_due(most, events, is_due)?;
+        let early = self.early + closed;
+        if early.checked_ilog2() > std::mem::replace(&mut self.early, early).checked_ilog2() {
+            log("info", "closed-early", json!({ "decisions": early, "keep": keep }));
+        }
+        // After a long rest, the next requests continue.
+        if closed < most { Ok(()) } else { Err(Refusal::busy()) }
+    }
+
+    /// Counts a user whose segment is not known or whose features were clipped.
+    fn note_outside(&mut self, decision: &Decision, user: &Context) {
+        let Some(context) = &decision.context else { return };
+        let has_segment = context.segment.is_some() && !self.template.segments.is_empty();
+        let is_outside = user.features != context.features || has_segment && user.segment == NO_SEGMENT;
+        self.outside += u64::from(is_outside);
+        if is_outside && self.outside.is_power_of_two() {
+            log("info", "context-outside", json!({ "decisions": self.outside, "context": context }));
+        }
+    }
+
+    /// Decisions that were made before this time can no longer be answered.
+    fn too_old(&self, time: u64) -> u64 {
+        time.saturating_sub(self.template.keep_days.saturating_mul(86_400_000))
     }
 
     /// Remembers a decision that its policy knows.
-    fn record(&mut self, decision: &Decision, time: u64) {
+    fn record(&mut self, decision: &Decision, user: &Context, unknown: Box<[Name]>, time: u64) {
         let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
         self.decisions.push(Open {
             id: decision.id.clone(),
@@ -549,14 +597,14 @@ impl Engine {
             time,
             version: self.next,
             is_closed: false,
+            asked: Asked { checksum: self.asked(decision, user), unknown },
         });
         match decision.chosen {
             Some(_) => self.totals.decided += 1,
             None => self.totals.shown += 1,
         }
         self.next += 1;
-        let (most, days) = (self.template.keep, self.template.keep_days);
-        let before = time.saturating_sub(days.saturating_mul(86_400_000));
+        let (most, before) = (self.template.keep, self.too_old(time));
         while let Some(old) = self.decisions.forget(most, before) {
             if let Some(query) = self.queries.get_mut(&old.query) {
                 query.learner.forget_before(self.decisions.first);
@@ -579,25 +627,23 @@ impl Engine {
         };
         let (length, query) = (open.list.len(), open.query.clone());
         let mut positions = Vec::new();
-        for (place, &position) in body.clicks.iter().enumerate() {
-            match usize::from(position) {
-                found if (1..=length).contains(&found) => positions.push(position - 1),
-                found => return Err(Refusal::no_position(found, length, format!("clicks[{place}]"))),
+        for (place, &Whole(position)) in body.clicks.iter().flatten().enumerate() {
+            if usize::from(position) > length {
+                return Err(Refusal::no_position(position, length, format!("clicks[{place}]")));
             }
+            positions.push(position - 1);
         }
-        for (place, item) in body.items.iter().enumerate() {
+        for (place, item) in body.items.iter().flatten().enumerate() {
             let position = open.list.iter().position(|other| other == item);
             let position = position.and_then(|position| u8::try_from(position).ok());
             let unknown = || Refusal::unknown_item(item, format!("items[{place}]"));
             positions.push(position.ok_or_else(unknown)?);
         }
-        if let Some(seen) = body.seen.filter(|&seen| usize::from(seen) > length) {
-            return Err(Refusal::no_position(usize::from(seen), length, "seen".into()));
+        let seen = body.seen.map(|Whole(seen)| seen);
+        if let Some(seen) = seen.filter(|&seen| usize::from(seen) > length) {
+            return Err(Refusal::no_position(seen, length, "seen".into()));
         }
-        let closes = body.close || body.seen.is_some();
-        if positions.is_empty() && !closes {
-            return Err(Refusal::malformed("an answer has `clicks`, `items`, `close` or `seen`", "clicks"));
-        }
+        let closes = body.close == Some(true) || seen.is_some();
         // Few positions may be named often: each costs the thread that answers everybody.
         let mut named = 0_u64;
         positions.retain(|position| {
@@ -612,11 +658,11 @@ impl Engine {
                 events.push(event);
             }
         }
-        if closes && self.close(number, &query, body.seen)? {
-            events.push(Event::Closed { id: body.id.clone(), seen: body.seen });
+        if closes && self.close(number, &query, seen)? {
+            events.push(Event::Closed { id: body.id.clone(), seen });
         }
         let outcome = if events.len() > before { Outcome::Counted } else { Outcome::Repeated };
-        Ok(Given::new(body.id, outcome))
+        Ok(Given { id: body.id, outcome })
     }
 
     fn click(&mut self, number: u64, query: &Name, position: u8) -> Result<bool, Refusal> {
@@ -643,12 +689,23 @@ impl Engine {
         }
     }
 
-    /// Closes the decisions that were made before a time, `wait` ago, at most `most`; those that
-    /// were not closed become events.
+    /// Closes the decisions that were made before a time, `wait` ago, at most `most`; or after
+    /// another time, by a clock that was wrong: they must not keep back those that come later.
     pub fn close_before(&mut self, time: u64, most: usize, events: &mut Vec<Event>) -> Result<(), Refusal> {
         let after = time.saturating_add(self.template.wait.saturating_mul(2_000));
-        for _ in 0..most {
-            let Some((number, open)) = self.decisions.due(time, after) else { break };
+        self.close_due(most, events, |_, open| !(time..=after).contains(&open.time)).map(|_| ())
+    }
+
+    /// Closes the decisions that are due, and returns how many; those that were not closed become
+    /// events.
+    fn close_due(
+        &mut self,
+        most: usize,
+        events: &mut Vec<Event>,
+        is_due: impl Fn(u64, &Open) -> bool,
+    ) -> Result<usize, Refusal> {
+        for closed in 0..most {
+            let Some((number, open)) = self.decisions.next_due(&is_due) else { return Ok(closed) };
             let (id, query) = (open.id.clone(), open.query.clone());
             self.noting(events, |engine, events| {
                 if engine.close(number, &query, None)? {
@@ -657,7 +714,7 @@ impl Engine {
                 Ok(())
             })?;
         }
-        Ok(())
+        Ok(most)
     }
 
     /// Changes an item of a query, or of all.
@@ -735,7 +792,11 @@ impl Engine {
 
     /// Begins with what a log tells: an event of [`Fitted`](crate::fitted::Fitted).
     pub fn begin(&mut self, event: &Event) -> Result<(), Refusal> {
-        self.began(event)?;
+        // The limits are those of requests.
+        let most = std::mem::replace(&mut self.most, UNLIMITED);
+        let outcome = self.began(event);
+        self.most = most;
+        outcome?;
         self.touched = None;
         self.next += 1;
         Ok(())
@@ -774,9 +835,6 @@ impl Engine {
     fn began_for_users(&mut self, name: &Name, fit: &[u8]) -> Result<(), Refusal> {
         let malformed = |what: &str| Refusal::malformed(what, "");
         let fit = ContextFit::read("context.json", fit).map_err(|error| malformed(&error.to_string()))?;
-        if fit.items.len() > self.most.items {
-            return Err(Refusal::too_many("items of a query", self.most.items));
-        }
         if self.load(name)? {
             return Err(malformed(&format!("query `{}` is there before its fit", &**name)));
         }
@@ -837,15 +895,13 @@ impl Engine {
         let user = self.template.user(decision.context.as_ref())?;
         let number = self.decisions.next();
         let query = self.change(&decision.query)?;
-        let list = places(query, &decision.list)
-            .map_err(|place| Refusal::unknown_item(&decision.list[place], format!("items[{place}]")))?;
-        let handles = handles(query, &choice.allowed).unwrap_or_default();
-        let positions = choice.positions.map_or(usize::MAX, usize::from);
-        let ask = Ask { number, user: &user, among: among(&choice.allowed, &handles), positions };
+        let list = places(query, &decision.list)?;
+        let (handles, unknown) = handles(query, &choice.allowed);
+        let ask = ask(number, &user, choice, &handles);
         let is_same = query.learner.decide_again(&ask, &list, &mut query.rng);
         let is_same = is_same.map_err(|error| Refusal::malformed(&error.to_string(), "items"))?;
         self.totals.differing += u64::from(!is_same);
-        self.record(decision, time);
+        self.record(decision, &user, unknown, time);
         Ok(())
     }
 }
@@ -861,35 +917,27 @@ fn salt() -> Result<u64, StoreError> {
     getrandom::u64().map_err(|error| StoreError::Unavailable(error.to_string()))
 }
 
-/// The items of a list, or the place of one that is unknown.
-fn places(query: &Query, items: &[Name]) -> Result<Vec<Handle>, usize> {
-    let places = items.iter().enumerate().map(|(place, item)| query.handle(item).ok_or(place));
+/// The items of a list; one that is unknown is refused.
+fn places(query: &Query, items: &[Name]) -> Result<Vec<Handle>, Refusal> {
+    let unknown = |place| Refusal::unknown_item(&items[place], format!("items[{place}]"));
+    let places =
+        items.iter().enumerate().map(|(place, item)| query.handle(item).ok_or_else(|| unknown(place)));
     places.collect()
 }
 
-/// The items that are named; unknown ones that must not be shown are none.
-fn handles(query: &Query, allowed: &Allowed) -> Result<Vec<Handle>, usize> {
-    match allowed {
-        Allowed::All => Ok(vec![]),
-        Allowed::Only(items) => places(query, items),
-        Allowed::Except(items) => Ok(items.iter().filter_map(|item| query.handle(item)).collect()),
-    }
+/// The items that are named, and the first thousand names that the query does not know.
+fn handles(query: &Query, allowed: &Allowed) -> (Vec<Handle>, Box<[Name]>) {
+    let (Allowed::Only(items) | Allowed::Except(items)) = allowed else { return Default::default() };
+    let is_unknown = |item: &&Name| query.handle(item).is_none();
+    let unknown = items.iter().filter(is_unknown).take(1_000).cloned();
+    (items.iter().filter_map(|item| query.handle(item)).collect(), unknown.collect())
 }
 
-fn among<'a>(allowed: &Allowed, handles: &'a [Handle]) -> Among<'a> {
-    match allowed {
+fn ask<'a>(number: u64, user: &'a Context, choice: &Choice, handles: &'a [Handle]) -> Ask<'a> {
+    let among = match choice.allowed {
         Allowed::All => Among::All,
         Allowed::Only(_) => Among::Only(handles),
         Allowed::Except(_) => Among::Except(handles),
-    }
-}
-
-/// The items of a list as the API names them.
-pub(crate) fn slots(list: &[Name], propensities: Option<&[f64]>) -> Vec<Slot> {
-    let slot = |(place, item): (usize, &Name)| Slot {
-        item: item.clone(),
-        position: place + 1,
-        propensity: propensities.map(|of| of[place]),
     };
-    list.iter().enumerate().map(slot).collect()
+    Ask { number, user, among, positions: choice.positions.map_or(usize::MAX, usize::from) }
 }

@@ -6,7 +6,7 @@ mod server;
 
 pub use server::serve;
 
-use crate::api::{Answer, AnswerBody, DecideBody, Given, ItemBody, Refusal, ShowBody};
+use crate::api::{Answer, AnswerBody, DecideBody, Given, ItemBody, Object, Refusal, ShowBody};
 use crate::config::Limits;
 use crate::event::{Batch, Change, Event, Name};
 use crate::metrics::{self, Metrics};
@@ -15,10 +15,10 @@ use crate::tokens::{Role, Tokens};
 use crate::writer::{Requests, Turn};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post, put};
+use axum::routing::{MethodRouter, delete, get, post, put};
 use axum::{Json, Router};
 use body::{Body, Parameters};
 use serde::de::DeserializeOwned;
@@ -62,8 +62,8 @@ pub fn routes() -> Vec<Route> {
         ("/v1/clicks/batch", "post", Some(Decide), post(all::<AnswerBody>)),
         ("/v1/items", "get", Some(Read), get(items)),
         ("/v1/items/batch", "post", Some(Manage), post(all::<ItemBody>)),
-        ("/v1/items/{item}", "put", Some(Manage), put(add_item)),
-        ("/v1/items/{item}", "delete", Some(Manage), axum::routing::delete(remove_item)),
+        ("/v1/items/{item}", "put", Some(Manage), put(one_item)),
+        ("/v1/items/{item}", "delete", Some(Manage), delete(one_item)),
         ("/v1/log", "get", Some(Read), get(log)),
         ("/", "get", Some(Read), get(page::page)),
         ("/metrics", "get", Some(Read), get(metrics)),
@@ -79,7 +79,7 @@ pub fn router(app: App) -> Router {
     let app = Arc::new(app);
     let mut router = Router::new();
     for (path, _, role, handler) in routes() {
-        let guard = Guard { app: app.clone(), path, role };
+        let guard: Guard = (app.clone(), path, role);
         router = router.route(path, handler.route_layer(middleware::from_fn_with_state(guard, checked)));
     }
     router
@@ -104,42 +104,33 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// The checks of a route, and its name among the counters.
-#[derive(Clone)]
-struct Guard {
-    app: Arc<App>,
-    path: &'static str,
-    role: Option<Role>,
-}
+/// What checks a route: its name among the counters, and its role.
+type Guard = (Arc<App>, &'static str, Option<Role>);
 
 /// Checks the token, and measures.
-async fn checked(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+async fn checked(State((app, path, role)): State<Guard>, request: Request, next: Next) -> Response {
     let start = Instant::now();
-    let response = match authorise(&guard.app.tokens, guard.role, &request) {
+    let response = match authorise(&app.tokens, role, &request) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     };
-    guard.app.metrics.request(guard.path, response.status().as_u16(), start.elapsed());
+    app.metrics.request(path, response.status().as_u16(), start.elapsed());
     response
 }
 
 fn authorise(tokens: &Tokens, role: Option<Role>, request: &Request) -> Result<(), Refusal> {
     let Some(role) = role.filter(|_| !tokens.is_empty()) else { return Ok(()) };
-    let token = request
-        .headers()
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
-    match token.and_then(|token| tokens.allow(token, role)) {
+    let given = request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
+    // The scheme may be in lower case.
+    let token = given.and_then(|given| given.split_at_checked(b"bearer ".len()));
+    let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer "));
+    match token.and_then(|(_, token)| tokens.allow(token.trim_ascii(), role)) {
         Some(true) => Ok(()),
         Some(false) => {
             Err(Refusal::new(403, "forbidden", "the token does not have this role", "authorization"))
         }
         None => {
-            let message = if token.is_some() {
-                "the token is unknown"
-            } else {
-                "a token is needed: Authorization: Bearer TOKEN"
-            };
+            let message = "a known token is needed: Authorization: Bearer TOKEN";
             Err(Refusal::new(401, "unauthorized", message, "authorization"))
         }
     }
@@ -149,11 +140,21 @@ fn authorise(tokens: &Tokens, role: Option<Role>, request: &Request) -> Result<(
 trait Work: DeserializeOwned + Send + 'static {
     type Answer: Serialize + Send + 'static;
 
+    /// What contradicts the description and can be read: an array of such bodies is refused whole.
+    fn fault(&self) -> Option<[&'static str; 2]> {
+        None
+    }
+
     fn work(self, turn: &mut Turn<'_>) -> Result<Self::Answer, Refusal>;
 }
 
 impl Work for DecideBody {
     type Answer = Answer;
+
+    fn fault(&self) -> Option<[&'static str; 2]> {
+        let are_both = self.only.is_some() && self.except.is_some();
+        are_both.then_some(["only", "`only` and `except` exclude each other"])
+    }
 
     fn work(self, turn: &mut Turn<'_>) -> Result<Answer, Refusal> {
         turn.engine.decide(self, turn.time, turn.events)
@@ -171,6 +172,12 @@ impl Work for ShowBody {
 impl Work for AnswerBody {
     type Answer = Given;
 
+    fn fault(&self) -> Option<[&'static str; 2]> {
+        let n = self.clicks.as_ref().map_or(0, Vec::len) + self.items.as_ref().map_or(0, Vec::len);
+        let is_empty = n == 0 && self.close != Some(true) && self.seen.is_none();
+        is_empty.then_some(["clicks", "an answer has `clicks`, `items`, `close` or `seen`"])
+    }
+
     fn work(self, turn: &mut Turn<'_>) -> Result<Given, Refusal> {
         turn.engine.answer(self, turn.events)
     }
@@ -181,13 +188,20 @@ impl Work for ItemBody {
 
     fn work(self, turn: &mut Turn<'_>) -> Result<Given, Refusal> {
         let Self { item, query, change, features } = self;
+        let (change, features) = (change.unwrap_or(Change::Add), features.unwrap_or_default());
         let outcome = turn.engine.change_item(&item, query.as_ref(), change, &features, turn.events)?;
         Ok(Given { id: item, outcome })
     }
 }
 
 /// Does the work of a request.
-async fn one<B: Work>(State(app): State<Arc<App>>, Body(body): Body<B>) -> Result<Json<B::Answer>, Refusal> {
+async fn one<B: Work>(
+    State(app): State<Arc<App>>,
+    Body(Object(body)): Body<Object<B>>,
+) -> Result<Json<B::Answer>, Refusal> {
+    if let Some([at, what]) = body.fault() {
+        return Err(Refusal::malformed(what, at));
+    }
     app.requests.ask(move |turn| body.work(turn)).await?.map(Json)
 }
 
@@ -202,16 +216,22 @@ enum Entry<T> {
 /// Does the work of each entry, all committed together.
 async fn all<B: Work>(
     State(app): State<Arc<App>>,
-    Body(bodies): Body<Vec<B>>,
+    Body(bodies): Body<Vec<Object<B>>>,
 ) -> Result<Json<Vec<Entry<B::Answer>>>, Refusal> {
     let (found, most) = (bodies.len(), app.limits.batch);
     if found > most {
         let message = format!("{found} entries, at most {most} are taken");
         return Err(Refusal::new(413, "too_long", message, ""));
     }
+    for (place, Object(body)) in bodies.iter().enumerate() {
+        if let Some([at, what]) = body.fault() {
+            return Err(Refusal::malformed(what, &format!("[{place}].{at}")));
+        }
+    }
     let answers = app.requests.ask(move |turn| {
         let refused = |refusal: Refusal| Entry::Refused(refusal.to_json());
-        let entries = bodies.into_iter().map(|body| body.work(turn).map_or_else(refused, Entry::Done));
+        let entries =
+            bodies.into_iter().map(|Object(body)| body.work(turn).map_or_else(refused, Entry::Done));
         entries.collect()
     });
     answers.await.map(Json)
@@ -227,32 +247,18 @@ struct OfItem {
     features: Option<String>,
 }
 
-async fn add_item(
-    state: State<Arc<App>>,
-    item: Result<Path<Name>, PathRejection>,
-    Parameters(of): Parameters<OfItem>,
-) -> Result<Json<Given>, Refusal> {
-    if of.forget {
-        return Err(Refusal::malformed("an item that is added is not forgotten", "forget"));
-    }
-    one_item(state, item, of, Change::Add).await
-}
-
-async fn remove_item(
-    state: State<Arc<App>>,
-    item: Result<Path<Name>, PathRejection>,
-    Parameters(of): Parameters<OfItem>,
-) -> Result<Json<Given>, Refusal> {
-    let change = if of.forget { Change::Forget } else { Change::Retire };
-    one_item(state, item, of, change).await
-}
-
 async fn one_item(
     state: State<Arc<App>>,
+    method: Method,
     item: Result<Path<Name>, PathRejection>,
-    OfItem { query, features, .. }: OfItem,
-    change: Change,
+    Parameters(OfItem { query, forget, features }): Parameters<OfItem>,
 ) -> Result<Json<Given>, Refusal> {
+    let change = match (method == Method::PUT, forget) {
+        (true, true) => return Err(Refusal::malformed("an item that is added is not forgotten", "forget")),
+        (true, false) => Change::Add,
+        (false, true) => Change::Forget,
+        (false, false) => Change::Retire,
+    };
     let Path(item) = item.map_err(|rejection| Refusal::malformed(&rejection.body_text(), "item"))?;
     let features = features.iter().flat_map(|all| all.split(','));
     let features = features.map(|text| match text.parse::<f64>() {
@@ -260,7 +266,7 @@ async fn one_item(
         _ => Err(Refusal::malformed(&format!("`{text}` is no finite number"), "features")),
     });
     let features = features.collect::<Result<_, _>>()?;
-    one(state, Body(ItemBody { item, query, change, features })).await
+    one(state, Body(Object(ItemBody { item, query, change: Some(change), features: Some(features) }))).await
 }
 
 #[derive(Deserialize)]
@@ -269,21 +275,27 @@ struct Part {
     query: Option<Name>,
     #[serde(default)]
     from: u64,
-    #[serde(default = "thousand")]
-    limit: usize,
+    limit: Option<usize>,
 }
 
-fn thousand() -> usize {
-    1_000
+impl Part {
+    /// The number of rows that is asked for, or else the usual one.
+    fn limit(&self, usual: usize, most: usize) -> Result<usize, Refusal> {
+        let limit = self.limit.unwrap_or(usual);
+        if (1..=most).contains(&limit) {
+            return Ok(limit);
+        }
+        Err(Refusal::malformed(&format!("{limit} rows, expected 1 to {most}"), "limit"))
+    }
 }
 
 /// The table of a query, from a place on.
 async fn items(
     State(app): State<Arc<App>>,
-    Parameters(Part { query, from, limit }): Parameters<Part>,
+    Parameters(part): Parameters<Part>,
 ) -> Result<Json<Value>, Refusal> {
-    let query = query.unwrap_or_else(Name::default_query);
-    let (from, most) = (usize::try_from(from).unwrap_or(usize::MAX), limit.clamp(1, thousand()));
+    let (from, most) = (usize::try_from(part.from).unwrap_or(usize::MAX), part.limit(1_000, 1_000)?);
+    let query = part.query.unwrap_or_else(Name::default_query);
     let name = query.clone();
     let rows = app.requests.ask(move |turn| turn.engine.rows(&name, from, most)).await??;
     let next = (rows.len() == most).then(|| rows.last().map(|(place, _)| place + 1)).flatten();
@@ -292,14 +304,11 @@ async fn items(
 }
 
 /// Decisions and answers from an event on, one in each line.
-async fn log(
-    State(app): State<Arc<App>>,
-    Parameters(Part { query, from, limit }): Parameters<Part>,
-) -> Result<Response, Refusal> {
-    if query.is_some() {
+async fn log(State(app): State<Arc<App>>, Parameters(part): Parameters<Part>) -> Result<Response, Refusal> {
+    if part.query.is_some() {
         return Err(Refusal::malformed("the log has the events of all queries", "query"));
     }
-    let most = limit.clamp(1, 10 * thousand());
+    let (from, most) = (part.from, part.limit(1_000, 10_000)?);
     let lines = tokio::task::spawn_blocking(move || {
         let (mut lines, mut left) = (String::new(), most);
         let read = app.store.read(from, &mut |first, batch| {

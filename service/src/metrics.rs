@@ -113,6 +113,8 @@ numbers! {
     shown_total: "counter" "lists that were shown without asking, since the store was new",
     clicks_total: "counter" "clicks, since the store was new",
     closed_total: "counter" "decisions that were closed, since the store was new",
+    closed_early_total: "counter" "decisions that were closed before `wait` was over, as they exceeded `keep`",
+    contexts_outside_total: "counter" "decisions with a segment or features that the log did not have",
     answers_repeated_total: "counter" "answers of which all was known",
     open_decisions: "gauge" "decisions that can be answered",
     items_present: "gauge" "items of all queries that may be shown",

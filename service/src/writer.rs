@@ -326,6 +326,7 @@ impl Writer {
 
     fn measure(&self, engine: &Engine) {
         let (metrics, totals, [present, retired]) = (&self.metrics, engine.totals(), engine.n_items());
+        let [repeated, early, outside] = engine.of_process();
         for (gauge, value) in [
             (&metrics.decisions_total, totals.decided),
             (&metrics.shown_total, totals.shown),
@@ -333,7 +334,9 @@ impl Writer {
             (&metrics.closed_total, totals.closed),
             (&metrics.queries, totals.queries),
             (&metrics.differing_total, totals.differing),
-            (&metrics.answers_repeated_total, engine.n_repeated()),
+            (&metrics.closed_early_total, early),
+            (&metrics.contexts_outside_total, outside),
+            (&metrics.answers_repeated_total, repeated),
             (&metrics.open_decisions, engine.n_open() as u64),
             (&metrics.items_present, present as u64),
             (&metrics.items_retired, retired as u64),

@@ -236,7 +236,7 @@ fn who_asks_is_checked_and_changes_the_list() {
             fault(engine.change_item(&name("a"), query, Change::Add, features, &mut vec![]).unwrap_err())
         };
         let (status, code, at, message) = add(engine, None, &[1.0, 2.0]);
-        assert_eq!((status, &*code, &*at), (400, "malformed", "features"));
+        assert_eq!((status, &*code, &*at), (409, "other_features", "features"));
         assert_eq!(message, "2 features, and the configuration names price");
         assert_eq!(add(engine, None, &[7.0]).1, "other_features");
         engine.decide(body(json!({ "id": "0", "query": "q" })), time, events).unwrap();
@@ -245,8 +245,6 @@ fn who_asks_is_checked_and_changes_the_list() {
             let ask = body(json!({ "id": "x", "context": context }));
             fault(engine.decide(ask, time, &mut vec![]).unwrap_err())
         };
-        let (status, code, at, _) = ask(engine, json!({ "segment": "es" }));
-        assert_eq!((status, &*code, &*at), (400, "unknown_segment", "context.segment"));
         let (_, _, at, message) = ask(engine, json!({ "segment": "de", "features": [1] }));
         assert_eq!(
             (&*at, &*message),
@@ -310,7 +308,7 @@ pub(crate) fn context_fit() -> Value {
         "columns": [], "clicks": clicks,
     });
     json!({
-        "version": 1, "model": "cascade", "query": null, "lists": 200, "positions": 3, "segments": ["at", "de"],
+        "version": 1, "model": "cascade", "query": null, "lists": 200, "positions": 3, "segments": ["at", "de"], "ranges": [[30.0, 36.0]],
         "items": ["a", "b", "c, d", "d"], "user_features": ["age"], "item_features": ["price"], "of_positions": [],
         "users": [user(0)], "report": report, "prior": policy.learned(),
     })
@@ -442,12 +440,12 @@ fn a_position_based_policy_begins_with_the_counts_of_each_position() {
         refused("q,x,7,1,4\nq,y,7,1,4\nq,x,7,1,4\n"),
         format!("{path}:4:1: position: item `x` of query `q` is there twice at position 7")
     );
-    let most = 1_u64 << 39;
-    assert!(read(&format!("q,x,1,1,{most}\np,x,1,1,{most}\n"), "pbm-gibbs").is_ok());
-    assert_eq!(
-        refused(&format!("q,x,1,1,{most}\nq,y,2,1,1\n")),
-        format!("{path}:3:1: impressions: {} of the query so far, at most {most} are taken", most + 1)
+    // A query that is not one of the fit has no say.
+    assert!(
+        read(&format!("q,x,1,1,{0}\nq,y,2,1,{0}\n", u64::MAX), "pbm-gibbs").unwrap().0.left_out.is_empty()
     );
+    let many = read(&format!("\"shoes, red\",x,1,1,{0}\n", 1_u64 << 40), "pbm-gibbs").unwrap().0.left_out;
+    assert!(many[0].starts_with("query \"shoes, red\": 1099511627776 displays, more than "), "{many:?}");
     let empty = |content: &str| {
         std::fs::write(at("counts.csv"), content).unwrap();
         let text = "[policy]\nusers = 'pbm'\npositions = 2\npolicy = 'pbm-ts'";
@@ -461,34 +459,45 @@ fn a_position_based_policy_begins_with_the_counts_of_each_position() {
 }
 
 #[test]
-fn names_and_counts_of_a_fit_are_refused_by_their_place() {
+fn names_and_counts_of_a_fit_that_cannot_be_kept_are_left_out() {
     let directory = tempfile::tempdir().unwrap();
-    let refused = |pointer: &str, value: Value| {
+    let read = |pointer: &str, value: Value| {
         let mut fit = pbm_fit();
+        let mut other = fit["models"][0]["queries"][0].clone();
+        other["query"] = json!("other");
+        fit["models"][0]["queries"].as_array_mut().unwrap().push(other);
         *fit.pointer_mut(pointer).unwrap() = value;
-        let path = directory.path().join("parameters.json");
-        std::fs::write(&path, fit.to_string()).unwrap();
+        std::fs::write(directory.path().join("parameters.json"), fit.to_string()).unwrap();
         let text = "[policy]\nusers = 'pbm'\npositions = 2\npolicy = 'pbm-gibbs'";
-        let error = Fitted::read(directory.path(), &mut Config::parse(text).unwrap().policy).unwrap_err();
-        error.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&error).to_owned()
+        let mut template = Config::parse(text).unwrap().policy;
+        let fitted = Fitted::read(directory.path(), &mut template)?;
+        let elsewhere = tempfile::tempdir().unwrap();
+        let limits = Limits { all_queries: 1, items: 1, ..Limits::default() };
+        let mut served = Served::new(elsewhere.path(), &Arc::new(template), &limits);
+        served.commit(|engine, time, events| fitted.begin(&mut Turn { engine, events, time }).unwrap());
+        let counts = ["shoes, red", "other"]
+            .map(|query| served.twin().rows(&name(query), 0, 10).map_or(0, |rows| rows.len()));
+        Ok::<_, String>((fitted.left_out, counts))
     };
-    assert_eq!(
-        refused("/models/0/queries/0/items/1/item", json!("a\nb")),
-        "$.models[0].queries[0].items[1].item: \"a\\nb\": a name has a control character"
-    );
-    assert_eq!(
-        refused("/models/0/queries/0/query", json!("")),
-        "$.models[0].queries[0].query: \"\": a name is empty"
-    );
-    let shows = u64::MAX;
-    assert_eq!(
-        refused("/models/0/queries/0/items/1/impressions", json!(shows)),
-        format!(
-            "$.models[0].queries[0].items[1].impressions: {shows} of the query so far, at most {} are taken",
-            1_u64 << 39
-        )
-    );
-    assert!(refused("/models", json!([])).contains("no fit of `pbm`: fit with --model pbm"));
+    // The limits are those of requests.
+    assert_eq!(read("/schema", json!(1)).unwrap(), (vec![], [2, 2]));
+    let long = "é".repeat(129);
+    for (bad, fault) in [
+        ("a\nb", "a name has a control character"),
+        ("a\tb", "a name has a control character"),
+        ("", "a name is empty"),
+        (&long, "a name has more than 128 characters"),
+    ] {
+        let what = format!("query \"shoes, red\": item {bad:?}: {fault}");
+        assert_eq!(read("/models/0/queries/0/items/1/item", json!(bad)).unwrap(), (vec![what], [1, 2]));
+        let what = format!("query {bad:?}: {fault}");
+        assert_eq!(read("/models/0/queries/0/query", json!(bad)).unwrap(), (vec![what], [0, 2]));
+    }
+    let (left_out, counts) = read("/models/0/queries/0/items/1/impressions", json!(1_u64 << 39)).unwrap();
+    let most = 1_u64 << 39;
+    let what = format!("query \"shoes, red\": {} displays, more than {most}", most + 70);
+    assert_eq!((left_out, counts), (vec![what], [0, 2]));
+    assert!(read("/models", json!([])).unwrap_err().contains("no fit of `pbm`: fit with --model pbm"));
 }
 
 /// A change of a fit, and a row of its counts.
@@ -563,10 +572,51 @@ fn a_fit_that_does_not_fit_a_policy_is_refused_by_name() {
     assert!(refused("/version", json!(2)).contains("version: 2 found"));
     assert!(refused("/prior/shared/factor/0", json!(-1.0)).contains("not positive"));
     assert!(refused("/prior/shared/mean/0", json!(1e300)).contains("1e+300 found"));
-    assert!(refused("/items/0", json!("a\n")).contains("item \"a\\n\": a name has a control character"));
     assert!(refused("/segments/0", json!("")).contains("segments: \"\": a name is empty"));
     let none = Fitted::read(Path::new("/nowhere"), &mut for_users("").as_ref().clone()).unwrap_err();
     assert!(none.starts_with("/nowhere/context.json"), "{none}");
+}
+
+/// An item that no request can name is no item of the query; the others are what they were.
+#[test]
+fn items_of_a_fit_for_users_that_cannot_be_named_are_left_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = "[policy]\nusers = 'cascade'\npolicy = 'hybrid-ts'\npositions = 2";
+    let mut given = Config::parse(text).unwrap().policy;
+    let mut fit = context_fit();
+    fit["items"][1] = json!("b\t");
+    let read = |fit: &Value, template: &mut Template| {
+        std::fs::write(directory.path().join("context.json"), fit.to_string()).unwrap();
+        Fitted::read(directory.path(), template).unwrap()
+    };
+    let fitted = read(&fit, &mut given);
+    assert_eq!(fitted.left_out, ["item \"b\\t\": a name has a control character"]);
+    let store = directory.path().join("store");
+    std::fs::create_dir(&store).unwrap();
+    let limits = Limits { items: 1, ..Limits::default() };
+    let mut served = Served::new(&store, &Arc::new(given.clone()), &limits);
+    served.commit(|engine, time, events| fitted.begin(&mut Turn { engine, events, time }).unwrap());
+    for n in 0..20 {
+        let context = json!({ "segment": "at", "features": [30] });
+        let ask = json!({ "id": n.to_string(), "context": context });
+        let list = served.commit(|engine, time, events| engine.decide(body(ask), time, events).unwrap());
+        assert_eq!(list.items.len(), 2);
+    }
+    let add = served.commit(|engine, _, events| {
+        engine.change_item(&name("new"), Some(&name("default")), Change::Add, &[1.0], events)
+    });
+    assert_eq!(add.unwrap_err().code(), "too_many");
+    let items = |engine: &mut Engine| -> Vec<String> {
+        let rows = engine.rows(&Name::default_query(), 0, 10).unwrap();
+        rows.iter().map(|(_, row)| row.item.to_string()).collect()
+    };
+    assert_eq!(items(&mut served.engine), ["a", "c, d", "d"]);
+    served.twin().save(&*served.store).unwrap();
+    assert_eq!(items(&mut served.twin()), ["a", "c, d", "d"]);
+    fitted.check(&*served.store).unwrap();
+    fit["query"] = json!("x".repeat(129));
+    let left_out = read(&fit, &mut given).left_out;
+    assert!(left_out.len() == 2 && left_out[1].contains("more than 128 characters"), "{left_out:?}");
 }
 
 #[test]
@@ -612,7 +662,7 @@ fn decisions_and_answers_count_once() {
             |refusal: Result<_, Refusal>| refusal.map_err(|refusal| (refusal.status(), refusal.code()));
         assert_eq!(
             refused(click(engine, events, body(json!({ "id": "1", "clicks": [4] })))),
-            Err((400, "no_such_position"))
+            Err((404, "no_such_position"))
         );
         assert_eq!(
             refused(click(engine, events, body(json!({ "id": "2", "clicks": [1] })))),
@@ -636,6 +686,110 @@ fn decisions_and_answers_count_once() {
         let other = engine.decide(body(json!({ "id": "4", "query": "q" })), time, events).unwrap_err();
         assert_eq!((other.status(), other.code()), (409, "other_query"));
     });
+}
+
+/// Whoever has to leave before the end of `wait` is closed first, by an event, so that the displays
+/// count, here and wherever the events are repeated. Names that left are known.
+#[test]
+fn what_has_to_leave_is_closed_first() {
+    for template in [template("keep = 3\nwait = 3600"), for_users("keep = 3")] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut served = Served::new(directory.path(), &template, &Limits::default());
+        let refused = |served: &mut Served, n: usize| {
+            let list = body(json!({ "id": n.to_string() }));
+            let click = body(json!({ "id": n.to_string(), "clicks": [1] }));
+            served.commit(|engine, time, events| {
+                let list = engine.decide(list, time, events).unwrap_err();
+                [list, engine.answer(click, events).unwrap_err()].map(|refusal| refusal.status())
+            })
+        };
+        served.commit(|engine, _, events| {
+            for item in ["a", "b", "c", "d"] {
+                let features = vec![0.5; engine.template().item_features.len()];
+                engine.change_item(&name(item), None, Change::Add, &features, events).unwrap();
+            }
+        });
+        for n in 0..20 {
+            served.commit(|engine, time, events| {
+                let ask = json!({ "id": n.to_string() });
+                if n % 4 == 3 {
+                    let show = json!({ "id": n.to_string(), "items": ["a", "b", "c"] });
+                    engine.show(body(show), time, events).map(|_| ()).unwrap();
+                } else {
+                    engine.decide(body(ask.clone()), time, events).unwrap();
+                    // Asked again, it takes no room.
+                    engine.decide(body(ask), time, events).unwrap();
+                }
+                if n == 5 {
+                    engine.answer(body(json!({ "id": "5", "close": true })), events).unwrap();
+                }
+            });
+        }
+        let shows = |engine: &mut Engine| -> u64 {
+            let rows = engine.rows(&Name::default_query(), 0, 10).unwrap();
+            rows.iter().map(|(_, row)| row.entries[0].tally.shows).sum()
+        };
+        assert_eq!((served.engine.totals().closed, shows(&mut served.engine)), (17, 17 * 3));
+        assert_eq!(served.engine.of_process()[1], 16);
+        for n in 0..17 {
+            assert_eq!(refused(&mut served, n), [410, 410]);
+        }
+        assert_eq!(served.engine.n_open(), 3);
+        // After a week, the three others.
+        served.time += 8 * 86_400_000;
+        let ask = body(json!({ "id": "late" }));
+        served.commit(|engine, time, events| engine.decide(ask, time, events).unwrap());
+        assert_eq!((served.engine.totals().closed, shows(&mut served.engine)), (20, 20 * 3));
+        assert_eq!((refused(&mut served, 19), served.engine.n_open()), ([410, 410], 1));
+        let queries = [Name::default_query()];
+        let mut twin = served.twin();
+        assert_same(&mut twin, &mut served.engine, &queries);
+        twin.save(&*served.store).unwrap();
+        assert_same(&mut served.twin(), &mut served.engine, &queries);
+        let elsewhere = tempfile::tempdir().unwrap();
+        let empty: Arc<dyn Store> = Arc::new(Embedded::open(elsewhere.path()).unwrap());
+        let mut follower = base(&empty, &template, &Limits::default(), elsewhere.path()).recover().unwrap();
+        follower.catch_up(&*served.store, Origin::Other).unwrap();
+        assert_eq!(follower.totals().closed, 20);
+        assert_eq!(shows(&mut follower), 20 * 3);
+    }
+}
+
+/// A decision is the same after a restart, with what its query did not know, and so is what it was
+/// asked for. Snapshots of older versions do not tell the latter.
+#[test]
+fn what_was_asked_for_is_known_after_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = Served::new(directory.path(), &template(""), &Limits::default());
+    let ask = |engine: &mut Engine, only: &[&str]| {
+        let asked = engine.decide(body(json!({ "id": "1", "only": only })), 1_000_000, &mut vec![]);
+        asked.map_err(|refusal| (refusal.status(), refusal.code()))
+    };
+    let list = served.commit(|engine, time, events| {
+        for item in ["a", "b"] {
+            engine.change_item(&name(item), None, Change::Add, &[], events).unwrap();
+        }
+        engine.decide(body(json!({ "id": "1", "only": ["b", "z", "a"] })), time, events).unwrap()
+    });
+    assert_eq!(*list.unknown, [name("z")]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let empty: Arc<dyn Store> = Arc::new(Embedded::open(elsewhere.path()).unwrap());
+    let mut follower = base(&empty, &template(""), &Limits::default(), elsewhere.path()).recover().unwrap();
+    follower.catch_up(&*served.store, Origin::Other).unwrap();
+    let mut repeated = served.twin();
+    served.twin().save(&*served.store).unwrap();
+    for engine in [&mut served.twin(), &mut repeated, &mut follower] {
+        assert_eq!(ask(engine, &["b", "z", "a"]).unwrap(), list);
+        assert_eq!(ask(engine, &["b", "a"]), Err((409, "other_request")));
+    }
+    let head = served.store.head().unwrap().unwrap();
+    let next = served.engine.next();
+    // One entry: a checksum, and one name of one letter.
+    let older = &head[..head.len() - (1 + 1 + 8 + 1 + 2)];
+    served.store.replace(next, older, &mut std::iter::empty()).unwrap();
+    let mut twin = served.twin();
+    assert_eq!(twin.snapshot(), next);
+    assert_eq!(ask(&mut twin, &["b", "a"]).unwrap().items, list.items);
 }
 
 /// A clock that was years ahead for a moment keeps no later decision open.

@@ -79,7 +79,7 @@ fn items_come_and_go_for_all_queries_and_for_one() {
 #[test]
 fn bad_requests_are_refused_by_what_is_at_fault() {
     let server = Server::start("");
-    let long = "x".repeat(129);
+    let long = "é".repeat(129);
     let refused = |path: &str, body: &str| {
         let (status, answer) = server.send("POST", path, "", body.as_bytes());
         let of = |key: &str| answer["error"][key].as_str().unwrap_or_default().to_owned();
@@ -98,13 +98,25 @@ fn bad_requests_are_refused_by_what_is_at_fault() {
         ("/v1/decide", &deep, 400, "malformed", "id"),
         ("/v1/decide", "{\"id\": \"1\", \"excpet\": []}", 400, "malformed", "excpet"),
         ("/v1/decide", "{\"id\": \"1\", \"only\": [\"a\", 3]}", 400, "malformed", "only[1]"),
-        ("/v1/decide", "{\"id\": \"1\", \"only\": [\"a\", \"z\"]}", 404, "unknown_item", "only[1]"),
         ("/v1/decide", "{\"id\": \"1\", \"only\": [], \"except\": []}", 400, "malformed", "only"),
         ("/v1/decide", "{\"id\": \"1\", \"positions\": 0}", 400, "malformed", "positions"),
         ("/v1/decide", "{\"id\": \"1\", \"positions\": 1e99}", 400, "malformed", "positions"),
+        ("/v1/decide", "{\"id\": \"1\", \"positions\": 1.5}", 400, "malformed", "positions"),
+        ("/v1/decide", "{\"id\": \"1\", \"positions\": 256}", 400, "malformed", "positions"),
+        ("/v1/decide", "{\"id\": \"1\", \"positions\": -1}", 400, "malformed", "positions"),
         ("/v1/decide", "\u{0}\u{ff}", 400, "malformed", ""),
+        // An array of the fields in their order is no object.
+        ("/v1/decide", "[\"1\", null, null, null, null, null, null]", 400, "malformed", ""),
+        ("/v1/decide", "{\"id\": \"1\", \"context\": [\"de\", []]}", 400, "malformed", "context"),
+        ("/v1/decide/batch", "[{\"id\": \"1\"}, [\"2\"]]", 400, "malformed", "[1]"),
+        ("/v1/decide/batch", "[{\"id\": \"1\", \"only\": [], \"except\": []}]", 400, "malformed", "[0].only"),
+        ("/v1/clicks/batch", "[{\"id\": \"1\", \"clicks\": []}]", 400, "malformed", "[0].clicks"),
+        ("/v1/clicks", "[\"1\", [1], [], true, null]", 400, "malformed", ""),
+        ("/v1/clicks", "{\"id\": \"1\", \"clicks\": [\"1\"]}", 400, "malformed", "clicks[0]"),
+        ("/v1/items/batch", "[[\"1\", null, \"add\", []]]", 400, "malformed", "[0]"),
+        ("/v1/show", "[\"1\", null, [\"a\"], null, null]", 400, "malformed", ""),
         ("/v1/clicks", "{\"id\": \"1\", \"close\": true}", 404, "unknown_decision", "id"),
-        ("/v1/show", "{\"id\": \"1\", \"items\": [\"a\", \"a\"]}", 400, "malformed", "items[1]"),
+        ("/v1/show", "{\"id\": \"1\", \"items\": [\"a\", \"a\"]}", 409, "repeated_item", "items[1]"),
         ("/v1/show", "{\"id\": \"1\", \"items\": [\"z\"]}", 404, "unknown_item", "items[0]"),
         ("/v1/decide/batch", "[{\"id\": \"1\"}, {\"id\": []}]", 400, "malformed", "[1].id"),
         ("/v1/decide/batch", &many, 413, "too_long", ""),
@@ -114,11 +126,26 @@ fn bad_requests_are_refused_by_what_is_at_fault() {
         assert_eq!(refused(path, body), (status, code.to_owned(), at.to_owned()), "{path} {body:.60}");
     }
     assert_eq!(refused("/v1/decide", &" ".repeat(1 << 21)).1, "too_large");
+    // Its length is in characters, as that of the description is.
+    assert_eq!(server.post("/v1/decide", &json!({ "id": "é".repeat(128) })).0, 200);
     server.post("/v1/decide", &json!({ "id": "1" }));
     assert_eq!(
         refused("/v1/clicks", "{\"id\": \"1\", \"clicks\": [1, 4]}"),
-        (400, "no_such_position".into(), "clicks[1]".into())
+        (404, "no_such_position".into(), "clicks[1]".into())
     );
+    for (fields, status, at) in [
+        ("\"clicks\": [1.5]", 400, "clicks[0]"),
+        ("\"clicks\": [3, 256]", 400, "clicks[1]"),
+        ("\"clicks\": [0]", 400, "clicks[0]"),
+        ("\"clicks\": [-1.0]", 400, "clicks[0]"),
+        ("\"clicks\": [3.0, 4.0]", 404, "clicks[1]"),
+        ("\"seen\": 4", 404, "seen"),
+        ("\"seen\": 0.5", 400, "seen"),
+    ] {
+        let code = if status == 400 { "malformed" } else { "no_such_position" };
+        let body = format!("{{\"id\": \"1\", {fields}}}");
+        assert_eq!(refused("/v1/clicks", &body), (status, code.into(), at.into()), "{body}");
+    }
     assert_eq!(refused("/v1/clicks", "{\"id\": \"1\"}").0, 400);
     assert_eq!(
         refused("/v1/decide", "{\"id\": \"1\", \"query\": \"q\"}"),
@@ -127,6 +154,124 @@ fn bad_requests_are_refused_by_what_is_at_fault() {
     // None of them changed a count.
     let table = server.get("/v1/items").1;
     assert!(table["items"].as_array().unwrap().iter().all(|row| row["shows"] == 0));
+}
+
+#[test]
+fn a_whole_number_is_a_position_and_null_is_nothing() {
+    let server = Server::start("");
+    let ask = r#"{"id": "1", "query": null, "only": null, "except": null, "positions": 2.0, "user": null, "context": null}"#;
+    let (status, list) = server.send("POST", "/v1/decide", "", ask.as_bytes());
+    assert_eq!((status, list["items"].as_array().map(Vec::len)), (200, Some(2)), "{list}");
+    let context = json!({ "id": "2", "context": { "segment": null } });
+    assert_eq!(server.post("/v1/decide", &context).0, 200);
+    let click = r#"{"id": "1", "clicks": [2.0], "items": null, "close": null, "seen": 2.0}"#;
+    assert_eq!(server.send("POST", "/v1/clicks", "", click.as_bytes()).1["outcome"], "counted");
+    let again = json!({ "id": "1", "clicks": [2], "seen": 2 });
+    assert_eq!(server.post("/v1/clicks", &again).1["outcome"], "repeated");
+    let close = r#"{"id": "2", "clicks": null, "close": true}"#;
+    assert_eq!(server.send("POST", "/v1/clicks", "", close.as_bytes()).0, 200);
+    let item = json!([{ "item": "x", "query": null, "change": null, "features": null }]);
+    assert_eq!(server.post("/v1/items/batch", &item).1[0]["outcome"], "counted");
+}
+
+#[test]
+fn rows_are_as_many_as_are_asked_for_or_refused() {
+    let server = Server::start("");
+    server.post("/v1/decide", &json!({ "id": "1" }));
+    for (path, most) in [("/v1/items", 1_000), ("/v1/log", 10_000), ("/", 200)] {
+        assert_eq!(server.get(&format!("{path}?limit={most}")).0, 200);
+        for limit in [0, most + 1] {
+            let (status, answer) = server.get(&format!("{path}?limit={limit}"));
+            assert_eq!((status, &answer["error"]["at"]), (400, &json!("limit")), "{path} {answer}");
+        }
+    }
+}
+
+fn zipped(text: &[u8]) -> Vec<u8> {
+    let mut writer = flate2::write::GzEncoder::new(vec![], flate2::Compression::default());
+    writer.write_all(text).unwrap();
+    writer.finish().unwrap()
+}
+
+/// A body in gzip is read; its limit is that of the text, and other encodings are refused.
+#[test]
+fn bodies_may_be_compressed() {
+    let server = Server::start("");
+    let send = |encoding: &str, body: &[u8]| {
+        let head = format!("content-encoding: {encoding}\r\n");
+        let (status, answer) = server.send("POST", "/v1/decide", &head, body);
+        (status, answer["error"]["code"].as_str().map(str::to_owned))
+    };
+    let body = zipped(b"{\"id\": \"1\"}");
+    assert_eq!(send("gzip", &body), (200, None));
+    assert_eq!(send("GZIP", &body), (200, None));
+    for encoding in ["br", "gzip, gzip", "deflate"] {
+        assert_eq!(send(encoding, &body), (415, Some("unknown_encoding".into())));
+    }
+    assert_eq!(send("gzip", &body[..body.len() - 4]), (400, Some("malformed".into())));
+    assert_eq!(send("gzip", &zipped(b"{")), (400, Some("malformed".into())));
+    let large = zipped(&[b' '; 1 << 26]);
+    assert!(large.len() < 1 << 17);
+    assert_eq!(send("gzip", &large), (413, Some("too_large".into())));
+}
+
+/// The scheme of a token is one in any letters.
+#[test]
+fn bearer_may_be_in_lower_case() {
+    let server = Server::start_with(
+        &one_item_config("tokens = 'tokens'"),
+        &[("tokens", "reader-reader-reader read\n")],
+    );
+    let status = |given: &str| server.send("GET", "/v1/log", &format!("authorization: {given}\r\n"), b"").0;
+    for scheme in ["Bearer", "bearer", "BEARER", "bearer "] {
+        assert_eq!(status(&format!("{scheme} reader-reader-reader")), 200, "{scheme}");
+    }
+    for given in
+        ["reader-reader-reader", "Basic reader-reader-reader", "bearer", "bearerreader-reader-reader"]
+    {
+        assert_eq!(status(given), 401, "{given}");
+    }
+}
+
+#[test]
+fn names_that_are_not_known_are_listed_and_the_others_are_used() {
+    let server = Server::start("");
+    let ask = |body: Value| server.post("/v1/decide", &body);
+    let only = json!({ "id": "1", "only": ["zz", "a", "b", "yy"] });
+    let first = ask(only.clone());
+    assert_eq!((first.0, &first.1["unknown"]), (200, &json!(["zz", "yy"])), "{first:?}");
+    let names = |list: &Value| -> Vec<String> {
+        let items = list["items"].as_array().unwrap();
+        items.iter().map(|slot| slot["item"].as_str().unwrap().to_owned()).collect()
+    };
+    let mut found = names(&first.1);
+    found.sort();
+    assert_eq!(found, ["a", "b"]);
+    let (_, except) = ask(json!({ "id": "2", "except": ["a", "nobody"] }));
+    assert_eq!((&except["unknown"], names(&except).contains(&"a".into())), (&json!(["nobody"]), false));
+    let (status, none) = ask(json!({ "id": "3", "only": ["zz"] }));
+    assert_eq!((status, &none["unknown"], names(&none).len()), (200, &json!(["zz"]), 0));
+    assert_eq!(ask(json!({ "id": "4", "only": ["a"] })).1.get("unknown"), None);
+    // The same request has the same answer, whatever the order of its items and whatever came since.
+    server.send("PUT", "/v1/items/zz", "", b"");
+    assert_eq!(ask(only), first);
+    assert_eq!(ask(json!({ "id": "1", "only": ["a", "yy", "zz", "b", "b"], "positions": 3 })), first);
+    let refused = |body: Value| {
+        let (status, answer) = ask(body);
+        (status, answer["error"]["code"].as_str().unwrap_or_default().to_owned())
+    };
+    for other in [
+        json!({ "id": "1" }),
+        json!({ "id": "1", "only": ["a", "b"] }),
+        json!({ "id": "1", "except": ["zz", "a", "b", "yy"] }),
+        json!({ "id": "1", "only": ["zz", "a", "b", "yy"], "positions": 2 }),
+        json!({ "id": "2" }),
+    ] {
+        assert_eq!(refused(other.clone()), (409, "other_request".into()), "{other}");
+    }
+    assert_eq!(server.post("/v1/show", &json!({ "id": "s", "items": ["a"] })).0, 200);
+    let other = server.post("/v1/show", &json!({ "id": "s", "items": ["b"] }));
+    assert_eq!((other.0, &other.1["error"]["code"]), (409, &json!("other_request")));
 }
 
 #[test]

@@ -2,8 +2,20 @@
 
 use crate::event::Name;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet, VecDeque, hash_map};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// The names that are known of those that have left, if `keep` is smaller.
+const REMEMBERED: usize = 1_000_000;
+
+/// What is known of the request for a list, so that the same request has the same answer.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    /// Of what determined the list; none if it was shown without asking, or by an older version.
+    pub(crate) checksum: Option<[u8; 8]>,
+    /// Names that the query did not know, the first thousand.
+    pub(crate) unknown: Box<[Name]>,
+}
 
 /// A decision that can be answered.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -18,6 +30,9 @@ pub(crate) struct Open {
     /// The number of its event.
     pub(crate) version: u64,
     pub(crate) is_closed: bool,
+    /// It is saved apart, as older snapshots do not have it.
+    #[serde(skip)]
+    pub(crate) asked: Asked,
 }
 
 /// Where a decision is.
@@ -32,16 +47,19 @@ pub(crate) enum Place<'a> {
 }
 
 /// Decisions by number, the oldest first, and which ones have been forgotten last.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Decisions {
-    open: VecDeque<Open>,
     /// The number of the oldest.
     pub(crate) first: u64,
+    open: VecDeque<Open>,
+    #[serde(skip)]
     numbers: HashMap<Name, u64>,
-    /// Hashes of the names of the last that were forgotten, as many as may be open.
+    /// Hashes of the names of the last that were forgotten, as many as may be open or more.
     old: VecDeque<u64>,
+    #[serde(skip)]
     is_old: HashSet<u64>,
     /// The decisions before this number are closed.
+    #[serde(skip)]
     due: u64,
 }
 
@@ -52,6 +70,18 @@ fn hash(id: &str) -> u64 {
 }
 
 impl Decisions {
+    /// Completes what was saved with what is known of the requests.
+    pub(crate) fn complete(&mut self, asked: Vec<Asked>) -> Result<(), String> {
+        self.open.iter_mut().zip(asked).for_each(|(open, asked)| open.asked = asked);
+        for (open, number) in self.open.iter().zip(self.first..) {
+            if self.numbers.insert(open.id.clone(), number).is_some() {
+                return Err(format!("decision `{}` is twice", &*open.id));
+            }
+        }
+        self.is_old = self.old.iter().copied().collect();
+        Ok(())
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.open.len()
     }
@@ -95,7 +125,7 @@ impl Decisions {
         let hash = hash(&open.id);
         self.old.push_back(hash);
         self.is_old.insert(hash);
-        if self.old.len() > most
+        if self.old.len() > most.max(REMEMBERED)
             && let Some(old) = self.old.pop_front()
         {
             self.is_old.remove(&old);
@@ -103,54 +133,27 @@ impl Decisions {
         Some(open)
     }
 
-    /// The next decision that is not closed and was made before a time, and its number; or after
-    /// another time, by a clock that was wrong: it must not keep back those that come later.
-    pub(crate) fn due(&mut self, before: u64, after: u64) -> Option<(u64, &Open)> {
+    /// The next decision that is not closed and is due, and its number.
+    pub(crate) fn next_due(&mut self, is_due: impl Fn(u64, &Open) -> bool) -> Option<(u64, &Open)> {
         self.due = self.due.max(self.first);
         while self.get(self.due)?.is_closed {
             self.due += 1;
         }
         let number = self.due;
-        if (before..=after).contains(&self.get(number)?.time) {
+        if !is_due(number, self.get(number)?) {
             return None;
         }
         self.due += 1;
         Some((number, self.get(number)?))
     }
 
+    /// What is known of the requests, in order.
+    pub(crate) fn asked(&self) -> Vec<&Asked> {
+        self.open.iter().map(|open| &open.asked).collect()
+    }
+
     /// The last ones, the latest first.
     pub(crate) fn latest(&self) -> impl Iterator<Item = &Open> {
         self.open.iter().rev()
-    }
-}
-
-#[derive(Default, Serialize, Deserialize)]
-pub(crate) struct SavedDecisions {
-    first: u64,
-    open: VecDeque<Open>,
-    old: VecDeque<u64>,
-}
-
-impl From<&Decisions> for SavedDecisions {
-    fn from(decisions: &Decisions) -> Self {
-        let Decisions { open, first, old, .. } = decisions;
-        Self { first: *first, open: open.clone(), old: old.clone() }
-    }
-}
-
-impl TryFrom<SavedDecisions> for Decisions {
-    type Error = String;
-
-    fn try_from(saved: SavedDecisions) -> Result<Self, String> {
-        let SavedDecisions { first, open, old } = saved;
-        let mut numbers = HashMap::with_capacity(open.len());
-        for (decision, number) in open.iter().zip(first..) {
-            match numbers.entry(decision.id.clone()) {
-                hash_map::Entry::Vacant(entry) => _ = entry.insert(number),
-                hash_map::Entry::Occupied(_) => return Err(format!("decision `{}` is twice", &*decision.id)),
-            }
-        }
-        let is_old = old.iter().copied().collect();
-        Ok(Self { open, first, numbers, old, is_old, due: first })
     }
 }

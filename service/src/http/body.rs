@@ -4,9 +4,13 @@
 use super::App;
 use crate::api::Refusal;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::HeaderValue;
+use axum::http::header::CONTENT_ENCODING;
 use axum::http::request::Parts;
+use documents::Unpacked;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
+use std::io::Read as _;
 use std::sync::Arc;
 
 /// A body that was read.
@@ -18,6 +22,11 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Refusal> {
         let most = app.limits.body;
         let too_large = || Refusal::new(413, "too_large", format!("a body has at most {most} bytes"), "");
+        let encoding = request.headers().get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
+        if encoding.is_some_and(|of| !of.eq_ignore_ascii_case(b"gzip")) {
+            let message = "a body is plain, or has `Content-Encoding: gzip`";
+            return Err(Refusal::new(415, "unknown_encoding", message, "content-encoding"));
+        }
         let body = request.into_body();
         let body = tokio::time::timeout(app.limits.time(), Limited::new(body, most).collect()).await;
         let body = match body {
@@ -26,7 +35,12 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
             Ok(Err(_)) => return Err(Refusal::malformed("the body ends too early", "")),
             Err(_) => return Err(Refusal::new(408, "too_slow", "the body did not arrive in time", "")),
         };
-        parse(&body).map(Self)
+        let mut text = Vec::new();
+        let read = Unpacked::new(&*body).and_then(|body| body.take(most as u64 + 1).read_to_end(&mut text));
+        match read.map_err(|error| Refusal::malformed(&format!("gzip: {error}"), ""))? {
+            found if found > most => Err(too_large()),
+            _ => parse(&text).map(Self),
+        }
     }
 }
 

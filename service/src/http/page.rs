@@ -73,13 +73,13 @@ fn encoded(text: &str) -> String {
 
 pub(super) async fn page(
     State(app): State<Arc<App>>,
-    Parameters(Part { query, from, limit }): Parameters<Part>,
+    Parameters(part): Parameters<Part>,
 ) -> Result<Html<String>, Refusal> {
-    let (from, most) = (usize::try_from(from).unwrap_or(usize::MAX), limit.clamp(1, 200));
+    let (from, most) = (usize::try_from(part.from).unwrap_or(usize::MAX), part.limit(200, 200)?);
     let page = app.requests.ask(move |turn| {
         let engine = &mut *turn.engine;
         let first = engine.query_names().next().cloned();
-        let query = query.or(first).unwrap_or_else(Name::default_query);
+        let query = part.query.or(first).unwrap_or_else(Name::default_query);
         let rows = match engine.rows(&query, from, most) {
             Err(Refusal::Client { code: "unknown_query", .. }) => vec![],
             rows => rows?,
