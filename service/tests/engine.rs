@@ -335,6 +335,27 @@ fn a_policy_that_sees_who_asks_begins_with_a_fit() {
         engine.change_item(&name("b"), None, Change::Add, &[80.0], events).unwrap();
         fitted.begin(&mut Turn { engine, events, time }).unwrap();
     });
+    // Who is unlike anybody in the log is somebody at its edge, without a segment, and is counted.
+    let user_of = |context: Value| given.user(Some(&body(context))).unwrap();
+    let far = user_of(json!({ "segment": "es", "features": [1e300] }));
+    assert_eq!(far, Context { segment: live::NO_SEGMENT, features: vec![36.0] });
+    let near = user_of(json!({ "segment": "de", "features": [31.5] }));
+    assert_eq!(near, Context { segment: 1, features: vec![31.5] });
+    let mut twin = served.twin();
+    for (n, (context, outside)) in [
+        (json!({ "segment": "de", "features": [31.5] }), 0),
+        (json!({ "segment": "es", "features": [31.5] }), 1),
+        (json!({ "segment": "de", "features": [-1e300] }), 2),
+        (json!({}), 2),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let ask = body(json!({ "id": format!("far {n}"), "context": context }));
+        twin.decide(ask, 1_000_000, &mut vec![]).unwrap();
+        assert_eq!(twin.of_process()[2], outside);
+    }
+    drop(twin);
     let fit = ContextFit::read("", context_fit().to_string().as_bytes()).unwrap();
     let policy = fit.policy::<Cascade>("hybrid-ts".parse().unwrap(), ListShape::new(4, 2).unwrap()).unwrap();
     let mut live = LiveFor::<Cascade, _>::new(policy, given.settings()).unwrap();
@@ -637,6 +658,7 @@ fn settings_that_do_not_fit_a_policy_that_sees_who_asks_are_refused_by_name() {
         ("features = ['a;b']", "policy.features: `a;b`"),
         ("item-features = ['item']", "policy.item-features: `item`"),
         ("segments = ['de', 'de']", "policy.segments: `de`"),
+        ("features = ['age']\nranges = [[0.0, 1.0]]", "policy.ranges: they come from --from"),
     ] {
         let text = format!("[policy]\nusers = 'cascade'\npolicy = 'cascade-ts'\npositions = 3\n{settings}");
         let error = Config::parse(&text).unwrap_err();
