@@ -13,6 +13,7 @@ mod unix;
 pub mod names;
 pub mod number;
 pub mod parameters;
+pub mod remark;
 pub mod toml_reader;
 
 pub use byte_order_mark::{BYTE_ORDER_MARK, without_byte_order_mark};
