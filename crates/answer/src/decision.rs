@@ -383,7 +383,7 @@ impl<'a> Deciding<'a> {
                 played: played(place),
             }
         };
-        Answer {
+        let mut answer = Answer {
             version: VERSION,
             models,
             lists_of_log: queries.lists_of_log,
@@ -395,7 +395,10 @@ impl<'a> Deciding<'a> {
             policy: gains.map_or_else(String::new, |gains| gains.policy().to_owned()),
             played: played_all,
             queries: (0..draws.len()).map(of_query).collect(),
-        }
+            remarks: Vec::new(),
+        };
+        answer.remarks = answer.remarked();
+        answer
     }
 }
 

@@ -184,6 +184,8 @@ pub struct Answer {
     pub played: Option<Played>,
     /// Query by query, in the order of the fit.
     pub queries: Vec<QueryFinding>,
+    /// Every refusal, reason of "not decided" and warning, with its code.
+    pub remarks: Vec<documents::remark::Remark>,
 }
 
 impl Answer {

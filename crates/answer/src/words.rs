@@ -2,6 +2,7 @@
 
 use crate::{Answer, Finding, HORIZON, Interval, Passed, Played, Recommended, Transferred};
 use click_logs::fit::Verdict;
+use documents::remark::{Remark, code};
 use experiment::number::{counted, fixed, grouped};
 use std::fmt;
 
@@ -84,6 +85,28 @@ fn rounded(number: f64) -> String {
 }
 
 impl Answer {
+    /// Every refusal, reason of "not decided" and warning of the sentences.
+    pub(crate) fn remarked(&self) -> Vec<Remark> {
+        let promises = self.is_reliable() && self.verdict() != Verdict::Contradicted;
+        let recommended = || self.queries.iter().filter_map(|query| query.recommended.as_ref());
+        let untold = self.played.is_some_and(|played| played.gained.cannot_tell());
+        let not_passed = self.played.is_some_and(|played| played.passed.median.is_none());
+        [
+            (!self.is_reliable(), const { code("fit-off") }),
+            (self.verdict() == Verdict::Contradicted, const { code("transfer-contradicted") }),
+            (self.verdict() == Verdict::CannotTest, const { code("transfer-untested") }),
+            (promises && recommended().next().is_none(), const { code("no-better-list") }),
+            (promises && recommended().any(|list| list.is_guess), const { code("guesses") }),
+            (promises && untold, const { code("gain-untold") }),
+            (promises && !untold && not_passed, const { code("not-passed") }),
+            (self.left_out > 0, const { code("left-out") }),
+        ]
+        .into_iter()
+        .filter(|(is, _)| *is)
+        .map(|(_, code)| Remark::new(code, &[]))
+        .collect()
+    }
+
     /// The scope of the answer.
     pub fn scope(&self) -> String {
         let n = self.queries.len() as u64;

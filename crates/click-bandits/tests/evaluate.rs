@@ -169,6 +169,9 @@ fn a_log_without_clicks_has_no_answer() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let found = read(&out.join("answer.json"));
     assert!(found["answer"].is_null(), "{found}");
+    let remark = |place: usize, key: &str| found["remarks"][place][key].as_str();
+    assert_eq!([remark(0, "code"), remark(0, "kind")], [Some("no-answer"), Some("refusal")]);
+    assert_eq!([remark(1, "code"), remark(1, "of")], [Some("groups-agree"), Some("list")]);
     let sentence = found["sentence"].as_str().unwrap();
     assert!(sentence.contains("all groups of users agree, so nothing tells how sure it is"), "{sentence}");
     assert!(found["today"]["se"].is_null() && found["estimators"]["list"]["se"].is_null(), "{found}");

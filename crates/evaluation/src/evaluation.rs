@@ -1,7 +1,7 @@
 //! The whole evaluation: new lists are compared with those of a log while it is read, and models
 //! are fitted to its sessions.
 
-use crate::findings::{AS_SHOWN, Findings};
+use crate::findings::Findings;
 use crate::levels::Levels;
 use crate::models::{Asked, Models};
 use crate::new_lists::NewLists;
@@ -10,6 +10,8 @@ use crate::tally::Tally;
 use crate::targets::Targets;
 use click_logs::fit::{FitError, Model};
 use click_logs::{Fault, Ids, ReadLists, Sessions};
+use documents::remark;
+use documents::remark::Remark;
 
 /// A question: what a ranking would have earned.
 ///
@@ -59,7 +61,7 @@ pub struct Evaluation {
     /// The levels; `None` of learned lists.
     pub levels: Option<Levels>,
     /// The models, or why there are none.
-    pub models: Result<Models, String>,
+    pub models: Result<Models, Remark>,
     /// The estimates of each level and model, and which of them answers.
     pub findings: Findings,
 }
@@ -150,7 +152,7 @@ impl Evaluation {
             asked,
             &mut before,
         ) {
-            Err(EvaluationError::Fit(error)) => Ok(Err(error.to_string())),
+            Err(EvaluationError::Fit(error)) => Ok(Err(remark!("not-fitted", error))),
             other => other.map(Ok),
         };
         if ranking.is_learned() {
@@ -163,12 +165,10 @@ impl Evaluation {
         let levels = question.levels(read.receivers, are_rows).ok_or(EvaluationError::NoQuery)?;
         let asked = sessions.as_ref().and_then(|sessions| NewLists::of_ranking(ranking, sessions, values));
         let models = match (&sessions, asked) {
-            _ if models.is_empty() => Err("no model was asked for".to_owned()),
-            _ if levels.are_as_shown() => Err(format!("{AS_SHOWN}, so no model is needed")),
-            (None, _) => Err("models need whole lists, and the log has none".to_owned()),
-            (_, None) => {
-                Err("models do not know the names of sessions, so they value no personal ranking".to_owned())
-            }
+            _ if models.is_empty() => Err(remark!("no-model-asked")),
+            _ if levels.are_as_shown() => Err(remark!("no-model-needed")),
+            (None, _) => Err(remark!("no-whole-lists")),
+            (_, None) => Err(remark!("personal-ranking")),
             (Some(sessions), Some(lists)) => of_models(models, sessions, &Asked::Lists(lists))?,
         };
         let findings = Findings::new(Some(&levels), models.as_ref().ok(), !are_rows);

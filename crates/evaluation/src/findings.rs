@@ -8,6 +8,8 @@ use crate::levels::{LevelEstimate, Levels};
 use crate::models::{ModelEstimate, Models};
 use click_logs::fit::{Model, Verdict};
 use documents::number::fixed;
+use documents::remark;
+use documents::remark::Remark;
 
 /// With fewer effective lists there is no interval, and with fewer than the second no answer.
 const FEWEST: f64 = 30.0;
@@ -21,9 +23,6 @@ const CONTRADICTION: f64 = 3.0;
 const LARGE_SHARE: f64 = 0.1;
 /// A model that values a smaller share of the lists does not answer.
 const SMALLEST_SHARE: f64 = 0.3;
-
-/// The reason for an answer without weights or models.
-pub(crate) const AS_SHOWN: &str = "the new ranking shows the same lists as the log";
 
 /// The source of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,9 +72,9 @@ pub struct Finding {
     /// The number of lists with equal weights that would be as certain; `None` of models.
     pub effective_lists: Option<f64>,
     /// Why it does not answer.
-    pub refused: Option<String>,
+    pub refused: Option<Remark>,
     /// Doubts about them.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Remark>,
 }
 
 /// All findings, in the order of their assumptions, and which of them answers.
@@ -106,14 +105,11 @@ impl Findings {
                 Some(models) if models.position_based_holds() => {}
                 Some(models) => {
                     let best = models.choice.best;
-                    position.refuse(format!(
-                        "on held-out users the model `{best}` predicts better than the position-based one"
-                    ));
+                    position.refuse(remark!("other-model-better", best, " than the position-based one"));
                 }
-                None if has_lists => position.refuse(
-                    "without models it is not tested whether clicks depend on items and positions alone"
-                        .to_owned(),
-                ),
+                None if has_lists => {
+                    position.refuse(remark!("models-untested"));
+                }
                 None => {}
             }
         }
@@ -142,8 +138,12 @@ impl Findings {
 }
 
 impl Finding {
-    fn refuse(&mut self, why: String) {
-        self.refused.get_or_insert(why);
+    fn refuse(&mut self, why: Remark) {
+        self.refused.get_or_insert(Remark { of: Some(self.basis.name()), ..why });
+    }
+
+    fn warn(&mut self, why: Remark) {
+        self.warnings.push(Remark { of: Some(self.basis.name()), ..why });
     }
 
     fn of_level(of: &LevelEstimate, levels: &Levels) -> Self {
@@ -160,12 +160,11 @@ impl Finding {
             warnings: Vec::new(),
         };
         if !of.has_propensities {
-            let column = of.level.column();
-            finding.refuse(format!("the log does not have the propensities of all lists (`{column}`)"));
+            finding.refuse(remark!("no-propensities", of.level.column()));
             return finding;
         }
         if of.value.is_none() {
-            finding.refuse(format!("a position of the new ranking has no row with weight: {never}"));
+            finding.refuse(remark!("never-shown", never));
         }
         let beyond = |errors| (1..).zip(&of.mean_weights).find(|(_, mean)| mean.is_beyond(1.0, errors));
         let weight = |(position, mean): (usize, &Estimate)| {
@@ -173,21 +172,20 @@ impl Finding {
             format!("the mean weight at position {position} is {mean} in place of 1")
         };
         if let Some(wrong) = beyond(WRONG) {
-            let why = format!("{}: the propensities are not those of this log, or {never}", weight(wrong));
-            finding.refuse(why);
+            finding.refuse(remark!("wrong-mean-weight", weight(wrong), never));
         } else if let Some(doubtful) = beyond(DOUBTFUL) {
-            finding.warnings.push(weight(doubtful));
+            finding.warn(remark!("doubtful-mean-weight", weight(doubtful)));
         }
         let lists = effective(of.effective_lists);
         if of.effective_lists < FEWEST {
             finding.interval = None;
-            finding.refuse(format!("{lists}, fewer than {FEWEST}"));
+            finding.refuse(remark!("too-few-effective-lists", lists, FEWEST));
         } else if of.effective_lists < ENOUGH {
-            finding.warnings.push(format!("{lists}, fewer than {ENOUGH}: too few to answer"));
+            finding.warn(remark!("few-effective-lists", lists, ENOUGH));
         }
         if of.largest_share > LARGE_SHARE {
             let share = fixed(100.0 * of.largest_share, 0);
-            finding.warnings.push(format!("a single list has {share} % of the weighted clicks"));
+            finding.warn(remark!("heavy-list", share));
         }
         finding.needs_interval(levels.groups);
         finding
@@ -199,16 +197,17 @@ impl Finding {
         self.difference = Some(today.minus(today));
         self.interval = None;
         self.warnings.clear();
-        self.refused = Some(format!("{AS_SHOWN}: the difference is 0 by definition"));
+        self.refused = None;
+        self.refuse(remark!("as-shown"));
     }
 
     fn needs_interval(&mut self, groups: usize) {
         if groups < FEWEST_GROUPS {
-            self.refuse(format!("{groups} groups of users, fewer than {FEWEST_GROUPS}: no interval"));
+            self.refuse(remark!("too-few-groups", groups, FEWEST_GROUPS));
         } else if self.difference.as_ref().is_some_and(|of| of.groups() > 0 && of.known_error().is_none()) {
-            self.refuse("all groups of users agree, so nothing tells how sure it is: no interval".to_owned());
+            self.refuse(remark!("groups-agree"));
         } else if self.interval.is_none() {
-            self.refuse("without one of the groups of users there is no value: no interval".to_owned());
+            self.refuse(remark!("group-without-value"));
         }
     }
 
@@ -226,24 +225,19 @@ impl Finding {
             warnings: Vec::new(),
         };
         if !models.choice.alike.contains(&of.model) {
-            let best = models.choice.best;
-            finding.refuse(format!("on held-out users the model `{best}` predicts better"));
+            finding.refuse(remark!("other-model-better", models.choice.best, ""));
         }
         if let Some(why) = &models.not_identified {
-            finding.refuse(why.clone());
+            finding.refuse(remark!("not-identified", why));
         }
         let share = fixed(100.0 * finding.share, 0);
         if finding.share < SMALLEST_SHARE {
             let least = fixed(100.0 * SMALLEST_SHARE, 0);
-            let what = "of the lists are of queries whose new lists have only items that were shown for them";
-            finding.refuse(format!("{share} % {what}, fewer than {least} %"));
+            finding.refuse(remark!("unknown-items", share, least));
         }
         let transfer = models.transfers.as_ref().and_then(|transfers| transfers.of(of.model));
         if transfer.is_some_and(|transfer| transfer.verdict() == Verdict::Contradicted) {
-            finding.refuse(
-                "differences between lists that it predicts do not happen on lists left out of its fit"
-                    .to_owned(),
-            );
+            finding.refuse(remark!("transfer-contradicted"));
         }
         let groups = finding.difference.as_ref().map_or(0, Estimate::groups);
         finding.needs_interval(groups);
@@ -271,7 +265,7 @@ fn contradictions(all: &mut [Finding]) {
             let can = !are_models && a.refused.is_none() && a.is_told() && b.is_told();
             let (Some(first), Some(second), true) = (&a.value, &b.value, can) else { continue };
             if second.minus(first).is_beyond(0.0, CONTRADICTION) {
-                let why = format!("`{}`, which assumes less, contradicts it", a.basis.name());
+                let why = remark!("contradicted", a.basis.name());
                 all[stronger].refuse(why);
             }
         }

@@ -17,6 +17,7 @@ impl Evaluation {
             "sentence": sentence,
             "answer": as_shown.or_else(|| self.findings.answer().map(|answer| answer.basis.name())),
             "warnings": warnings,
+            "remarks": self.remarks(),
             "values_of_clicks": values,
             "learned": self.is_learned(),
         });
@@ -36,7 +37,7 @@ impl Evaluation {
             record["compared"] = json!(of.about);
         }
         match &self.models {
-            Err(why) => record["without_models"] = why.as_str().into(),
+            Err(why) => record["without_models"] = why.text.as_str().into(),
             Ok(of) => {
                 record["models"] = models.into();
                 let scores = of.comparison.scores().iter();
@@ -67,9 +68,9 @@ impl Evaluation {
         set("difference_upper", json!(found.interval.map(|ends| ends.1)));
         set("answers", (self.findings.answer == Some(place)).into());
         set("assumption", found.basis.assumption().into());
-        set("warnings", json!(found.warnings));
+        set("warnings", found.warnings.iter().map(|why| why.text.as_str()).collect());
         if let Some(why) = &found.refused {
-            set("refused", why.as_str().into());
+            set("refused", why.text.as_str().into());
         }
         match (found.basis, &self.levels, &self.models) {
             (Basis::Level(level), Some(levels), _) => {

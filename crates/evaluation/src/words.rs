@@ -4,7 +4,10 @@ use crate::evaluation::Evaluation;
 use crate::findings::{Basis, Finding};
 use crate::jackknife::Estimate;
 use crate::level::Level;
+use crate::levels::Levels;
 use documents::number::{counted, fixed, grouped};
+use documents::remark;
+use documents::remark::Remark;
 
 /// The assumptions of every number.
 pub const ALWAYS_ASSUMED: &str = "a click depends on the ranker only through the list, one list does not change the users of \
@@ -104,15 +107,16 @@ impl Evaluation {
     pub fn state(&self, finding: &Finding) -> String {
         let is_answer = self.findings.answer().is_some_and(|answer| answer.basis == finding.basis);
         let answers = is_answer.then(|| "used for the answer".to_owned());
-        let remarks = answers.iter().chain(&finding.refused).chain(&finding.warnings);
-        let state = remarks.cloned().collect::<Vec<_>>().join("; ");
+        let remarks = finding.refused.iter().chain(&finding.warnings).map(|remark| remark.text.clone());
+        let state = answers.into_iter().chain(remarks).collect::<Vec<_>>().join("; ");
         if state.is_empty() { "for comparison".to_owned() } else { state }
     }
 
     fn why_none(&self) -> String {
         let reason = |finding: &Finding| {
-            let why = finding.refused.clone().unwrap_or_else(|| finding.warnings.join("; "));
-            format!("`{}`: {why}", finding.basis.name())
+            let all = finding.refused.as_ref().map_or(&*finding.warnings, std::slice::from_ref);
+            let why: Vec<&str> = all.iter().map(|remark| &*remark.text).collect();
+            format!("`{}`: {}", finding.basis.name(), why.join("; "))
         };
         let mut reasons: Vec<String> = Vec::new();
         for finding in &self.findings.all {
@@ -127,44 +131,54 @@ impl Evaluation {
             }
         }
         if let (Err(why), false) = (&self.models, self.is_learned()) {
-            reasons.push(why.clone());
+            reasons.push(why.text.clone());
         }
         reasons.join("; ")
     }
 
     /// Doubts about all numbers, and what was left out.
     pub fn warnings(&self) -> Vec<String> {
-        let Some(levels) = &self.levels else { return Vec::new() };
-        let (lists, about) = (levels.lists, &levels.about);
+        self.doubts().into_iter().map(|doubt| doubt.text).collect()
+    }
+
+    /// Every refusal, reason of "not decided" and warning.
+    pub fn remarks(&self) -> Vec<Remark> {
+        let holds_zero = |&(low, high): &(f64, f64)| low <= 0.0 && high >= 0.0;
+        let reason = match self.findings.answer() {
+            None if self.levels.as_ref().is_some_and(Levels::are_as_shown) => Some(remark!("as-shown")),
+            None => Some(remark!("no-answer")),
+            Some(answer) => answer
+                .interval
+                .as_ref()
+                .filter(|ends| holds_zero(ends))
+                .map(|_| remark!("interval-holds-zero")),
+        };
+        let of_finding =
+            |finding: &Finding| finding.refused.iter().chain(&finding.warnings).cloned().collect::<Vec<_>>();
+        let of_findings = self.findings.all.iter().flat_map(of_finding);
+        let without_models = self.models.as_ref().err().cloned();
+        reason.into_iter().chain(self.doubts()).chain(of_findings).chain(without_models).collect()
+    }
+
+    fn doubts(&self) -> Vec<Remark> {
+        let Some(Levels { lists, about, .. }) = &self.levels else { return Vec::new() };
         let share =
             |number: u64, of: u64| format!("{} %", fixed(100.0 * number as f64 / of.max(1) as f64, 1));
-        let mut warnings = Vec::new();
-        let all = lists + about.without_new_list;
-        if about.without_new_list as f64 > LARGE_SHARE * all as f64 {
-            warnings.push(format!(
-                "{} of {}, {}, are of queries without a new list: they are left out on both sides.",
-                grouped(about.without_new_list),
-                counted(all, "list"),
-                share(about.without_new_list, all),
-            ));
-        }
-        for (number, what) in [(about.longer, "longer"), (about.shorter, "shorter")] {
-            if number > 0 {
-                warnings.push(format!(
-                    "{} {what} than the new ones: both are compared down to the end of the shorter.",
-                    counted(number, "list")
-                ));
-            }
-        }
-        if about.users < lists && about.most_of_a_user as f64 > LARGE_SHARE * lists as f64 {
-            warnings.push(format!(
-                "One user has {} of {}, {}: the intervals may be too narrow.",
-                grouped(about.most_of_a_user),
-                counted(lists, "list"),
-                share(about.most_of_a_user, lists),
-            ));
-        }
-        warnings
+        let is_large = |number: u64, of: u64| number as f64 > LARGE_SHARE * of as f64;
+        let (all, without, of_user) =
+            (lists + about.without_new_list, about.without_new_list, about.most_of_a_user);
+        let of_all = [grouped(without), counted(all, "list"), share(without, all)];
+        let of_lists = [grouped(of_user), counted(*lists, "list"), share(of_user, *lists)];
+        let doubts = [
+            (is_large(without, all), remark!("without-new-list", of_all[0], of_all[1], of_all[2])),
+            (about.longer > 0, remark!("longer-lists", counted(about.longer, "list"))),
+            (about.shorter > 0, remark!("shorter-lists", counted(about.shorter, "list"))),
+            (
+                about.users < *lists && is_large(of_user, *lists),
+                remark!("heavy-user-of-lists", of_lists[0], of_lists[1], of_lists[2]),
+            ),
+        ];
+        doubts.into_iter().filter(|(is, _)| *is).map(|(_, doubt)| doubt).collect()
     }
 }
 

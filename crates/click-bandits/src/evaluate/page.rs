@@ -116,7 +116,7 @@ fn models(evaluation: &Evaluation, html: &mut Html) {
     let models = match &evaluation.models {
         Ok(models) => models,
         Err(why) => {
-            html.element("p", "", &format!("None: {why}."));
+            html.element("p", "", &format!("None: {}.", why.text));
             return;
         }
     };
