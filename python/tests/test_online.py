@@ -30,10 +30,28 @@ def test_the_cases(read):
 
 def test_plans():
     assert plan_of("ab", mean=1, sd=1, effect=0.1)["rows"][1]["fixed"] == 1570
-    assert plan_of("interleaving", effect=0.1)["rows"][1]["open"] == 369
+    assert plan_of("interleaving", effect=0.1)["rows"][1]["open"] == 370
     for wrong in [{"kind": "both"}, {"kind": "ab"}, {"kind": "interleaving", "effect": 0.5}, {"kind": "ab", "power": 2}]:
         with pytest.raises(ValueError):
             plan_of(**wrong)
+
+
+def test_levels():
+    plans = [plan_of("ab", mean=1, sd=1, effect=0.1, level=level) for level in (0.99, 0.01)]
+    assert plans[0] == plans[1] and plans[0]["alpha"] == 0.01
+    found = interleaving_test(table("teams.csv"), level=0.999)
+    assert (found["verdict"], [remark["code"] for remark in found["remarks"]][0]) == (None, "interval-holds-zero")
+    with pytest.raises(ValueError, match="level is 1"):
+        interleaving_test(table("teams.csv"), level=1)
+
+
+def test_remarks_have_codes():
+    clicks = {"user": ["a", "a", "a", "b"], "team": ["new", "new", "old", "old"], "list": ["l1"] * 3 + ["l2"], "position": [1, 1, 2, 1]}
+    found = interleaving_test(clicks)
+    assert found["users"] == {"new": 0, "old": 1, "ties": 1}
+    assert [remark["code"] for remark in found["remarks"]] == ["interval-holds-zero", "repeated-clicks", "heavy-user"]
+    dead = {"user": list(range(1200)), "arm": ["today", "new"] * 600, "clicks": [1, 0, 0, 0] * 300}
+    assert ab_test(dead, baseline="today")["verdict"] == "today"
 
 
 def test_what_is_refused():

@@ -13,7 +13,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use click_logs::formats::is_parquet;
 use click_logs::{ErrorKind, RowColumn, TakeRows, read_rows, read_ubi_clicks};
-use evaluation::online::{Kind, OnlineError, Outcome, Settings, online, row_columns};
+use evaluation::online::{Kind, MISS, OnlineError, Outcome, Settings, miss_of_level, online, row_columns};
 use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
 use experiment::output::OutputDir;
@@ -86,6 +86,10 @@ pub(crate) struct Arguments {
     /// Users in each arm for which an A/B test with an open end was planned
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = integer::<u64>(1..=u64::MAX), conflicts_with = "plan")]
     planned: u64,
+    /// Level of the intervals, such as 0.95 or 0.99: the probability of a false alarm is the rest,
+    /// and may be given in its place, as 0.05 or 0.01 [default: 0.95]
+    #[arg(long, value_name = "L", value_parser = level)]
+    level: Option<f64>,
     /// Number of looks of an A/B test with a fixed end [default: an open end; with --plan 10]
     #[arg(long, value_name = "J", value_parser = integer::<u32>(1..=28))]
     looks: Option<u32>,
@@ -109,6 +113,12 @@ pub(crate) struct Arguments {
     /// Print no progress and no overview
     #[arg(long)]
     quiet: bool,
+}
+
+/// The probability of a false alarm of a level.
+fn level(text: &str) -> Result<f64, String> {
+    let level = text.parse().ok().and_then(miss_of_level);
+    level.ok_or_else(|| "expected a number above 0 and below 1, such as 0.95".to_owned())
 }
 
 impl Arguments {
@@ -166,6 +176,8 @@ impl Arguments {
             look,
             baseline: self.baseline.clone(),
             before: self.plan.plan,
+            miss: self.level.unwrap_or(MISS),
+            are_first: self.team.is_some(),
             ..Settings::new(self.kind())
         })
     }
@@ -187,7 +199,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "settings": [
             value!(settings.by_list), value!(settings.depth), value!(settings.most_sessions), value!(settings.split),
             value!(settings.planned), value!(settings.look), value!(settings.baseline),
-            value!(arguments.lenient), value!(arguments.max_skipped),
+            value!(arguments.lenient), value!(arguments.max_skipped), value!(settings.miss),
         ],
     });
     arguments.ubi.note(&mut canonical);

@@ -87,20 +87,179 @@ fn a_test_has_a_path_of_days() {
     assert_eq!(written, found);
 }
 
-/// A decision is kept when later days have less evidence.
+/// The codes of the remarks of a verdict.
+fn codes(verdict: &Value) -> Vec<&str> {
+    verdict["remarks"].as_array().unwrap().iter().map(|remark| remark["code"].as_str().unwrap()).collect()
+}
+
+/// A table of users who click `clicks` times of 10 on the days from 2026-03-01 on, in both arms.
+fn days_of_arms(days: &[[u32; 2]]) -> String {
+    let mut text = "user,arm,clicks,time\n".to_owned();
+    for (day, clicks) in days.iter().enumerate() {
+        for user in 0..500 {
+            for (arm, clicks) in ["today", "new"].into_iter().zip(clicks) {
+                let click = u32::from(user % 10 < *clicks);
+                writeln!(text, "{arm}{day}-{user},{arm},{click},2026-03-0{}", day + 1).unwrap();
+            }
+        }
+    }
+    text
+}
+
+/// The verdict is that of the last interval. An interval that excludes all that an earlier one
+/// held tells that the effect has changed, which is said first.
 #[test]
-fn the_first_decision_is_kept() {
+fn the_last_interval_speaks() {
+    let top = tempdir().unwrap();
+    let [events, out] = ["events.csv", "out"].map(|name| top.path().join(name));
+    let ab = ["--kind", "ab", "--baseline", "today", "--planned", "2000"];
+    fs::write(&events, days_of_arms(&[[2, 4], [4, 2], [4, 2], [4, 2], [4, 2]])).unwrap();
+    let found = verdict(&events, &ab);
+    assert_eq!((&found["verdict"], &found["decided_on"]), (&"today".into(), &"2026-03-03".into()));
+    let high = found["interval"][1].as_f64().unwrap();
+    assert!(high < 0.0 && high < found["days"][0]["interval"][0].as_f64().unwrap());
+    let sentence = found["sentence"].as_str().unwrap();
+    assert!(sentence.starts_with("The effect has changed: the 95 % interval of 2026-03-0"), "{sentence}");
+    assert!(
+        sentence.contains(". `today` is better than `new`: the clicks") && sentence.contains("2026-03-01")
+    );
+    assert_eq!((codes(&found), &found["remarks"][0]["kind"]), (vec!["effect-changed"], &"alarm".into()));
+    // Every day says its own interval.
+    for day in found["days"].as_array().unwrap() {
+        let ends = [0, 1].map(|end| day["interval"][end].as_f64().unwrap());
+        let expected = if ends[0] > 0.0 {
+            "new".into()
+        } else if ends[1] < 0.0 {
+            "today".into()
+        } else {
+            Value::Null
+        };
+        assert_eq!((&day["better"], day["reason"].is_null()), (&expected, !expected.is_null()), "{day}");
+    }
+    assert!(run(&events, &[&ab[..], &["--out", out.to_str().unwrap()]].concat()).status.success());
+    let page = fs::read_to_string(out.join("index.html")).unwrap();
+    assert!(page.contains("\"lead\">The effect has changed"), "{page}");
+    // A decision that later days do not keep, without a change that could be told.
+    fs::write(&events, days_of_arms(&[[2, 4], [4, 3], [4, 3]])).unwrap();
+    let found = verdict(&events, &ab);
+    assert_eq!(
+        (&found["verdict"], codes(&found)),
+        (&Value::Null, vec!["interval-holds-zero", "decision-lost"])
+    );
+    // The same rule for an interleaving: 20 users of one team, then 40 of the other.
+    let row =
+        |user: usize| format!("u{user},{},{}\n", if user < 20 { "new" } else { "old" }, 100 + user / 20);
+    fs::write(&events, "user,team,time\n".to_owned() + &(0..60).map(row).collect::<String>()).unwrap();
+    let found = verdict(&events, &["--kind", "interleaving"]);
+    assert_eq!((&found["verdict"], &found["changed_on"]), (&Value::Null, &"1970-04-13".into()), "{found}");
+    assert_eq!(codes(&found), ["interval-holds-zero", "effect-changed", "decision-lost"]);
+}
+
+/// An arm that nobody clicks is told, also if it has more sessions; the rule that waits for clicks
+/// does not look at their difference, and is said where it holds a verdict back.
+#[test]
+fn an_arm_without_clicks_is_told() {
     let top = tempdir().unwrap();
     let events = top.path().join("events.csv");
-    let mut text = "user,team,time\n".to_owned();
-    for user in 0..60 {
-        writeln!(text, "u{user},{},{}", if user < 20 { "new" } else { "old" }, 100 + user / 20).unwrap();
+    let ab = ["--kind", "ab", "--baseline", "today"];
+    for (users_of_new, clicks, told) in
+        [(2000, 584, true), (2100, 150, true), (1900, 150, true), (2000, 90, false)]
+    {
+        let mut text = "user,arm,clicks\n".to_owned();
+        (0..2000).for_each(|user| writeln!(text, "a{user},today,{}", u32::from(user < clicks)).unwrap());
+        (0..users_of_new).for_each(|user| writeln!(text, "b{user},new,0").unwrap());
+        // The error of an arm of equal users is 0, which 100 users tell.
+        fs::write(&events, text).unwrap();
+        let found = verdict(&events, &ab);
+        let expected = if told { "today".into() } else { Value::Null };
+        assert_eq!(found["verdict"], expected, "{users_of_new}, {clicks}: {found}");
+        if !told {
+            // One of 90 clicks is more than 1 %.
+            assert_eq!(codes(&found), ["too-few-clicks", "heavy-user"]);
+            let sentence = found["sentence"].as_str().unwrap();
+            assert!(sentence.ends_with("waits until 100 clicks would be expected of the arm with fewer sessions, at the higher of both rates, and 90 are."));
+        }
     }
-    // One tie for the old team, so that it wins no user on the first day.
+    fs::write(&events, "user,team\nu,a\nu,b\n").unwrap();
+    let found = verdict(&events, &["--kind", "interleaving"]);
+    assert_eq!(codes(&found), ["no-user-without-tie", "heavy-user"]);
+}
+
+/// An evidence beyond all numbers has its logarithm.
+#[test]
+fn the_logarithm_of_an_evidence_is_a_number() {
+    let top = tempdir().unwrap();
+    let [events, out] = ["events.csv", "out"].map(|name| top.path().join(name));
+    let rows: String = (0..1050).map(|user| format!("u{user},new,2026-03-01\n")).collect();
+    fs::write(&events, format!("user,team,time\nold,old,2026-03-01\n{rows}")).unwrap();
+    let found = verdict(&events, &["--kind", "interleaving", "--baseline", "old"]);
+    assert_eq!((&found["verdict"], found.get("evidence")), (&"new".into(), None));
+    // ln of 1050! 1! / 1052! / 4 2^1051: the other mixtures are smaller by far.
+    let ln = 1051.0 * std::f64::consts::LN_2 - (1052.0_f64 * 1051.0 * 4.0).ln();
+    assert!((found["ln_evidence"].as_f64().unwrap() - ln).abs() < 1e-6, "{found}");
+    let output = run(&events, &["--kind", "interleaving", "--out", out.to_str().unwrap()]);
+    assert!(output.status.success());
+    let page = fs::read_to_string(out.join("index.html")).unwrap();
+    assert!(page.contains("above 10^30"), "{page}");
+}
+
+/// A second click on the same place of a list counts once, on the day of the first.
+#[test]
+fn a_place_of_a_list_counts_once() {
+    let top = tempdir().unwrap();
+    let events = top.path().join("events.csv");
+    let text = "user,team,list,position\na,new,l1,1\na,new,l1,1\na,old,l1,2\nb,old,l2,1\n";
     fs::write(&events, text).unwrap();
     let found = verdict(&events, &["--kind", "interleaving"]);
-    assert_eq!((&found["verdict"], &found["decided_on"]), (&"new".into(), &"1970-04-11".into()));
-    assert_eq!(found["users"], serde_json::json!({"new": 20, "old": 40, "ties": 0}));
+    assert_eq!(found["users"], serde_json::json!({"new": 0, "old": 1, "ties": 1}));
+    assert_eq!((&found["repeated_clicks"], codes(&found)[1]), (&1.into(), "repeated-clicks"));
+    let rows =
+        ["a,new,l1,1,2026-03-01", "a,new,l1,1,2026-03-02", "b,old,l1,1,2026-03-02", "a,old,,1,2026-03-03"];
+    let of = |rows: &[&str]| {
+        fs::write(&events, format!("user,team,list,position,time\n{}\n", rows.join("\n"))).unwrap();
+        verdict(&events, &["--kind", "interleaving"])["days"].clone()
+    };
+    let days = of(&rows);
+    assert_eq!(days[1]["users"], serde_json::json!({"new": 1, "old": 1, "ties": 0}));
+    assert_eq!(
+        (&days[2]["users"]["ties"], of(&rows.map(|row| row).iter().rev().copied().collect::<Vec<_>>())),
+        (&1.into(), days.clone())
+    );
+}
+
+/// Interleaved lists (a, b) and (b, c) with attractions .1, .5, .05, whose users leave at the first
+/// click or not: team draft credits the worse list, and the log tells that users stop.
+#[test]
+fn users_who_stop_at_clicks_are_told() {
+    let top = tempdir().unwrap();
+    let events = top.path().join("events.csv");
+    let attractions = [0.1, 0.5, 0.05];
+    let mut state = 1_u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    for (continuation, alarm) in [(0.0, true), (1.0, false)] {
+        let mut text = "user,team,list,position\n".to_owned();
+        let mut wins = [0, 0];
+        for user in 0..4000 {
+            // The team that picks first; the other has its best item that is left.
+            let list = if random() < 0.5 { [(0, "today"), (1, "new")] } else { [(1, "new"), (0, "today")] };
+            for (position, (item, team)) in list.into_iter().enumerate() {
+                if random() < attractions[item] {
+                    writeln!(text, "u{user},{team},l{user},{}", position + 1).unwrap();
+                    wins[usize::from(team == "new")] += 1;
+                    if random() >= continuation {
+                        break;
+                    }
+                }
+            }
+        }
+        fs::write(&events, text).unwrap();
+        let found = verdict(&events, &["--kind", "interleaving", "--baseline", "today"]);
+        assert_eq!(found["verdict"], "new", "the worse ranker: {wins:?}");
+        assert_eq!(codes(&found).contains(&"users-stop-at-clicks"), alarm, "{found}");
+    }
 }
 
 /// A split other than planned, and users in both arms, have no verdict.
@@ -150,11 +309,28 @@ fn a_plan_has_the_users_of_the_library() {
     };
     let found = plan(&["--kind", "ab", "--mean", "1", "--sd", "1", "--effect", "0.1", "--share", "0.6"]);
     assert_eq!((&found["rows"][1]["fixed"], &found["rows"][1]["open"]), (&1570.into(), &2701.into()));
-    assert_eq!(found["interleaved"]["users"], 369);
-    close(&found["interleaved"]["times_fewer"], 5402.0 / 369.0);
+    assert_eq!(found["interleaved"]["users"], 370);
+    close(&found["interleaved"]["times_fewer"], 5402.0 / 370.0);
     let found = plan(&["--kind", "interleaving", "--effect", "0.1", "--per-day", "100"]);
-    assert_eq!((&found["rows"][1]["fixed"], &found["rows"][1]["open"]), (&194.into(), &369.into()));
+    assert_eq!((&found["rows"][1]["fixed"], &found["rows"][1]["open"]), (&194.into(), &370.into()));
     assert_eq!(found["rows"][1]["days"]["open"], 4.0);
+    // The factors of a look at any time, at share .55; and another level.
+    for (power, fixed, factor) in
+        [("0.5", 384.16, 2.3), ("0.7", 615.9, 2.03), ("0.9", 1046.6, 1.74), ("0.99", 1827.3, 1.52)]
+    {
+        let found = plan(&["--kind", "interleaving", "--power", power]);
+        let users = found["rows"][1]["open"].as_f64().unwrap();
+        assert!((users / (fixed * factor) - 1.0).abs() < 0.04, "{power}: {users}");
+    }
+    let ab = ["--kind", "ab", "--mean", "0.05", "--sd", "0.22", "--power", "0.5"];
+    let found = plan(&ab);
+    assert!((found["rows"][1]["open"].as_f64().unwrap() / 120_800.0 - 1.0).abs() < 0.01, "{found}");
+    let levels = ["0.99", "0.01"].map(|level| plan(&[&ab[..], &["--level", level]].concat()));
+    assert_eq!((&levels[0], &levels[0]["alpha"]), (&levels[1], &0.01.into()));
+    assert!(levels[0]["rows"][1]["fixed"].as_u64() > found["rows"][1]["fixed"].as_u64());
+    // A large effect takes as many users as 100 clicks do.
+    let found = plan(&["--kind", "ab", "--mean", "0.01", "--sd", "0.1", "--effect", "1"]);
+    assert_eq!(found["rows"][2]["open"], 10_000);
     let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
     let text = command.args(["test", "--plan", "--kind", "interleaving"]).output().unwrap().stdout;
     assert!(String::from_utf8_lossy(&text).contains("10 looks: planned for A/B tests alone"));
@@ -184,7 +360,7 @@ fn what_cannot_be_tested_is_refused_with_its_place() {
         ("user,arm,clicks\nu,A,0.5\n", "ab", "events.csv:2: column 3 (clicks): expected a whole number"),
         ("user,arm,clicks\nu,A\n", "ab", "events.csv:2: 2 columns, expected 3"),
         ("user,arm,clicks\n", "ab", "no line to read"),
-        ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --looks 6 --look 2", "look 2 of 6"),
+        ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --looks 6 --look 7", "look 7 of 6"),
         ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --looks 5", "--looks: give --look"),
         ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --split 1", "--split: expected"),
         ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --columns arms=x", "--columns: `arms`: expected one of user"),

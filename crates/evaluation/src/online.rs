@@ -7,23 +7,32 @@
 //! rows are kept and sorted by day.
 
 mod columns;
+mod places;
 mod plan;
 mod record;
 mod time;
 mod words;
 
 pub use columns::row_columns;
+pub use interleaving::ab_test::LEAST_CLICKS;
+pub use places::Stops;
 pub use plan::{Plan, PlanSettings, Planned};
 
 use click_logs::{Fault, ReadReport, TakeRows, Value, unit_hash};
 use confidence::sequence::{CoinMixture, ConfidenceSequence as _};
+use documents::remark;
+use documents::remark::{Code, Remark, code};
 use interleaving::plan::split_probability;
-use interleaving::{AbResult, AbTest, Arm, Tally, TeamTest, Verdict};
+use interleaving::{AbResult, AbTest, Arm, Tally, TeamTest};
+use places::Places;
 
-/// The probability of a false alarm.
+/// The probability of a false alarm, unless a level is given.
 pub const MISS: f64 = 0.05;
 /// A split less likely than this has no verdict.
 const UNLIKELY_SPLIT: f64 = 0.001;
+const TOO_FEW: Code = code("too-few-clicks");
+/// The interval holds no difference.
+pub const HOLDS_ZERO: Code = code("interval-holds-zero");
 /// A larger share of users in both arms has no verdict.
 const MOST_IN_BOTH: f64 = 0.01;
 const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
@@ -58,6 +67,18 @@ pub struct Settings {
     pub baseline: Option<String>,
     /// Whether rows without an arm are those of one arm, as before a test.
     pub before: bool,
+    /// The probability of a false alarm, above 0 and at most .5.
+    pub miss: f64,
+    /// Whether the reader leaves repeated clicks out, so that none is looked for.
+    pub are_first: bool,
+}
+
+/// The probability of a false alarm of a level: of .95 as of .05, as people write either. `None`
+/// unless it is above 0 and below 1.
+pub fn miss_of_level(level: f64) -> Option<f64> {
+    let miss = if level >= 0.5 { 1.0 - level } else { level };
+    // Without the digits that 1 - .95 has and .05 has not.
+    Some((1e12 * miss).round() / 1e12).filter(|miss| *miss > 0.0 && *miss <= 0.5)
 }
 
 impl Settings {
@@ -73,6 +94,8 @@ impl Settings {
             look: None,
             baseline: None,
             before: false,
+            miss: MISS,
+            are_first: false,
         }
     }
 }
@@ -98,8 +121,8 @@ pub enum OnlineError<E> {
         /// The names found.
         names: [String; 2],
     },
-    /// Another number of looks than those with a constant, or a look beyond them.
-    #[error("look {0} of {1}: expected one of 1 to 5, 7, 10, 14, 20 or 28 looks")]
+    /// Too many looks, or a look beyond them.
+    #[error("look {0} of {1}: expected one of 1 to 28 looks")]
     Look(u32, u32),
 }
 
@@ -117,12 +140,12 @@ pub struct Look {
     pub estimate: f64,
     /// An interval for the estimate that holds at all looks together.
     pub interval: Option<(f64, f64)>,
-    /// The evidence of a difference, or the size of `z`.
+    /// The logarithm of the evidence of a difference, or the size of `z`.
     pub evidence: f64,
-    /// The evidence that decides.
+    /// The evidence or the size of `z` that decides.
     pub decides: f64,
-    /// The place of the better ranker by this look alone.
-    pub better: Option<usize>,
+    /// The place of the better ranker, or why this look does not decide.
+    pub better: Result<usize, Code>,
 }
 
 /// The outcome of a test.
@@ -134,10 +157,14 @@ pub struct Outcome {
     pub names: [String; 2],
     /// The state at the end of every day, the last one at the end of the log.
     pub looks: Vec<Look>,
-    /// The first look that decided, and the place of the better ranker.
+    /// The place of the better ranker by the last look, and the first look from which on all say
+    /// so.
     pub decided: Option<(usize, usize)>,
+    /// The first look whose interval excludes all that an earlier one held, and that one before
+    /// it. All intervals hold an effect that stays, but for the probability of a false alarm.
+    pub changed: Option<(usize, usize)>,
     /// Why there is no verdict, whatever the evidence.
-    pub refused: Vec<String>,
+    pub refused: Vec<Remark>,
     /// The arms of an A/B test, the baseline first.
     pub arms: Option<AbResult>,
     /// Probability of a split at least as uneven, of an A/B test.
@@ -148,6 +175,10 @@ pub struct Outcome {
     pub heaviest: f64,
     /// Rows whose time is before that of the row above.
     pub times_back: u64,
+    /// Clicks on a place of a list that was clicked before, which count once.
+    pub repeated_clicks: u64,
+    /// Whether users stop at clicks, if the lists and positions of an interleaving tell it.
+    pub stops: Option<Stops>,
     /// The report of the reader.
     pub report: ReadReport,
 }
@@ -166,7 +197,7 @@ pub fn online<E>(
     mut read: impl FnMut(usize, &mut dyn TakeRows) -> Result<ReadReport, E>,
 ) -> Result<Outcome, OnlineError<E>> {
     if let Some((look, looks)) = settings.look {
-        let test = AbTest::new(MISS).expect("valid");
+        let test = AbTest::new(settings.miss).expect("valid");
         test.boundary_at(look, looks).ok_or(OnlineError::Look(look, looks))?;
     }
     let mut rows = Rows::new(settings, None);
@@ -182,6 +213,9 @@ pub fn online<E>(
 #[derive(Debug, Clone, Copy)]
 struct Row {
     unit: u64,
+    /// A hash of the user and the list, and the position; 0 if they are not known.
+    list: u64,
+    position: u32,
     day: i32,
     clicks: u32,
     second: bool,
@@ -198,6 +232,7 @@ enum Test {
 struct Rows<'s> {
     settings: &'s Settings,
     test: Test,
+    places: Places,
     /// The first name and the second, in the order of rows.
     names: Vec<Box<[u8]>>,
     looks: Vec<Look>,
@@ -214,9 +249,9 @@ struct Rows<'s> {
 impl<'s> Rows<'s> {
     fn new(settings: &'s Settings, kept: Option<Vec<Row>>) -> Self {
         let test = match settings.kind {
-            Kind::Interleaving => Test::Teams(TeamTest::new(MISS).expect("valid")),
+            Kind::Interleaving => Test::Teams(TeamTest::new(settings.miss).expect("valid")),
             Kind::Ab => {
-                let test = AbTest::new(MISS).expect("valid");
+                let test = AbTest::new(settings.miss).expect("valid");
                 Test::Ab(
                     settings
                         .most_sessions
@@ -227,6 +262,7 @@ impl<'s> Rows<'s> {
         Self {
             settings,
             test,
+            places: Places::default(),
             names: Vec::new(),
             looks: Vec::new(),
             time: None,
@@ -260,16 +296,21 @@ impl<'s> Rows<'s> {
 
     /// Ends the day before that of a row, if it is another one.
     fn begin(&mut self, day: Option<i64>) {
-        if self.day != day && self.began {
+        // The looks of a fixed end are not its days.
+        if self.day != day && self.began && self.settings.look.is_none() {
             self.looks.push(self.look());
         }
         self.day = day;
         self.began = true;
     }
 
-    fn count(&mut self, unit: u64, second: bool, clicks: u32) {
+    fn count(&mut self, Row { unit, list, position, second, clicks, .. }: Row) {
         match &mut self.test {
-            Test::Teams(test) => test.observe(unit, second),
+            Test::Teams(test) => {
+                if list == 0 || self.places.is_first(list, position) || self.settings.are_first {
+                    test.observe(unit, second);
+                }
+            }
             Test::Ab(test) => test.observe(unit, if second { Arm::B } else { Arm::A }, clicks),
         }
     }
@@ -279,33 +320,27 @@ impl<'s> Rows<'s> {
         match &self.test {
             Test::Teams(test) => {
                 let Tally { first, second, ties } = test.tally();
-                Look::of_teams(self.day, [first, second], ties)
+                Look::of_teams(self.day, [first, second], ties, self.settings.miss)
             }
             Test::Ab(test) => {
                 let result = test.result();
                 let users = result.arms.map(|arm| arm.users);
-                let (boundary, verdict) = match self.settings.look {
-                    None => {
-                        let planned = self.settings.planned;
-                        (test.boundary(users[0].min(users[1]), planned), test.open_end(planned))
-                    }
-                    Some((look, looks)) => (
-                        test.boundary_at(look, looks).unwrap_or(f64::INFINITY),
-                        test.fixed_end(look, looks).unwrap_or(Verdict::Undecided),
-                    ),
+                let (boundary, is_early) = match self.settings.look {
+                    None => (test.boundary(users[0].min(users[1]), self.settings.planned), result.is_early()),
+                    Some((look, looks)) => (test.boundary_at(look, looks).unwrap_or(f64::INFINITY), false),
                 };
                 let reach = boundary * result.standard_error;
+                let interval =
+                    reach.is_finite().then_some((result.difference - reach, result.difference + reach));
                 Look {
                     day: self.day,
                     users,
                     ties: 0,
                     estimate: result.difference,
-                    interval: reach
-                        .is_finite()
-                        .then_some((result.difference - reach, result.difference + reach)),
+                    interval,
                     evidence: result.z.abs(),
                     decides: boundary,
-                    better: place(verdict),
+                    better: better(interval, 0.0, is_early.then_some(TOO_FEW)),
                 }
             }
         }
@@ -316,17 +351,13 @@ impl<'s> Rows<'s> {
             kept.sort_by_key(|row| row.day);
             for row in kept {
                 self.begin(Some(row.day.into()));
-                self.count(row.unit, row.second, row.clicks);
+                self.count(row);
             }
         }
         if !self.began {
             return Err(OnlineError::NoRows);
         }
         self.looks.push(self.look());
-        if self.settings.look.is_some() {
-            // The looks of a fixed end are not its days.
-            self.looks.drain(..self.looks.len() - 1);
-        }
         let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
         let mut names = match &*self.names {
             [first, second] => [name(first), name(second)],
@@ -353,7 +384,7 @@ impl<'s> Rows<'s> {
         if is_swapped {
             names.swap(0, 1);
             clicks.swap(0, 1);
-            self.looks.iter_mut().for_each(|look| *look = look.swapped(self.settings.kind));
+            self.looks.iter_mut().for_each(|look| *look = look.swapped(self.settings));
             if let Some(result) = &mut arms {
                 result.arms.swap(0, 1);
                 result.n_left_out.swap(0, 1);
@@ -361,10 +392,12 @@ impl<'s> Rows<'s> {
                 result.z = -result.z;
             }
         }
-        let decided = self.looks.iter().position(|look| look.better.is_some());
+        let better = self.looks.last().and_then(|last| last.better.ok());
+        let before = self.looks.iter().rposition(|look| look.better.ok() != better);
         let mut outcome = Outcome {
             settings: self.settings.clone(),
-            decided: decided.and_then(|at| Some((at, self.looks[at].better?))),
+            decided: better.map(|place| (before.map_or(0, |before| before + 1), place)),
+            changed: changed(&self.looks),
             names,
             looks: self.looks,
             refused: Vec::new(),
@@ -373,6 +406,8 @@ impl<'s> Rows<'s> {
             clicks,
             heaviest: most as f64 / (clicks[0] + clicks[1]).max(1) as f64,
             times_back: self.times_back,
+            repeated_clicks: if self.settings.are_first { 0 } else { self.places.repeated },
+            stops: self.places.stops(report.ubi.as_ref().map(|ubi| ubi.queries)),
             report,
         };
         outcome.refused = outcome.why_refused();
@@ -393,12 +428,18 @@ impl TakeRows for Rows<'_> {
             unit = unit_of(list).map_err(|fault| (columns::LIST, fault))?;
         }
         let second = self.second(name).map_err(|fault| (columns::NAME, fault))?;
+        let mut place = (0, 0);
         let clicks = match (self.settings.kind, third) {
             (Kind::Interleaving, None) => 1,
             (Kind::Interleaving, Some(position)) => {
                 let position = position.number().map_err(|fault| (columns::THIRD, fault))?;
                 if self.settings.depth.is_some_and(|depth| position > depth) {
                     return Ok(());
+                }
+                if let (Ok(user), Ok(list)) = (unit_of(user), unit_of(list)) {
+                    // Another odd factor than 1, since a user and a list may have one name.
+                    let list = user.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(list).max(1);
+                    place = (list, u32::try_from(position).unwrap_or(u32::MAX));
                 }
                 1
             }
@@ -413,9 +454,9 @@ impl TakeRows for Rows<'_> {
         self.times_back += u64::from(time < self.time);
         self.time = time;
         let day = time.map(|time| time.div_euclid(MILLISECONDS_OF_A_DAY));
+        let of_day = |day| Row { unit, list: place.0, position: place.1, day, clicks, second };
         if let (Some(kept), Some(day)) = (&mut self.kept, day) {
-            let day = i32::try_from(day).map_err(|_| (columns::TIME, Fault::NotATime))?;
-            kept.push(Row { unit, day, clicks, second });
+            kept.push(of_day(i32::try_from(day).map_err(|_| (columns::TIME, Fault::NotATime))?));
             return Ok(());
         }
         if day < self.day {
@@ -423,36 +464,36 @@ impl TakeRows for Rows<'_> {
             return Err((columns::TIME, Fault::NotATime));
         }
         self.begin(day);
-        self.count(unit, second, clicks);
+        self.count(of_day(0));
         Ok(())
     }
 }
 
 impl Look {
     /// The state of an interleaved comparison.
-    fn of_teams(day: Option<i64>, users: [u64; 2], ties: u64) -> Self {
+    fn of_teams(day: Option<i64>, users: [u64; 2], ties: u64, miss: f64) -> Self {
         let [old, new] = users;
-        let wins = CoinMixture::with_counts(MISS, new, old).expect("valid");
+        let wins = CoinMixture::with_counts(miss, new, old).expect("valid");
         let share = wins.interval();
-        let is_decided = !wins.contains(0.5);
+        let interval = Some((share.lower, share.upper));
         Self {
             day,
             users,
             ties,
             estimate: new as f64 / (old + new) as f64,
-            interval: Some((share.lower, share.upper)),
-            evidence: wins.evidence(),
-            decides: 1.0 / MISS,
-            better: is_decided.then(|| usize::from(new > old)),
+            interval,
+            evidence: wins.ln_evidence(),
+            decides: 1.0 / miss,
+            better: better(interval, 0.5, (users == [0, 0]).then_some(const { code("no-user-without-tie") })),
         }
     }
 
     /// The same state with the rankers in the other order.
-    fn swapped(self, kind: Kind) -> Self {
+    fn swapped(self, settings: &Settings) -> Self {
         let users = [self.users[1], self.users[0]];
-        match kind {
+        match settings.kind {
             // With the same bits as that of rows in another order.
-            Kind::Interleaving => Self::of_teams(self.day, users, self.ties),
+            Kind::Interleaving => Self::of_teams(self.day, users, self.ties, settings.miss),
             Kind::Ab => Self {
                 users,
                 estimate: -self.estimate,
@@ -493,32 +534,56 @@ impl Outcome {
         Some((mean, (squares / sum(|arm| arm.users as f64)).sqrt()))
     }
 
-    fn why_refused(&self) -> Vec<String> {
+    fn why_refused(&self) -> Vec<Remark> {
         let (Some(result), Some(split)) = (&self.arms, self.split) else { return Vec::new() };
         let mut refused = Vec::new();
         if self.clicks == [0, 0] {
-            refused.push("there are no clicks".to_owned());
+            refused.push(remark!("no-clicks"));
         }
         if split < UNLIKELY_SPLIT {
             refused.push(self.uneven(split));
         }
         let users: u64 = result.arms.iter().map(|arm| arm.users).sum();
-        let all = (users + result.n_in_both) as f64;
-        if result.n_in_both as f64 > MOST_IN_BOTH * all {
-            refused.push(format!(
-                "{} % of the users are in both arms: the split is not by user",
-                documents::number::fixed(100.0 * result.n_in_both as f64 / all, 1)
-            ));
+        let in_both = result.n_in_both as f64 / (users + result.n_in_both) as f64;
+        if in_both > MOST_IN_BOTH {
+            refused.push(remark!("users-in-both-arms", words::percent(in_both)));
         }
         refused
     }
 }
 
-/// The place of the better ranker.
-fn place(verdict: Verdict) -> Option<usize> {
-    match verdict {
-        Verdict::Undecided => None,
-        Verdict::First => Some(0),
-        Verdict::Second => Some(1),
+/// The place of the better ranker by an interval, unless a rule holds the verdict back or the
+/// interval holds no difference, which is `none`.
+fn better(interval: Option<(f64, f64)>, none: f64, held_back: Option<Code>) -> Result<usize, Code> {
+    if let Some(rule) = held_back {
+        return Err(rule);
     }
+    match interval {
+        None => Err(const { code("unknown-error") }),
+        Some((low, _)) if low > none => Ok(1),
+        Some((_, high)) if high < none => Ok(0),
+        Some(_) => Err(HOLDS_ZERO),
+    }
+}
+
+/// The first look whose interval excludes all that an earlier one held, after that one. Looks that
+/// are too early to decide are too early for this as well.
+fn changed(looks: &[Look]) -> Option<(usize, usize)> {
+    // The highest lower end so far and the lowest upper end, with their looks.
+    let (mut highest, mut lowest) = ((f64::NEG_INFINITY, 0), (f64::INFINITY, 0));
+    for (place, look) in looks.iter().enumerate() {
+        let Some((low, high)) = look.interval.filter(|_| look.better != Err(TOO_FEW)) else {
+            continue;
+        };
+        if high < highest.0 || low > lowest.0 {
+            return Some((if high < highest.0 { highest.1 } else { lowest.1 }, place));
+        }
+        if low > highest.0 {
+            highest = (low, place);
+        }
+        if high < lowest.0 {
+            lowest = (high, place);
+        }
+    }
+    None
 }

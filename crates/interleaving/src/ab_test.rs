@@ -15,9 +15,10 @@
 //! ```
 //!
 //! with `t` the users of the smaller arm and `plan` the number of them for which the test is most
-//! powerful; not before 100 clicks in each arm. With a *fixed end* there are `J` looks after equal
-//! numbers of users, and look `j` decides if `|z| sqrt(j / J)` reaches O'Brien and Fleming's
-//! constant.
+//! powerful; not before 100 clicks would be expected of the arm with fewer sessions, at the higher
+//! of the two rates, so that an arm without clicks is told. With a *fixed end* there are `J` looks
+//! after equal numbers of users, and look `j` decides if `|z| sqrt(j / J)` reaches O'Brien and
+//! Fleming's constant.
 //!
 //! References: Robbins, *Statistical methods related to the law of the iterated logarithm*, 1970
 //! (normal mixture); Howard et al., Annals of Statistics 2021, section 3.5 (`rho`); O'Brien,
@@ -44,32 +45,19 @@
 //! ```
 
 use crate::Verdict;
-use confidence::ErrorProbability;
+use crate::crossing::Stopped;
 use confidence::math::ln;
+use confidence::{ErrorProbability, normal_quantile};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
-/// Clicks of an arm before an open end may decide.
-const LEAST_CLICKS: u64 = 100;
+/// Clicks that have to be expected of the arm with fewer sessions before an open end may decide.
+pub const LEAST_CLICKS: f64 = 100.0;
 /// Fewer users whose rates are all the same do not tell how much rates vary.
 const FEWEST_ALIKE: u64 = 100;
 /// A smaller share of the squared clicks is what a subtraction loses.
 const ROUNDING: f64 = 1e-12;
-
-/// O'Brien and Fleming's constants for alpha = .05, by the number of looks.
-const CONSTANTS: [(u32, f64); 10] = [
-    (1, 1.959_963_984_540_054),
-    (2, 1.9774),
-    (3, 2.0040),
-    (4, 2.0243),
-    (5, 2.0401),
-    (7, 2.0633),
-    (10, 2.0865),
-    (14, 2.1065),
-    (20, 2.1257),
-    (28, 2.1416),
-];
 
 /// An arm of an A/B test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -261,30 +249,70 @@ impl AbTest {
     pub fn open_end(&self, plan: u64) -> Verdict {
         let result = self.result();
         let n_users = result.arms[0].users.min(result.arms[1].users);
-        let is_early = result.arms.iter().any(|arm| arm.clicks < LEAST_CLICKS);
-        verdict(result.z, if is_early { f64::INFINITY } else { self.boundary(n_users, plan) })
+        verdict(result.z, if result.is_early() { f64::INFINITY } else { self.boundary(n_users, plan) })
     }
 
     /// The size of `z` that decides a test with an open end, after `n_users` users in the smaller
     /// arm.
     pub fn boundary(&self, n_users: u64, plan: u64) -> f64 {
-        let log = -2.0 * ln(self.miss);
-        let scaled = n_users as f64 * (log + ln(log) + 1.0) / plan as f64;
-        ((scaled + 1.0) / scaled * (ln(scaled + 1.0) + log)).sqrt()
+        let (at_plan, boundary) = mixture(self.miss);
+        boundary(n_users as f64 * at_plan / plan as f64)
     }
 
     /// The verdict at one of several looks, the last one at the end; each after the same number of
-    /// users. `None` unless the test has alpha .05 and 1 to 5, 7, 10, 14, 20 or 28 looks, and
-    /// `look` is one of them, from 1 on.
+    /// users. `None` unless the test has 1 to 28 looks, and `look` is one of them, from 1 on.
     pub fn fixed_end(&self, look: u32, n_looks: u32) -> Option<Verdict> {
         Some(verdict(self.result().z, self.boundary_at(look, n_looks)?))
     }
 
     /// The size of `z` that decides at a look; `None` as for [`fixed_end`](Self::fixed_end).
     pub fn boundary_at(&self, look: u32, n_looks: u32) -> Option<f64> {
-        let (_, constant) = CONSTANTS.into_iter().find(|&(looks, _)| looks == n_looks)?;
-        let is_known = self.miss == 0.05 && (1..=n_looks).contains(&look);
-        is_known.then(|| constant * (f64::from(n_looks) / f64::from(look)).sqrt())
+        let look = (1..=n_looks).contains(&look).then_some(look)?;
+        Some(obrien_fleming(n_looks, self.miss)? * (f64::from(n_looks) / f64::from(look)).sqrt())
+    }
+}
+
+/// The time at which the normal mixture is most powerful, and the size of `z` that decides at a
+/// time.
+pub(crate) fn mixture(miss: f64) -> (f64, impl Fn(f64) -> f64) {
+    let log = -2.0 * ln(miss);
+    let boundary = move |time: f64| ((time + 1.0) / time * (ln(time + 1.0) + log)).sqrt();
+    (log + ln(log) + 1.0, boundary)
+}
+
+/// O'Brien and Fleming's constant, to the four decimals in which it is published; `None` unless
+/// there are 1 to 28 looks and `miss` is at most .5.
+pub(crate) fn obrien_fleming(n_looks: u32, miss: f64) -> Option<f64> {
+    ((1..=28).contains(&n_looks) && miss <= 0.5).then_some(())?;
+    let mut constant = normal_quantile(1.0 - miss);
+    if n_looks == 1 {
+        return Some(constant);
+    }
+    // The secant method, from the constant of one look on.
+    let size = |constant: f64| Stopped::new(n_looks, 1.0, |_| constant).power(0.0) - miss;
+    let (mut before, mut of_before) = (constant + 0.2, size(constant + 0.2));
+    for _ in 0..8 {
+        let of_this = size(constant);
+        if of_this == of_before {
+            break;
+        }
+        let next = constant - of_this * (constant - before) / (of_this - of_before);
+        (before, of_before, constant) = (constant, of_this, next);
+    }
+    Some((1e4 * constant).round() / 1e4)
+}
+
+/// Sessions of the arm with fewer of them before which an open end does not decide: 100 clicks are
+/// expected of them, where `rate` is the higher of the two clicks a session.
+pub fn least_sessions(rate: f64) -> f64 {
+    LEAST_CLICKS / rate
+}
+
+impl AbResult {
+    /// Whether an open end may not decide yet, whatever the difference.
+    pub fn is_early(&self) -> bool {
+        let [a, b] = self.arms;
+        (a.sessions.min(b.sessions) as f64) < least_sessions(a.rate.max(b.rate))
     }
 }
 

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod crossing;
 mod error;
 mod streams;
 

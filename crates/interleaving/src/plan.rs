@@ -1,30 +1,19 @@
 //! Before a test of two rankers: how many users it takes, and whether the split was as planned.
 //!
-//! References: the normal approximation of the two tests; O'Brien, Fleming, Biometrics 1979
-//! (inflation of looks). The inflation of open ends was measured.
+//! References: the normal approximation of the two tests. What looks cost is computed from the
+//! boundaries of the tests themselves, at any power and level.
 
+use crate::ab_test::{least_sessions, mixture, obrien_fleming};
+use crate::crossing::{Stopped, users_until_found};
 use confidence::{normal_quantile, normal_tails};
 
-/// Users of an A/B test with an open end, relative to a fixed number of users: power .8 and .9, at
-/// the plan, with 28 looks.
-const OPEN_END: [(f64, f64); 2] = [(0.8, 1.72), (0.9, 1.62)];
-/// The same for O'Brien and Fleming's looks: their number, with power .8 and .9.
-#[expect(clippy::approx_constant, reason = "a factor that happens to be near pi / 3")]
-const LOOKS: [(u32, [f64; 2]); 10] = [
-    (1, [1.0, 1.0]),
-    (2, [1.0078, 1.0071]),
-    (3, [1.0174, 1.0161]),
-    (4, [1.0238, 1.0222]),
-    (5, [1.0284, 1.0265]),
-    (7, [1.0345, 1.0323]),
-    (10, [1.0399, 1.0375]),
-    (14, [1.0440, 1.0414]),
-    (20, [1.0474, 1.0447]),
-    (28, [1.0499, 1.0471]),
-];
-/// Decisive users of an interleaved comparison that may be looked at any time, relative to a fixed
-/// number of them.
-const MIXTURES: f64 = 1.9;
+/// Looks of an open end, after equal numbers of users: one a day for four weeks.
+const OPEN_LOOKS: u32 = 28;
+/// The smallest advantage whose users are counted by a walk: mixtures lose their digits beyond its
+/// 10^12 users.
+const SMALLEST: f64 = 1e-6;
+/// Steps that a walk takes before a fixed number of users: more change the number by less than 1 %.
+const STEPS: f64 = 5000.0;
 
 /// How a test ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,51 +24,78 @@ pub enum End {
     Fixed(u32),
 }
 
-/// Users in each arm of an A/B test that finds a difference of `difference` clicks a session with
-/// probability `power`, if a user's clicks a session have the standard deviation `deviation`.
+/// Users of an A/B test that ends so, relative to a fixed number of them, if it finds its effect
+/// with probability `power` and an effect that is none with probability `miss` at most. An open end
+/// is most powerful at this number.
 ///
-/// `None` unless `difference` is positive, power is .5 to .999, and the number of looks is one of 1
-/// to 5, 7, 10, 14, 20, 28.
-///
-/// # Examples
-///
-/// ```
-/// use interleaving::plan::{End, users_per_arm};
-///
-/// // 2 s^2 (1.960 + .842)^2 / d^2
-/// assert_eq!(users_per_arm(1.0, 0.1, 0.8, End::Fixed(1)), Some(1570));
-/// assert_eq!(users_per_arm(1.0, 0.1, 0.8, End::Open), Some(2701));
-/// ```
-pub fn users_per_arm(deviation: f64, difference: f64, power: f64, end: End) -> Option<u64> {
-    let quantile = normal_quantile(0.95) + one_sided(power)?;
-    let n = 2.0 * deviation * deviation * quantile * quantile / (difference * difference);
-    let inflation = match end {
-        End::Open => between(power, OPEN_END.map(|(_, inflation)| inflation)),
-        End::Fixed(looks) => between(power, LOOKS.into_iter().find(|row| row.0 == looks)?.1),
+/// `None` unless the power is .5 to .999, `miss` above 0 and at most .5, and looks are 1 to 28.
+pub fn inflation(power: f64, miss: f64, end: End) -> Option<f64> {
+    let fixed = quantiles(power, miss)?;
+    let stopped = match end {
+        End::Fixed(1) => return Some(1.0),
+        End::Fixed(looks) => {
+            let constant = obrien_fleming(looks, miss)?;
+            Stopped::new(looks, 1.0, |_| constant)
+        }
+        End::Open => {
+            let (plan, boundary) = mixture(miss);
+            Stopped::new(OPEN_LOOKS, plan, |time| time.sqrt() * boundary(time))
+        }
     };
-    whole(n * inflation, difference > 0.0)
+    Some((stopped.mean(power) / (fixed[0] + fixed[1])).powi(2))
+}
+
+/// Users in each arm of an A/B test that finds a difference of `difference` clicks a session with
+/// probability `power`, if a user's clicks a session have the standard deviation `deviation`, times
+/// the [`inflation`] of its end.
+///
+/// `None` unless `difference` is positive, the power is .5 to .999, and `miss` is above 0 and at
+/// most .5.
+pub fn users_per_arm(deviation: f64, difference: f64, power: f64, miss: f64, inflation: f64) -> Option<u64> {
+    let [of_miss, of_power] = quantiles(power, miss)?;
+    let root = (of_miss + of_power) * deviation / difference;
+    whole(2.0 * root * root * inflation, difference > 0.0)
 }
 
 /// Decisive users of an interleaved comparison that finds a ranker which wins the share `share` of
-/// them with probability `power`; `None` unless `share` is above 1/2 and below 1.
+/// them with probability `power`; `None` unless `share` is above 1/2 and below 1, and for powers
+/// and `miss` as for [`users_per_arm`].
 ///
 /// # Examples
 ///
 /// ```
 /// use interleaving::plan::{End, decisive_users};
 ///
-/// assert_eq!(decisive_users(0.6, 0.8, End::Fixed(1)), Some(194));
-/// assert_eq!(decisive_users(0.6, 0.8, End::Open), Some(369));
+/// assert_eq!(decisive_users(0.6, 0.8, 0.05, End::Fixed(1)), Some(194));
+/// assert_eq!(decisive_users(0.6, 0.8, 0.05, End::Open), Some(370));
 /// ```
-pub fn decisive_users(share: f64, power: f64, end: End) -> Option<u64> {
-    let quantiles = 0.5 * normal_quantile(0.95) + one_sided(power)? * (share * (1.0 - share)).sqrt();
-    let root = quantiles / (share - 0.5);
-    let inflation = match end {
-        End::Open => MIXTURES,
-        End::Fixed(1) => 1.0,
-        End::Fixed(_) => return None,
+pub fn decisive_users(share: f64, power: f64, miss: f64, end: End) -> Option<u64> {
+    let [of_miss, of_power] = quantiles(power, miss)?;
+    let fixed = |share: f64| {
+        let root = (0.5 * of_miss + of_power * (share * (1.0 - share)).sqrt()) / (share - 0.5);
+        root * root
     };
-    whole(root * root * inflation, share > 0.5 && share < 1.0)
+    let n = whole(fixed(share), share > 0.5 && share < 1.0)?;
+    match end {
+        End::Fixed(1) => Some(n),
+        End::Fixed(_) => None,
+        End::Open => {
+            let of_walk = share.max(0.5 + SMALLEST);
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "positive and bounded"
+            )]
+            let block = (fixed(of_walk) / STEPS).max(1.0) as u64;
+            let users = users_until_found(of_walk, power, miss, block);
+            whole(users as f64 * (fixed(share) / fixed(of_walk)), true)
+        }
+    }
+}
+
+/// Users of an arm, with `clicks` each, before which an open end does not decide.
+pub fn least_users(clicks: f64) -> Option<u64> {
+    whole(least_sessions(clicks), true)
 }
 
 /// The probability of a split at least this uneven, if `share` of all users were to be in the first
@@ -100,15 +116,11 @@ pub fn split_probability(users: [u64; 2], share: f64) -> f64 {
     normal_tails(chi_square.sqrt())
 }
 
-/// The number of standard deviations that a normal variable exceeds with probability `1 - power`.
-fn one_sided(power: f64) -> Option<f64> {
-    (0.5..=0.999).contains(&power).then(|| normal_quantile(2.0 * power - 1.0))
-}
-
-/// The number for a power, between those for .8 and .9.
-fn between(power: f64, numbers: [f64; 2]) -> f64 {
-    let share = ((power - 0.8) / 0.1).clamp(0.0, 1.0);
-    numbers[0] + share * (numbers[1] - numbers[0])
+/// The quantiles of the normal distribution that a test of one look at all users has: of a false
+/// alarm on either side, and of the power.
+fn quantiles(power: f64, miss: f64) -> Option<[f64; 2]> {
+    let is_valid = (0.5..=0.999).contains(&power) && miss > 0.0 && miss <= 0.5;
+    is_valid.then(|| [normal_quantile(1.0 - miss), normal_quantile(2.0 * power - 1.0)])
 }
 
 /// The next whole number.

@@ -89,7 +89,7 @@ impl TeamTest {
         self.wins().evidence()
     }
 
-    /// The verdict now. A caller that looks again later keeps the first one that was reached.
+    /// The verdict now: that of the interval of [`first_share`](Self::first_share).
     pub fn verdict(&self) -> Verdict {
         if self.wins().contains(0.5) {
             Verdict::Undecided

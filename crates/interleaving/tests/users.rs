@@ -54,7 +54,7 @@ fn boundaries_are_those_of_the_exact_cases() {
         close(test.boundary(n_users, 10_000), boundary, 1e-9);
     }
     for (share, decisive) in [(0.51, 19_620), (0.52, 4_904), (0.55, 783), (0.6, 194), (0.7, 47)] {
-        let n = plan::decisive_users(share, 0.8, End::Fixed(1)).expect("valid");
+        let n = plan::decisive_users(share, 0.8, 0.05, End::Fixed(1)).expect("valid");
         assert!(n.abs_diff(decisive) <= 1, "{n} at {share}");
     }
 }
@@ -182,4 +182,64 @@ fn equal_arms_are_rarely_told_apart() {
     // 15 are expected at most; 28 or more have a probability of .001.
     assert!(alarms < 28, "{alarms}");
     assert!(by_session > 28, "{by_session}");
+}
+
+/// Users are planned with the very boundaries of the tests, at every power: a table at one power
+/// was wrong by a fifth at others.
+#[test]
+fn a_plan_has_the_power_that_it_promises() {
+    for (power, of_ab) in
+        [(0.5, 2.03), (0.6, 1.91), (0.7, 1.81), (0.8, 1.72), (0.9, 1.62), (0.95, 1.56), (0.99, 1.48)]
+    {
+        close(plan::inflation(power, 0.05, End::Open).expect("valid"), of_ab, 0.01);
+    }
+    // Published constants and factors of O'Brien and Fleming, at two levels.
+    let test = |miss| AbTest::new(miss).expect("valid");
+    for (looks, constant, of_looks) in [
+        (2, 1.9774, 1.0078),
+        (3, 2.0040, 1.0174),
+        (4, 2.0243, 1.0238),
+        (5, 2.0401, 1.0284),
+        (7, 2.0633, 1.0345),
+        (10, 2.0865, 1.0399),
+        (14, 2.1065, 1.0440),
+        (20, 2.1257, 1.0474),
+        (28, 2.1416, 1.0499),
+    ] {
+        assert_eq!(test(0.05).boundary_at(looks, looks), Some(constant));
+        close(plan::inflation(0.8, 0.05, End::Fixed(looks)).expect("valid"), of_looks, 1e-4);
+    }
+    // From another program, by the trapezoidal rule with 801 places.
+    for (looks, constant) in [(2, 2.57958), (5, 2.62118), (10, 2.65992)] {
+        close(test(0.01).boundary_at(looks, looks).expect("valid"), constant, 3e-5);
+    }
+    for wrong in [(0.4, 0.05), (0.8, 0.0), (0.8, 0.6)] {
+        assert_eq!(plan::inflation(wrong.0, wrong.1, End::Open), None);
+    }
+}
+
+/// Simulated streams with a look after every user are told as often as planned, at two levels.
+#[test]
+fn planned_interleavings_are_told_as_often_as_planned() {
+    for (share, power, miss) in [(0.55, 0.5, 0.05), (0.6, 0.8, 0.05), (0.6, 0.95, 0.01), (0.7, 0.9, 0.1)] {
+        let n = plan::decisive_users(share, power, miss, End::Open).expect("valid");
+        let runs = 1_000;
+        let found = (0..runs).filter(|&seed| {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut wins = [0, 0];
+            (0..n).any(|_| {
+                wins[usize::from(rng.random::<f64>() < share)] += 1;
+                let coin = confidence::sequence::CoinMixture::with_counts(miss, wins[0], wins[1]);
+                !confidence::sequence::ConfidenceSequence::contains(&coin.expect("valid"), 0.5)
+            })
+        });
+        let found = found.count() as f64 / f64::from(runs as u32);
+        println!("{share} {power} {miss}: {n} users, {found}");
+        // Five standard errors: a false alarm has a probability below 1e-6; 1.9 at all powers, or
+        // the boundary of another level, are further away.
+        assert!((found - power).abs() < 5.0 * (power * (1.0 - power) / 1e3).sqrt(), "{found} of {power}");
+    }
+    // Blocks of users change the number by less than a percent.
+    let n = plan::decisive_users(0.501, 0.8, 0.05, End::Open).expect("valid") as f64;
+    close(n, 5_150_000.0, 0.01);
 }

@@ -11,7 +11,7 @@
 
 use confidence::math::ln;
 use confidence::sequence::{CoinMixture, ConfidenceSequence as _};
-use interleaving::plan::{End, users_per_arm};
+use interleaving::plan::{End, inflation, users_per_arm};
 use interleaving::{AbTest, Arm, TeamTest, Verdict};
 use libm::exp;
 use rand::{Rng, RngExt, SeedableRng};
@@ -202,7 +202,8 @@ fn obrien_fleming(seed: u64) -> bool {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1_000_000 + seed);
     // A mean of .6 and .75 clicks a session; of a user with m sessions and the rate R, T has
     // variance E m R^2 .., by the delta method. Measured on 10 million users: 1.03.
-    let n = users_per_arm(deviation(), 0.12, 0.8, End::Fixed(5)).expect("valid");
+    let of_looks = inflation(0.8, MISS, End::Fixed(5)).expect("valid");
+    let n = users_per_arm(deviation(), 0.12, 0.8, MISS, of_looks).expect("valid");
     let mut test = AbTest::new(MISS).expect("valid");
     let mut user = 0;
     (1..=5_u32).any(|look| {

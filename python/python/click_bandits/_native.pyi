@@ -1001,6 +1001,7 @@ def interleaving_test(
     baseline: str | None = None,
     unit: Literal["user", "list"] = "user",
     depth: int | None = None,
+    level: float = 0.95,
 ) -> dict[str, Any]: ...
 def ab_test(
     table: _Log,
@@ -1012,6 +1013,7 @@ def ab_test(
     planned: int = 10000,
     looks: int | None = None,
     look: int | None = None,
+    level: float = 0.95,
 ) -> dict[str, Any]: ...
 def test_plan(
     kind: Literal["interleaving", "ab"],
@@ -1024,6 +1026,7 @@ def test_plan(
     looks: int = 10,
     per_day: float | None = None,
     share: float | None = None,
+    level: float = 0.95,
 ) -> dict[str, Any]: ...
 def judgments(
     fitted: Fitted,

@@ -7,7 +7,9 @@ use super::source::{frame_of, inputs, pairs, paths};
 use crate::interrupt::interruptible;
 use crate::json;
 use crate::message::{one_of, value_error};
-use ::evaluation::online::{Kind, OnlineError, Plan, PlanSettings, Settings, online, row_columns};
+use ::evaluation::online::{
+    Kind, OnlineError, Plan, PlanSettings, Settings, miss_of_level, online, row_columns,
+};
 use click_logs::formats::is_parquet;
 use click_logs::judgments::{Judgment, JudgmentForm, Scale, over_expected, write};
 use click_logs::parameters::for_each_parameter;
@@ -22,7 +24,8 @@ use std::convert::Infallible;
 /// click: user, team of the clicked item, and perhaps list, position and time; columns names them,
 /// as a dict or as text. baseline is today's team; shares are those of the other one. unit is
 /// "user", or "list" if every list was interleaved with a fresh coin. depth credits clicks at the
-/// first positions only.
+/// first positions only. level is that of the intervals; the probability of a false alarm is the
+/// rest, and 0.05 means the same as 0.95.
 ///
 /// Raises ValueError for what is no test, with the row and the column, TypeError for other types,
 /// and OSError for files.
@@ -32,7 +35,7 @@ use std::convert::Infallible;
 ///     >>> interleaving_test(clicks)["clicks"]
 ///     {'a': 75, 'b': 25}
 #[pyfunction]
-#[pyo3(signature = (table, *, columns=None, baseline=None, unit="user", depth=None))]
+#[pyo3(signature = (table, *, columns=None, baseline=None, unit="user", depth=None, level=0.95))]
 pub(crate) fn interleaving_test<'py>(
     py: Python<'py>,
     table: &Bound<'py, PyAny>,
@@ -40,9 +43,11 @@ pub(crate) fn interleaving_test<'py>(
     baseline: Option<String>,
     unit: &str,
     depth: Option<u64>,
+    level: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let by_list = one_of("unit", unit, &[("user", false), ("list", true)])?;
-    let settings = Settings { by_list, depth, baseline, ..Settings::new(Kind::Interleaving) };
+    let miss = miss_of(level)?;
+    let settings = Settings { by_list, depth, baseline, miss, ..Settings::new(Kind::Interleaving) };
     verdict(py, table, columns, &settings)
 }
 
@@ -61,7 +66,7 @@ pub(crate) fn interleaving_test<'py>(
 ///     >>> ab_test(sessions)["clicks"]
 ///     {'a': 150, 'b': 50}
 #[pyfunction]
-#[pyo3(signature = (table, *, columns=None, baseline=None, split=0.5, max_sessions_per_user=None, planned=10_000, looks=None, look=None))]
+#[pyo3(signature = (table, *, columns=None, baseline=None, split=0.5, max_sessions_per_user=None, planned=10_000, looks=None, look=None, level=0.95))]
 pub(crate) fn ab_test<'py>(
     py: Python<'py>,
     table: &Bound<'py, PyAny>,
@@ -72,6 +77,7 @@ pub(crate) fn ab_test<'py>(
     planned: u64,
     looks: Option<u32>,
     look: Option<u32>,
+    level: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
     if !(split > 0.0 && split < 1.0) {
         return Err(value_error(format!("split is {split}: expected a number above 0 and below 1")));
@@ -88,9 +94,17 @@ pub(crate) fn ab_test<'py>(
         planned,
         look: look.zip(looks),
         baseline,
+        miss: miss_of(level)?,
         ..Settings::new(Kind::Ab)
     };
     verdict(py, table, columns, &settings)
+}
+
+/// The probability of a false alarm of a level.
+fn miss_of(level: f64) -> PyResult<f64> {
+    let wrong =
+        || value_error(format!("level is {level}: expected a number above 0 and below 1, such as 0.95"));
+    miss_of_level(level).ok_or_else(wrong)
 }
 
 fn verdict<'py>(
@@ -137,7 +151,8 @@ fn verdict<'py>(
 /// 1/2; power the probability of finding it. mean is of clicks a session, and sd a user's standard
 /// deviation of them (kind "ab"); ties is the share of users without a winner (kind
 /// "interleaving"). per_day users give days, and share, which the better ranker would win if it
-/// were interleaved, how many times fewer users that takes.
+/// were interleaved, how many times fewer users that takes. level is as of interleaving_test. Both
+/// arms have as many users.
 ///
 /// Raises ValueError for numbers that are no plan.
 ///
@@ -146,7 +161,7 @@ fn verdict<'py>(
 ///     >>> plan["rows"][1]["fixed"], plan["users"]
 ///     (31788, 'in each arm')
 #[pyfunction]
-#[pyo3(signature = (kind, *, effect=0.05, power=0.8, mean=None, sd=None, ties=0.0, looks=10, per_day=None, share=None))]
+#[pyo3(signature = (kind, *, effect=0.05, power=0.8, mean=None, sd=None, ties=0.0, looks=10, per_day=None, share=None, level=0.95))]
 pub(crate) fn test_plan<'py>(
     py: Python<'py>,
     kind: &str,
@@ -158,9 +173,11 @@ pub(crate) fn test_plan<'py>(
     looks: u32,
     per_day: Option<f64>,
     share: Option<f64>,
+    level: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let kind = one_of("kind", kind, &[("interleaving", Kind::Interleaving), ("ab", Kind::Ab)])?;
-    let settings = PlanSettings { kind, effect, power, looks, per_day, clicks: mean.zip(sd), ties, share };
+    let (clicks, miss, sessions) = (mean.zip(sd), miss_of(level)?, 1.0);
+    let settings = PlanSettings { kind, effect, power, miss, looks, per_day, clicks, sessions, ties, share };
     json::to_python(py, &Plan::new(settings).map_err(value_error)?.to_json())
 }
 

@@ -1,6 +1,6 @@
 //! `index.html`: the verdict, its path from day to day, and what it rests on.
 
-use evaluation::online::{Kind, Look, Outcome};
+use evaluation::online::{HOLDS_ZERO, Kind, LEAST_CLICKS, Look, Outcome};
 use experiment::number::{fixed, grouped};
 use report::html::Html;
 use report::svg::{Chart, Curve, CurveStyle, render};
@@ -9,9 +9,6 @@ use report::{Axis, Scale};
 const TITLE: &str = "Which of two rankers is better";
 /// Days with names on the axis of the figure.
 const NAMED_DAYS: usize = 14;
-
-/// A larger evidence is not printed.
-const LARGE: f64 = 10_000.0;
 
 /// The page of a test.
 pub(super) fn page(outcome: &Outcome) -> String {
@@ -37,27 +34,32 @@ pub(super) fn page(outcome: &Outcome) -> String {
         html.table("narrow", &heads, &cells);
     }
     html.element("h2", "", "What decides");
-    html.element("p", "", rule(outcome));
+    html.element("p", "", &rule(outcome));
     html.element("p", "", &format!("Read: {}.", experiment::number::counted(outcome.report.lines, "row")));
     html.paragraph("small muted", "All numbers: `verdict.json`.");
     html.page(TITLE)
 }
 
-fn rule(outcome: &Outcome) -> &'static str {
-    match (outcome.settings.kind, outcome.settings.look) {
-        (Kind::Interleaving, _) => {
-            "A user is won by the ranker with more of the credited clicks. The evidence is a mean of four mixtures of coins; 20 \
-             decides, at any look. The first decision is kept; the interval moves on."
-        }
-        (Kind::Ab, None) => {
-            "Clicks a session, with errors by user, at any look: a normal mixture decides, not before 100 clicks in each arm. The \
-             first decision is kept; the interval moves on."
-        }
-        (Kind::Ab, Some(_)) => {
-            "Clicks a session, with errors by user, at planned looks after equal numbers of users: O\u{2019}Brien and Fleming\u{2019}s \
-             boundary decides."
-        }
-    }
+fn rule(outcome: &Outcome) -> String {
+    let decides = match (outcome.settings.kind, outcome.settings.look) {
+        (Kind::Interleaving, _) => format!(
+            "A user is won by the ranker with more of the credited clicks. The evidence is a mean of four mixtures of coins; {} \
+             decides, at any look. Credit has no sign where users stop at a click: the order inside a list then earns credit and no \
+             clicks, and the worse ranker may win. An A/B test compares clicks.",
+            fixed(outcome.last().decides, 0)
+        ),
+        (Kind::Ab, None) => format!(
+            "Clicks a session, with errors by user, at any look: a normal mixture decides, not before {} clicks would be expected of \
+             the arm with fewer sessions, at the higher of both rates.",
+            fixed(LEAST_CLICKS, 0)
+        ),
+        (Kind::Ab, Some(_)) => "Clicks a session, with errors by user, at planned looks after equal numbers of users: O\u{2019}Brien and \
+             Fleming\u{2019}s boundary decides."
+            .to_owned(),
+    };
+    decides
+        + " The verdict is that of the last interval; the intervals of all looks hold together, so two without a common value \
+               tell that the effect has changed."
 }
 
 /// The heads of the table of days.
@@ -67,27 +69,23 @@ pub(super) fn heads(outcome: &Outcome) -> [String; 6] {
         Kind::Interleaving => ("share won".to_owned(), "evidence"),
         Kind::Ab => ("difference".to_owned(), "|z|, decides at"),
     };
-    ["day".into(), format!("users {old}, {new}"), estimate, "95 %".into(), evidence.into(), String::new()]
+    ["day".into(), format!("users {old}, {new}"), estimate, outcome.level(), evidence.into(), String::new()]
 }
 
 /// A row for every day.
 pub(super) fn rows(outcome: &Outcome) -> Vec<[String; 6]> {
-    let row = |(place, look): (usize, &Look)| {
+    let row = |look: &Look| {
         let [estimate, interval] = outcome.figures(look);
-        let evidence = match outcome.settings.kind {
-            Kind::Interleaving if look.evidence > LARGE => format!("> {}", fixed(LARGE, 0)),
-            Kind::Interleaving => fixed(look.evidence, 2),
-            Kind::Ab => format!("{}, {}", fixed(look.evidence, 2), fixed(look.decides, 2)),
-        };
-        let state = match outcome.decided {
-            Some((first, better)) if first == place => format!("decided: {}", outcome.names[better]),
-            Some((first, _)) if first < place => "decided".to_owned(),
-            _ => String::new(),
+        let evidence = outcome.evidence(look);
+        let state = match look.better {
+            Ok(better) => format!("decided: {}", outcome.names[better]),
+            Err(HOLDS_ZERO) => String::new(),
+            Err(reason) => reason.to_string().replace('-', " "),
         };
         let users = look.users.map(grouped).join(", ");
         look.date().map(|date| [date, users, estimate, interval, evidence, state])
     };
-    outcome.looks.iter().enumerate().filter_map(row).collect()
+    outcome.looks.iter().filter_map(row).collect()
 }
 
 /// The estimate and its interval, day by day.
@@ -136,7 +134,7 @@ fn path(outcome: &Outcome) -> String {
     }
     render(&Chart {
         title: format!("{} compared with {}", outcome.names[1], outcome.names[0]),
-        subtitle: "bars: 95 % intervals that hold on all days together".to_owned(),
+        subtitle: format!("bars: {} intervals that hold on all days together", outcome.level()),
         x: Axis::new(Scale::Linear, -0.5, last + 0.5),
         x_label: "day".to_owned(),
         y: Axis::rounded(scale * middle - far, scale * middle + far),

@@ -5,7 +5,7 @@ use crate::terminal::{json, put, say, table};
 use crate::usage::Usage;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use evaluation::online::{Kind, Plan, PlanSettings, Planned, Settings};
+use evaluation::online::{Kind, LEAST_CLICKS, Plan, PlanSettings, Planned, Settings};
 use experiment::number::{counted, fixed, grouped};
 use std::fmt::Write as _;
 
@@ -60,6 +60,8 @@ pub(super) fn run(arguments: &Arguments, settings: &Settings) -> Result<()> {
         looks: arguments.looks.unwrap_or(LOOKS),
         per_day: given.per_day,
         clicks,
+        miss: settings.miss,
+        sessions: 1.0,
         ties: 0.0,
         share: given.share,
     };
@@ -76,7 +78,7 @@ pub(super) fn run(arguments: &Arguments, settings: &Settings) -> Result<()> {
 }
 
 fn text(plan: &Plan) -> String {
-    let PlanSettings { kind, power, looks, clicks, ties, .. } = plan.settings;
+    let PlanSettings { kind, power, miss, effect, looks, clicks, ties, .. } = plan.settings;
     let mut text = match (kind, clicks) {
         (Kind::Ab, Some((mean, deviation))) => format!(
             "Users in each arm that find a change of clicks a session with probability {power} (today {} clicks a session, a \
@@ -107,6 +109,16 @@ fn text(plan: &Plan) -> String {
     };
     let rows: Vec<[String; 4]> = std::iter::once(heads).chain(plan.rows.iter().map(row)).collect();
     text += &table(&rows, 1..4);
+    if let (Kind::Ab, Some(row)) = (kind, plan.rows.iter().find(|row| row.effect == effect)) {
+        let _ = writeln!(
+            text,
+            "\nAny time: with test --planned {}; no verdict before {} clicks would be expected of an arm. For two arms of equal \
+             size.",
+            row.open,
+            fixed(LEAST_CLICKS, 0)
+        );
+    }
+    let _ = writeln!(text, "\nThe probability of a false alarm is at most {miss}.");
     if kind == Kind::Interleaving {
         let _ = writeln!(
             text,

@@ -179,7 +179,12 @@ impl CoinMixture {
 
     /// The evidence against a mean of 1/2, a martingale that starts at 1 if the mean is 1/2.
     pub fn evidence(&self) -> f64 {
-        libm::exp(self.log_marginal() + self.tally.n as f64 * core::f64::consts::LN_2)
+        libm::exp(self.ln_evidence())
+    }
+
+    /// Its logarithm, which is finite for all counts.
+    pub fn ln_evidence(&self) -> f64 {
+        self.log_marginal() + self.tally.n as f64 * core::f64::consts::LN_2
     }
 
     /// The threshold of `n d(mean, q)`, in nats.

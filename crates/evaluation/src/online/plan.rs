@@ -1,7 +1,8 @@
 //! How many users a test takes.
 
 use super::{Kind, Outcome};
-use interleaving::plan::{End, decisive_users, users_per_arm};
+use interleaving::ArmResult;
+use interleaving::plan::{End, decisive_users, inflation, least_users, users_per_arm};
 use serde_json::{Value, json};
 
 /// The settings of a plan.
@@ -15,12 +16,16 @@ pub struct PlanSettings {
     pub effect: f64,
     /// The probability of finding it.
     pub power: f64,
+    /// The probability of a false alarm, above 0 and at most .5.
+    pub miss: f64,
     /// The number of looks of a fixed end.
     pub looks: u32,
     /// All users of a day, if they are known.
     pub per_day: Option<f64>,
     /// Clicks a session, and a user's standard deviation of them. For an A/B test only.
     pub clicks: Option<(f64, f64)>,
+    /// Sessions a user, of a log; 1 if they are not known.
+    pub sessions: f64,
     /// The share of users that are ties, for an interleaved comparison.
     pub ties: f64,
     /// The share of users that the better ranker would win if it were interleaved, of those without
@@ -57,7 +62,16 @@ impl PlanSettings {
     pub fn from_log(self, log: &Outcome) -> Self {
         let last = log.last();
         let all = (last.users[0] + last.users[1] + last.ties) as f64;
-        Self { clicks: log.clicks_of_a_session(), ties: last.ties as f64 / all, ..self }
+        let sum =
+            |of: fn(&ArmResult) -> u64| log.arms.map(|arms| arms.arms.iter().map(of).sum::<u64>() as f64);
+        let sessions =
+            sum(|arm| arm.sessions).zip(sum(|arm| arm.users)).map(|(sessions, users)| sessions / users);
+        Self {
+            clicks: log.clicks_of_a_session(),
+            sessions: sessions.unwrap_or(1.0),
+            ties: last.ties as f64 / all,
+            ..self
+        }
     }
 }
 
@@ -68,13 +82,18 @@ impl Plan {
     ///
     /// A message for numbers that are no plan.
     pub fn new(settings: PlanSettings) -> Result<Self, String> {
-        let PlanSettings { kind, effect, power, looks, clicks, ties, share, .. } = settings;
+        let PlanSettings { kind, effect, power, miss, looks, clicks, ties, share, .. } = settings;
         if !(0.5..=0.999).contains(&power) {
             return Err(format!("the power is {power}: expected a number from 0.5 to 0.999"));
         }
-        if users_per_arm(1.0, 1.0, power, End::Fixed(looks)).is_none() {
-            return Err(format!("{looks} looks: expected 1 to 5, 7, 10, 14, 20 or 28"));
+        if !(miss > 0.0 && miss <= 0.5) {
+            return Err(format!(
+                "the probability of a false alarm is {miss}: expected a number above 0, at most 0.5"
+            ));
         }
+        let of_looks = inflation(power, miss, End::Fixed(looks))
+            .ok_or_else(|| format!("{looks} looks: expected 1 to 28"))?;
+        let of_open = if kind == Kind::Ab { inflation(power, miss, End::Open).unwrap_or(1.0) } else { 1.0 };
         if !(0.0..1.0).contains(&ties) {
             return Err(format!("the share of ties is {ties}: expected a number below 1"));
         }
@@ -87,20 +106,21 @@ impl Plan {
         let row = |effect: f64| match (kind, clicks) {
             (Kind::Ab, None) => None,
             (Kind::Ab, Some((mean, deviation))) => {
-                let users = |end| users_per_arm(deviation, effect * mean, power, end);
+                let users = |factor| users_per_arm(deviation, effect * mean, power, miss, factor);
                 let is_valid = mean > 0.0 && deviation > 0.0;
                 Some(Planned {
                     effect,
-                    fixed: users(End::Fixed(1)).filter(|_| is_valid)?,
-                    looks: users(End::Fixed(looks)),
-                    open: users(End::Open)?,
+                    fixed: users(1.0).filter(|_| is_valid)?,
+                    looks: users(of_looks),
+                    // An open end does not decide before.
+                    open: users(of_open)?.max(least_users(mean * settings.sessions)?),
                 })
             }
             (Kind::Interleaving, _) => Some(Planned {
                 effect,
-                fixed: decisive_users(0.5 + effect, power, End::Fixed(1))?,
+                fixed: decisive_users(0.5 + effect, power, miss, End::Fixed(1))?,
                 looks: None,
-                open: decisive_users(0.5 + effect, power, End::Open)?,
+                open: decisive_users(0.5 + effect, power, miss, End::Open)?,
             }),
         };
         let rows: Vec<Planned> =
@@ -141,14 +161,14 @@ impl Plan {
     /// times as many an A/B test with one takes.
     pub fn interleaved(&self) -> Option<(u64, f64)> {
         let share = self.settings.share.filter(|_| self.settings.kind == Kind::Ab)?;
-        let users = decisive_users(share, self.settings.power, End::Open)?;
+        let users = decisive_users(share, self.settings.power, self.settings.miss, End::Open)?;
         let row = self.rows.iter().find(|row| row.effect == self.settings.effect)?;
         Some((users, self.all_users(row.open) / users as f64))
     }
 
     /// All numbers. Unknown ones are null.
     pub fn to_json(&self) -> Value {
-        let PlanSettings { kind, power, looks, per_day, clicks, ties, share, .. } = self.settings;
+        let PlanSettings { kind, power, miss, looks, per_day, clicks, ties, share, .. } = self.settings;
         let rows = self.rows.iter().map(|row| {
             json!({
                 "effect": row.effect,
@@ -167,6 +187,7 @@ impl Plan {
             "kind": if kind == Kind::Ab { "ab" } else { "interleaving" },
             "users": if kind == Kind::Ab { "in each arm" } else { "without a tie" },
             "power": power,
+            "alpha": miss,
             "n_looks": looks,
             "per_day": per_day,
             "mean": clicks.map(|(mean, _)| mean),

@@ -1,25 +1,29 @@
 //! `verdict.json`: the verdict, and every number beside it.
 
-use super::{Kind, Look, MISS, Outcome};
+use super::{Kind, Look, Outcome};
 use serde_json::{Map, Value, json};
 
 impl Outcome {
-    /// The content of `verdict.json`. Unknown numbers are null.
+    /// The content of `verdict.json`. Unknown numbers are null, and an evidence beyond all numbers
+    /// is left out beside its logarithm.
     pub fn to_json(&self) -> Value {
         let mut record = json!({
             "schema": 1,
             "kind": if self.settings.kind == Kind::Ab { "ab" } else { "interleaving" },
             "sentence": self.sentence(),
             "verdict": self.verdict(),
-            "refused": self.refused,
+            "refused": self.refused.iter().map(|why| &why.text).collect::<Vec<_>>(),
+            "remarks": self.remarks(),
             "decided_on": self.decided.and_then(|(look, _)| self.looks[look].date()),
-            "alpha": MISS,
+            "changed_on": self.changed.and_then(|(_, look)| self.looks[look].date()),
+            "alpha": self.settings.miss,
             "unit": self.unit(),
             "baseline": self.names[0],
             "other": self.names[1],
             "clicks": self.by_name(self.clicks.map(Value::from)),
             "heaviest_share": self.heaviest,
             "times_back": self.times_back,
+            "repeated_clicks": self.repeated_clicks,
             "rows": self.report.lines,
         });
         for (key, value) in self.look(self.last()) {
@@ -43,7 +47,7 @@ impl Outcome {
             record["planned_users_per_arm"] = self.settings.planned.into();
             record["look"] = self.settings.look.map(|(look, of)| json!({ "look": look, "of": of })).into();
         }
-        let days: Vec<Value> = self.looks.iter().enumerate().filter_map(|day| self.day(day)).collect();
+        let days: Vec<Value> = self.looks.iter().filter_map(|look| self.day(look)).collect();
         record["days"] = days.into();
         record
     }
@@ -53,31 +57,37 @@ impl Outcome {
         self.names.iter().cloned().zip(values).collect::<Map<_, _>>().into()
     }
 
-    /// A look of a log with times. A decision is kept.
-    fn day(&self, (place, look): (usize, &Look)) -> Option<Value> {
+    /// A look of a log with times, and its own verdict.
+    fn day(&self, look: &Look) -> Option<Value> {
         let mut record = self.look(look);
         record.insert("day".to_owned(), look.date()?.into());
-        let is_decided = self.decided.is_some_and(|(first, _)| first <= place);
-        record.insert("decided".to_owned(), is_decided.into());
+        record.insert("decided".to_owned(), look.better.is_ok().into());
+        record.insert("better".to_owned(), look.better.ok().map(|better| &*self.names[better]).into());
+        record.insert("reason".to_owned(), json!(look.better.err()));
         Some(record.into())
     }
 
     /// The numbers of a look.
     fn look(&self, look: &Look) -> Map<String, Value> {
         let mut users = self.by_name(look.users.map(Value::from));
-        let (estimate, evidence, decides) = match self.settings.kind {
-            Kind::Interleaving => {
-                users["ties"] = look.ties.into();
-                ("share", "evidence", "decides_at")
-            }
-            Kind::Ab => ("difference", "abs_z", "boundary"),
+        let is_ab = self.settings.kind == Kind::Ab;
+        let [estimate, evidence, decides] = if is_ab {
+            ["difference", "abs_z", "boundary"]
+        } else {
+            users["ties"] = look.ties.into();
+            ["share", "ln_evidence", "decides_at"]
         };
-        Map::from_iter([
+        let mut record = Map::from_iter([
             ("users".to_owned(), users),
             (estimate.to_owned(), look.estimate.into()),
             ("interval".to_owned(), json!(look.interval.map(|(low, high)| [low, high]))),
             (evidence.to_owned(), look.evidence.into()),
             (decides.to_owned(), look.decides.into()),
-        ])
+        ]);
+        let number = libm::exp(look.evidence);
+        if !is_ab && number.is_finite() {
+            record.insert("evidence".to_owned(), number.into());
+        }
+        record
     }
 }

@@ -1,10 +1,16 @@
 //! The outcome of a test in words.
 
-use super::{Kind, Look, Outcome, time};
+use super::{Kind, Look, Outcome, Stops, time};
 use documents::number::{counted, fixed, grouped};
+use documents::remark;
+use documents::remark::{Code, Remark};
+use interleaving::AbResult;
+use std::f64::consts::LN_10;
 
 /// A user with a larger share of the clicks is named.
 const HEAVY: f64 = 0.01;
+/// A larger logarithm of an evidence is printed as a power of ten.
+const LARGE: f64 = 4.0 * LN_10;
 
 /// A share in percent.
 pub(super) fn percent(share: f64) -> String {
@@ -35,44 +41,116 @@ impl Outcome {
         [estimate, interval.unwrap_or_else(|| "–".to_owned())]
     }
 
-    /// The verdict in one sentence: which ranker, how sure, and since when.
+    /// The evidence of a look in words.
+    pub fn evidence(&self, look: &Look) -> String {
+        match self.settings.kind {
+            Kind::Interleaving if look.evidence > LARGE => {
+                format!("above 10^{}", fixed((look.evidence / LN_10).floor(), 0))
+            }
+            Kind::Interleaving => fixed(libm::exp(look.evidence), 2),
+            Kind::Ab => format!("{}, {}", fixed(look.evidence, 2), fixed(look.decides, 2)),
+        }
+    }
+
+    /// The level of the intervals, as `95 %`.
+    pub fn level(&self) -> String {
+        format!("{} %", (1e8 * (1.0 - self.settings.miss)).round() / 1e6)
+    }
+
+    /// The verdict in one sentence: which ranker, how sure, and since when. It is that of the last
+    /// interval; if the effect has changed, that is said first.
     pub fn sentence(&self) -> String {
-        let ([old, new], last) = (&self.names, self.last());
+        let ([old, new], last, level) = (&self.names, self.last(), self.level());
         let [estimate, interval] = self.figures(last);
         let found = match self.settings.kind {
             Kind::Interleaving => format!(
-                "`{new}` won {} of {} {}s without a tie, {estimate} (95 % interval {interval})",
+                "`{new}` won {} of {} {}s without a tie, {estimate} ({level} interval {interval})",
                 grouped(last.users[1]),
                 grouped(last.users[0] + last.users[1]),
                 self.unit(),
             ),
             Kind::Ab => format!(
-                "the clicks a session of `{new}` minus those of `{old}` are {estimate} (95 % interval {interval}), with {} \
+                "the clicks a session of `{new}` minus those of `{old}` are {estimate} ({level} interval {interval}), with {} \
                  and {} users",
                 grouped(last.users[1]),
                 grouped(last.users[0]),
             ),
         };
-        if !self.refused.is_empty() {
-            return format!("No verdict on `{old}` and `{new}`: {}.", self.refused.join("; "));
-        }
-        match self.decided {
-            None => format!("Not decided between `{old}` and `{new}`: {found}."),
-            Some((look, better)) => {
-                let since =
-                    self.looks[look].date().map_or_else(String::new, |date| format!("; decided on {date}"));
+        let changed = self.changed().map_or_else(String::new, |changed| format!("{}. ", changed.text));
+        let verdict = match (&*self.refused, last.better) {
+            ([], Ok(better)) => {
+                let look = self.decided.map_or(last, |(look, _)| &self.looks[look]);
+                let since = look.date().map_or_else(String::new, |date| format!("; decided on {date}"));
                 format!(
                     "`{}` is better than `{}`: {found}{since}.",
                     self.names[better],
                     self.names[1 - better]
                 )
             }
-        }
+            ([], Err(reason)) => {
+                format!("Not decided between `{old}` and `{new}`: {found}: {}.", self.undecided(reason).text)
+            }
+            (refused, _) => {
+                let why: Vec<&str> = refused.iter().map(|why| &*why.text).collect();
+                format!("No verdict on `{old}` and `{new}`: {}.", why.join("; "))
+            }
+        };
+        changed + &verdict
     }
 
-    /// Sentences that a reader should know beside the verdict.
+    fn undecided(&self, reason: Code) -> Remark {
+        let expected = self.arms.map_or(0.0, |AbResult { arms: [a, b], .. }| {
+            a.sessions.min(b.sessions) as f64 * a.rate.max(b.rate)
+        });
+        Remark::new(reason, &[&fixed(expected, 0)])
+    }
+
+    /// The looks between which the effect has changed.
+    fn changed(&self) -> Option<Remark> {
+        let [earlier, later] = <[usize; 2]>::from(self.changed?).map(|place| &self.looks[place]);
+        let [before, after] = [earlier, later].map(|look| self.figures(look)[1].clone());
+        let [first, second] = [earlier, later].map(|look| look.date().unwrap_or_default());
+        Some(remark!("effect-changed", self.level(), second, after, first, before))
+    }
+
+    /// Every refusal, reason of "not decided", alarm and warning.
+    pub fn remarks(&self) -> Vec<Remark> {
+        let mut all = self.refused.clone();
+        all.extend(self.last().better.err().filter(|_| all.is_empty()).map(|reason| self.undecided(reason)));
+        all.extend(self.changed());
+        let before = self.looks.iter().find_map(|look| Some((look.date()?, look.better.ok()?)));
+        let lost = before.filter(|_| self.decided.is_none());
+        all.extend(lost.map(|(date, better)| remark!("decision-lost", date, self.names[better])));
+        all.extend(self.stops.filter(Stops::is_told).map(|stops| {
+            let [further, lists] = [stops.further, stops.lists].map(grouped);
+            remark!("users-stop-at-clicks", further, fixed(stops.expected, 0), lists)
+        }));
+        let [first, second] = &self.names;
+        let (in_both, [old, new]) = self.arms.map_or((0, [0; 2]), |arms| (arms.n_in_both, arms.n_left_out));
+        let most = self.settings.most_sessions.unwrap_or_default();
+        let repeated = counted(self.repeated_clicks, "repeated click");
+        let warnings = [
+            (in_both > 0, remark!("some-users-in-both-arms", counted(in_both, "user"))),
+            (old + new > 0, remark!("users-left-out", most, grouped(old), first, grouped(new), second)),
+            (self.repeated_clicks > 0, remark!("repeated-clicks", repeated)),
+            (self.times_back > 0, remark!("unsorted-rows", counted(self.times_back, "row"))),
+            (self.heaviest > HEAVY, remark!("heavy-user", percent(self.heaviest))),
+        ];
+        all.extend(warnings.into_iter().filter(|(is, _)| *is).map(|(_, warning)| warning));
+        all.extend(self.report.skipped.iter().map(|(reason, skipped)| {
+            remark!("skipped-rows", reason, counted(skipped.lines, "line"), skipped.first)
+        }));
+        all
+    }
+
+    /// Notes beside the sentence: alarms and warnings, the split, and what was read.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+        // The sentence says the others.
+        let is_note = |remark: &Remark| {
+            matches!(remark.kind, "alarm" | "warning") && Some(remark) != self.changed().as_ref()
+        };
+        let mut notes: Vec<String> =
+            self.remarks().into_iter().filter(is_note).map(|remark| remark.text).collect();
         if let (Some(result), Some(split)) = (&self.arms, self.split) {
             let [old, new] = result.arms.map(|arm| grouped(arm.users));
             notes.push(format!(
@@ -81,42 +159,17 @@ impl Outcome {
                 self.names[0],
                 fixed(split, 4)
             ));
-            if result.n_in_both > 0 {
-                notes.push(format!("{} in both arms left out.", counted(result.n_in_both, "user")));
-            }
-            if let Some(most) = self.settings.most_sessions {
-                let [old, new] = result.n_left_out.map(grouped);
-                notes.push(format!(
-                    "Users with more than {most} sessions left out: {old} of `{}`, {new} of `{}`.",
-                    self.names[0], self.names[1]
-                ));
-            }
         }
         notes.extend(self.report.ubi.iter().map(|ubi| format!("Read: {ubi}.")));
-        for (reason, skipped) in &self.report.skipped {
-            let lines = counted(skipped.lines, "line");
-            notes.push(format!("Skipped: {reason}: {lines}, the first at {}.", skipped.first));
-        }
-        let warning = if self.heaviest > HEAVY { ": it may be a robot" } else { "" };
-        notes.push(format!("The user with the most clicks has {} of them{warning}.", percent(self.heaviest)));
-        if self.times_back > 0 {
-            notes.push(format!(
-                "{} earlier than the row above: sorted by day.",
-                counted(self.times_back, "row")
-            ));
+        if self.heaviest <= HEAVY {
+            notes.push(format!("The user with the most clicks has {} of them.", percent(self.heaviest)));
         }
         notes
     }
 
-    pub(super) fn uneven(&self, probability: f64) -> String {
-        let users = self.last().users;
-        format!(
-            "{} users in `{}` and {} in `{}`, where {} were planned in the first: chi-square p = {probability:.1e}",
-            grouped(users[0]),
-            self.names[0],
-            grouped(users[1]),
-            self.names[1],
-            percent(self.settings.split),
-        )
+    pub(super) fn uneven(&self, probability: f64) -> Remark {
+        let ([old, new], [of_old, of_new]) = (&self.names, self.last().users.map(grouped));
+        let (planned, p) = (percent(self.settings.split), format!("{probability:.1e}"));
+        remark!("uneven-split", of_old, old, of_new, new, planned, p)
     }
 }

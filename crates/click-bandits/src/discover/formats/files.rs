@@ -64,6 +64,8 @@ const OF_LOG: &[(&str, Fields)] = &[("[log]", &Key::meanings(&crate::reproduce::
 #[cfg(not(feature = "logs"))]
 const OF_LOG: &[(&str, Fields)] = &[];
 
+const REMARKS: &str = "code, kind, text and of, the level or model, of every refusal, reason of \"not decided\", alarm and warning";
+
 /// The commands that write the files of an experiment's result.
 const OF_RESULTS: &[&str] = &["simulate", "merge", "reproduce"];
 
@@ -273,9 +275,11 @@ pub(crate) static FILES: &[FileFormat] = &[
     )
     .with(&[
         ("sentence, verdict, refused, decided_on", "the better ranker or null, why there is none, since when"),
+        ("remarks", REMARKS),
+        ("changed_on", "the day whose interval excludes all that an earlier one held, or null"),
         ("users, clicks, arms", "by ranker; ties of an interleaving; rates and errors of arms"),
         ("share or difference, interval", "the other ranker compared with the baseline"),
-        ("evidence, decides_at or abs_z, boundary", "the evidence and what decides"),
+        ("evidence, ln_evidence, decides_at or abs_z, boundary", "the evidence and what decides"),
         ("split, users_in_both, users_left_out, heaviest_share, times_back", "what may be wrong with the events"),
         ("days", "the same numbers at the end of every day"),
     ]),
@@ -283,7 +287,8 @@ pub(crate) static FILES: &[FileFormat] = &[
         "answer.json",
         &["fit", "evaluate"],
         "What today's ranking loses, and what a policy would gain; or what another ranking would have earned.",
-    ),
+    )
+    .with(&[("remarks", REMARKS)]),
     FileFormat::written("decision.toml", &["fit"], "The experiment behind the answer, for simulate.")
         .and_read(&["simulate"]),
     FileFormat::written(
@@ -323,6 +328,12 @@ impl Described for FileFormat {
             page.heading(&format!("Keys of {table}"));
             for (name, meaning) in *keys {
                 page.beside(2, name, 22, &plain(meaning));
+            }
+        }
+        if self.fields.iter().any(|field| field.1 == REMARKS) {
+            page.heading("Codes of remarks (.. stands for numbers and names)");
+            for [name, kind, of, text] in documents::remark::codes() {
+                page.beside(2, name, 24, &format!("{kind} ({of}): {text}"));
             }
         }
         if let Some(example) = self.example {

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex};
 
 /// Hands the clicks of a log over as rows: user, the text at `team`, position, time and query. The
 /// user of a click without one is that of its query; a click above its query waits for the end of
-/// the log. Positions, from 1, are handed over if the ordinal of the first one is given.
+/// the log. Positions are handed over, from 1 if the ordinal of the first one is given.
 ///
 /// A lenient reader leaves out the clicks of a query whose documents differ. The second document
 /// may be the last line of the log, so all clicks wait for the end: about 200 bytes each.
@@ -246,7 +246,8 @@ impl ClickLines<'_> {
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let position = match (self.ubi.position_base, event.ordinal) {
-            (None, _) => None,
+            // Places of a list are told apart whatever their first ordinal is.
+            (None, ordinal) => ordinal.map(|ordinal| ordinal.saturating_add(1)),
             (Some(_), None) => return Err(event.lost(Fault::Empty)),
             (Some(base), Some(ordinal)) => {
                 let place = ordinal.checked_sub(base.into());
