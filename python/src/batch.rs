@@ -3,7 +3,7 @@
 use crate::arrays::room;
 use crate::decision::{Decision, Origin, Saved};
 use crate::message::value_error;
-use crate::names::Names;
+use crate::names::{self, Names};
 use crate::play::{EMPTY, filled};
 use crate::reduced::reduced;
 use crate::sequence;
@@ -18,8 +18,7 @@ use std::sync::Arc;
 /// Decisions that a policy made one after the other, without an answer in between.
 ///
 /// `batch[i]` is the i-th `Decision`, and a loop goes over all of them; `take` makes a batch of
-/// some of them. Batches pickle, and `to_json` and `from_json` are inverse. Items are numbers in
-/// `actions`, and have their names in decisions.
+/// some of them. Batches pickle, and `to_json` and `from_json` are inverse.
 ///
 /// Examples:
 ///     >>> policy = Policy("cascade-ts", "cascade", items=4, positions=2, seed=1)
@@ -85,11 +84,21 @@ impl Batch {
 
 #[pymethods]
 impl Batch {
-    /// The actions: int64 array of shape (n, positions), items from the top position down; for
-    /// cells (n, 2), rows and columns; for pairs (n, 2), the items to compare. Positions that a
+    /// The actions: an array of shape (n, positions), items from the top position down; for cells
+    /// (n, 2), rows and columns; for pairs (n, 2), the items to compare. Items with names have
+    /// these, int64 if all are ints, otherwise objects, None where a short list ends; without names
+    /// as `numbers`. Read-only.
+    #[getter]
+    fn actions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let numbers = self.numbers(py)?.into_any();
+        let Some(names) = &self.names else { return Ok(numbers) };
+        names::module(py)?.call_method1("actions", (names.all(py), numbers))
+    }
+
+    /// The actions as an int64 array, items by their places in `Policy.items`. Positions that a
     /// short list does not fill are -1. Read-only.
     #[getter]
-    fn actions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let array = self.array.get_or_try_init(py, || -> PyResult<Py<PyArray2<i64>>> {
             let mut numbers = room::<i64>(self.actions.len())?;
             numbers

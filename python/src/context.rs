@@ -3,8 +3,10 @@
 use crate::arrays::{Domain, Shape, as_array, of_shape, wrong_shape};
 use crate::clicks::counts;
 use crate::decision::Origin;
-use crate::message::{type_error, value_error};
+use crate::message::{type_error, value_error, warn};
+use crate::names;
 use crate::task::count;
+use ::live::{NO_SEGMENT, clip};
 use click_models::Context;
 use policies::catalogue::ContextKnowledge;
 use pyo3::prelude::*;
@@ -25,6 +27,52 @@ impl Told {
     }
 }
 
+/// The names of a log's segments and features of users, and the range of each feature in the log;
+/// empty for a policy that does not begin with one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UserNames {
+    segments: Vec<String>,
+    features: Vec<String>,
+    ranges: Vec<[f64; 2]>,
+}
+
+impl UserNames {
+    pub(crate) fn of(fit: &experiment::ContextFit) -> Self {
+        let (segments, features) = (fit.segments.clone(), fit.user_features.clone());
+        Self { segments, features, ranges: fit.ranges() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Features and segments by number, in place of by name.
+    pub(crate) fn numbered<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: [Argument<'_, 'py>; 2],
+    ) -> PyResult<[Option<Bound<'py, PyAny>>; 2]> {
+        let module = names::module(py)?;
+        let [features, segments] = arguments;
+        let number = |function, names: &Vec<String>, (argument, given): Argument<'_, 'py>| {
+            given.map(|given| module.call_method1(function, (argument, given, names))).transpose()
+        };
+        Ok([number("features", &self.features, features)?, number("segments", &self.segments, segments)?])
+    }
+
+    /// Features of users within the range of the log, with a warning of those outside.
+    pub(crate) fn clipped(&self, py: Python<'_>, mut features: Vec<f64>) -> PyResult<Vec<f64>> {
+        let of_users = features.chunks_mut(self.ranges.len().max(1));
+        let outside: usize = of_users.map(|user| clip(&self.ranges, user)).sum();
+        if outside > 0 {
+            let all = features.len();
+            warn(py, format!("features: {outside} of {all} outside the range of the log, clipped to it"))?;
+        }
+        Ok(features)
+    }
+}
+
 /// An optional argument, and its name.
 type Argument<'a, 'py> = (&'static str, Option<&'a Bound<'py, PyAny>>);
 
@@ -40,11 +88,12 @@ pub(crate) struct Contexts {
 
 impl Contexts {
     /// The arguments of a policy, for `n` users, or for one.
-    pub(crate) fn read(
-        origin: &Origin,
+    pub(crate) fn read<'py>(
+        py: Python<'py>,
+        (origin, names): (&Origin, &UserNames),
         n: Option<usize>,
-        features: Argument<'_, '_>,
-        segments: Argument<'_, '_>,
+        features: Argument<'_, 'py>,
+        segments: Argument<'_, 'py>,
     ) -> PyResult<Self> {
         let name = origin.spec.name();
         let Some(Told { segments: n_segments, user_features: n_features }) = origin.told else {
@@ -57,7 +106,8 @@ impl Contexts {
         let missing = |argument: &str, told: &str| {
             type_error(format!("missing {argument}: this `{name}` was told {told}"))
         };
-        let (argument, given) = features;
+        let [of_features, of_segments] = names.numbered(py, [features, segments])?;
+        let (argument, given) = (features.0, of_features.as_ref());
         let features = match given {
             Some(given) => {
                 let shape: Vec<usize> = n.into_iter().chain([n_features]).collect();
@@ -66,7 +116,8 @@ impl Contexts {
             None if n_features == 0 => vec![],
             None => return Err(missing(argument, &format!("user_features={n_features}"))),
         };
-        let (argument, given) = segments;
+        let features = names.clipped(py, features)?;
+        let (argument, given) = (segments.0, of_segments.as_ref());
         let segments = match (given, n) {
             (Some(given), None) => count(argument, Some(given))?.into_iter().collect(),
             (Some(given), Some(n)) => {
@@ -80,7 +131,7 @@ impl Contexts {
             (None, _) => return Err(missing(argument, &format!("segments={n_segments}"))),
         };
         // Beyond all that could be announced.
-        let segment = |segment| u32::try_from(segment).unwrap_or(u32::MAX);
+        let segment = |segment| u32::try_from(segment).unwrap_or(NO_SEGMENT);
         Ok(Self { features, n_features, segments: segments.into_iter().map(segment).collect() })
     }
 

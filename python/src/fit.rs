@@ -17,12 +17,13 @@ pub(crate) use contexts::ContextFit;
 pub(crate) use evaluation::{Evaluation, evaluate};
 pub(crate) use fitted::Fitted;
 pub(crate) use online::{ab_test, interleaving_test, judgments, test_plan};
-pub(crate) use policy::FromFit;
+pub(crate) use policy::{CountedItem, FromFit};
 
 use self::contexts::{Asked, Common, fit_log};
 use self::source::{Source, ubi};
 use crate::interrupt::interruptible;
 use crate::message::{did_you_mean, value_error};
+use crate::name::query_text;
 use click_logs::fit::{Model, Options, Scope};
 use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, StudyError, study, with_users};
 use click_logs::{Error, ErrorKind, Fault, Filter, Format, Log, Reader};
@@ -36,14 +37,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Fit click models to a click log, with intervals, and compare them on a part that is held out.
 ///
 /// log is a path or a list of paths; or a table in memory: anything with __arrow_c_stream__
-/// (polars, pyarrow, DuckDB, pandas), or a dict of arrays by column. A row is an item that was
-/// shown at a position.
+/// (polars, pyarrow, DuckDB, pandas), a LazyFrame of polars, a Dataset or Scanner of pyarrow, a
+/// connection of DuckDB that has executed a statement, a dict of arrays by column, a list of dicts,
+/// or an array of numpy with named fields. A row is an item that was shown at a position.
+///
+/// Items and queries keep the type that their column has: ints, or strs, as all names of text
+/// files. A column that mixes both is refused.
 ///
 /// format is the format of files, as in `click-bandits fit`; "counts" for files or tables with the
 /// columns query, item, position, clicks and impressions. columns names columns, as a dict or as
 /// text: {"query": .., "item": .., "position": .., "click": ..} and, if a row has several
 /// impressions, "impressions"; or "session", for models that need sessions: the rows of a session
-/// are one list, wherever they stand. Without columns, a table has columns of these names.
+/// are one list, wherever they stand. Columns of a table that are not named have these names.
 ///
 /// model is a name, a list of names, or "all" for every model that the log supports. max_skipped is
 /// the largest share of invalid rows that may be skipped; without it the first one is an error. One
@@ -117,9 +122,10 @@ pub(crate) fn fit(
     segment: Option<String>,
     features: Option<Vec<String>>,
     items: Option<&Bound<'_, PyAny>>,
-    query: Option<String>,
+    query: Option<&Bound<'_, PyAny>>,
     ablate: bool,
 ) -> PyResult<Fit> {
+    let query = query.map(|query| query_text(query, None)).transpose()?;
     let asked = Asked { segment, features, items, query, ablate };
     if asked.is_asked()? {
         let excess = [

@@ -20,6 +20,7 @@ mod known;
 mod live;
 mod message;
 mod models;
+mod name;
 mod names;
 mod play;
 mod policy;

@@ -1,76 +1,32 @@
 //! The class `Live`: a policy among items that come and go, with answers that come late.
 
 use crate::catalogue::{spec_of, to_parameters};
-use crate::fit::Fitted;
-use crate::message::{broken, did_you_mean, type_error, value_error};
+use crate::context::UserNames;
+use crate::fit::{CountedItem, Fitted};
+use crate::message::{broken, did_you_mean, type_error, value_error, warn};
+use crate::name::{Name, query_text, typed};
 use crate::policy::{drawing, order_of};
 use crate::prior::Prior;
 use crate::reduced::reduced;
 use crate::sequence;
 use crate::task::{Given, build, generator, is_alive, probabilities, protocol_of, size};
-use ::live::{Among, ContextFit, Entry, Handle, Live, LiveFor, Settings, Skips, Taken};
+use ::live::{Among, ContextFit, Entry, Handle, Live, LiveFor, NO_SEGMENT, Settings, Skips, Taken};
 use click_logs::fit::Model;
 use click_models::{Cascade, ClicksOnly, Context, ContextKnown, Dcm, ListShape, Pbm, PbmKnown, SemiBandit};
 use policies::PrefixKnown;
 use policies::catalogue::{ContextKnowledge, NamedAmong, NamedTable, PolicySpec, Protocol};
-use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Version of the format of saved policies.
 const FORMAT: u32 = 1;
-
-/// The name of an item or a decision.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Name {
-    Number(i64),
-    Text(String),
-}
-
-impl Name {
-    fn read(what: &str, given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if given.is_instance_of::<PyString>() {
-            return given.extract().map(Self::Text);
-        }
-        given.extract().map(Self::Number).map_err(|error: PyErr| {
-            if error.is_instance_of::<PyTypeError>(given.py()) {
-                type_error(format!("{what}: expected an int or a str, got {}", given.get_type()))
-            } else if error.is_instance_of::<PyOverflowError>(given.py()) {
-                value_error(format!("{what} is {given}: expected an int of 64 bits"))
-            } else {
-                error
-            }
-        })
-    }
-
-    fn of_each(what: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<Self>>> {
-        let Some(given) = given else { return Ok(None) };
-        let wrong = || type_error(format!("{what}: expected items, got {}", given.get_type()));
-        if given.is_instance_of::<PyString>() || given.is_instance_of::<PyBytes>() {
-            return Err(wrong());
-        }
-        given
-            .try_iter()
-            .map_err(|_| wrong())?
-            .map(|item| Self::read(what, &item?))
-            .collect::<PyResult<_>>()
-            .map(Some)
-    }
-
-    fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(match self {
-            Self::Number(number) => number.into_pyobject(py)?.into_any(),
-            Self::Text(text) => PyString::new(py, text).into_any(),
-        })
-    }
-}
 
 /// A policy in live use, of any protocol of lists.
 #[derive(Debug, Serialize, Deserialize)]
@@ -186,6 +142,10 @@ type FirstItem = (Name, Option<Vec<f64>>);
 fn first_items(sees: bool, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<FirstItem>> {
     let Some(dict) = given.filter(|_| sees).and_then(|given| given.cast::<PyDict>().ok()) else {
         let names = Name::of_each("items", given)?.unwrap_or_default();
+        let mut known = BTreeSet::new();
+        if let Some((place, name)) = names.iter().enumerate().find(|(_, name)| !known.insert(*name)) {
+            return Err(value_error(format!("items[{place}] is {name}, which is there before")));
+        }
         return Ok(names.into_iter().map(|name| (name, None)).collect());
     };
     let item = |(name, features): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
@@ -217,6 +177,8 @@ struct State {
     names: Vec<Option<(Handle, Name)>>,
     /// Also of items that were forgotten, until another one has their place.
     handles: BTreeMap<Name, Handle>,
+    /// Of the log that a policy which sees who asks began with.
+    users: Arc<UserNames>,
 }
 
 impl State {
@@ -231,8 +193,33 @@ impl State {
         })
     }
 
-    fn some(&self, names: &[Name]) -> Vec<Handle> {
-        names.iter().filter_map(|name| self.find(name)).collect()
+    /// The items of these names, and a warning of names that are of no item.
+    ///
+    /// # Errors
+    ///
+    /// `TypeError` for a name of another type than the items'.
+    fn some(&self, what: &str, names: &[Name]) -> PyResult<(Vec<Handle>, Option<String>)> {
+        let (mut items, mut unknown) = (Vec::with_capacity(names.len()), None);
+        for name in names {
+            if let Some(item) = self.find(name) {
+                items.push(item);
+            } else {
+                self.check_type(what, name)?;
+                unknown.get_or_insert_with(|| format!("{what}: {name} is no item, and is ignored"));
+            }
+        }
+        Ok((items, unknown))
+    }
+
+    /// Refuses a new name of another type than all items, or than the item of the same text.
+    fn check_type(&self, what: &str, name: &Name) -> PyResult<()> {
+        let is_other = |known: Option<&Name>| known.is_some_and(|known| known.is_text() != name.is_text());
+        // Numbers come before texts.
+        let are_other = is_other(self.handles.keys().next()) && is_other(self.handles.keys().next_back());
+        if are_other || name.twin().is_some_and(|twin| self.find(&twin).is_some()) {
+            return Err(type_error(format!("{what}: {name} is of another type than the items")));
+        }
+        Ok(())
     }
 
     /// The name of an item that is present or retired.
@@ -260,6 +247,9 @@ impl State {
         if let Some(item) = self.find(&name) {
             return Ok(with!(&mut self.live, live => live.bring_back(item)));
         }
+        if let Some(twin) = name.twin().filter(|twin| self.find(twin).is_some()) {
+            return Err(type_error(format!("item is {name}, and there is {twin}: give all items one type")));
+        }
         let features = features.unwrap_or(&[]);
         let item = with!(&mut self.live, live => live.add_item_with(features)).map_err(value_error)?;
         self.set_name(item, name);
@@ -272,18 +262,20 @@ impl State {
     }
 
     /// Begins with the items of a fit: those that are given, with other ones that are new, or all.
-    fn begin_with(&mut self, fit: &ContextFit, given: Option<Vec<FirstItem>>) -> PyResult<()> {
+    fn begin_with(
+        &mut self,
+        py: Python<'_>,
+        fit: &ContextFit,
+        given: Option<Vec<FirstItem>>,
+    ) -> PyResult<()> {
         let places: Vec<Handle> = with!(&self.live, live => live.items().collect());
         for (item, name) in places.iter().zip(&fit.items) {
-            self.set_name(*item, Name::Text(name.clone()));
+            self.set_name(*item, Name::read("item", &typed(py, name, fit.item_type)?)?);
         }
         let Some(given) = given else { return Ok(()) };
         let mut left: BTreeMap<&str, Handle> = fit.items.iter().map(String::as_str).zip(places).collect();
         for (name, features) in given {
-            let text = match &name {
-                Name::Text(text) => text.clone(),
-                Name::Number(number) => number.to_string(),
-            };
+            let text = name.text();
             let Some(item) = left.remove(&*text) else {
                 self.add(name, features.as_deref())?;
                 continue;
@@ -291,6 +283,10 @@ impl State {
             let is_same = |features| with!(&mut self.live, live => live.has_features(item, features));
             if !features.as_deref().is_none_or(is_same) {
                 return Err(value_error(format!("items: {text:?} has other features than in the fit")));
+            }
+            // In a text file, names have no type.
+            if !fit.item_type.is_text() && name.is_text() {
+                self.check_type("items", &name)?;
             }
             self.handles.remove(&Name::Text(text));
             self.set_name(item, name);
@@ -309,27 +305,6 @@ impl State {
         let name = with!(&self.live, live => live.policy().policy().spec().name());
         Err(type_error(format!("{argument}: `{name}` sees no contexts")))
     }
-
-    /// The user of a decision. A user about whom nothing is known has features of 0.
-    fn user(
-        &self,
-        features: Option<&Bound<'_, PyAny>>,
-        segment: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Context> {
-        self.check_context("features", features.is_some())?;
-        self.check_context("segment", segment.is_some())?;
-        let segment = size("segment", segment)?.map(|segment| u32::try_from(segment).unwrap_or(u32::MAX));
-        let features = features.map(|given| sequence::numbers("features", given)).transpose()?;
-        let features: Vec<f64> = features.unwrap_or_default();
-        let expected = self.told().map_or(0, |told| told.user_features);
-        if !features.is_empty() && features.len() != expected
-            || !features.iter().all(|feature| feature.is_finite())
-        {
-            let found = features.len();
-            return Err(value_error(format!("features: {found} numbers, expected {expected} finite ones")));
-        }
-        Ok(Context { segment: segment.unwrap_or(u32::MAX), features })
-    }
 }
 
 /// A saved policy.
@@ -340,6 +315,8 @@ struct Saved<L, N> {
     generator: Xoshiro256PlusPlus,
     /// Every item, present or retired.
     names: Vec<(Handle, N)>,
+    #[serde(default, skip_serializing_if = "UserNames::is_empty")]
+    users: UserNames,
     live: L,
 }
 
@@ -417,6 +394,34 @@ impl LivePolicy {
         self.state.lock_py_attached(py).map_err(broken)
     }
 
+    /// The user of a decision; one about whom nothing is known has features of 0. Without the lock
+    /// meanwhile: a warning may call anything.
+    fn user(
+        &self,
+        py: Python<'_>,
+        features: Option<&Bound<'_, PyAny>>,
+        segment: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Context> {
+        let (users, expected) = {
+            let state = self.lock(py)?;
+            state.check_context("features", features.is_some())?;
+            state.check_context("segment", segment.is_some())?;
+            (Arc::clone(&state.users), state.told().map_or(0, |told| told.user_features))
+        };
+        let [features, segment] = users.numbered(py, [("features", features), ("segment", segment)])?;
+        let segment =
+            size("segment", segment.as_ref())?.map(|segment| u32::try_from(segment).unwrap_or(NO_SEGMENT));
+        let features = features.map(|given| sequence::numbers("features", &given)).transpose()?;
+        let features: Vec<f64> = features.unwrap_or_default();
+        if !features.is_empty() && features.len() != expected
+            || !features.iter().all(|feature| feature.is_finite())
+        {
+            let found = features.len();
+            return Err(value_error(format!("features: {found} numbers, expected {expected} finite ones")));
+        }
+        Ok(Context { segment: segment.unwrap_or(NO_SEGMENT), features: users.clipped(py, features)? })
+    }
+
     /// A dict from items to their entries in the table, each as `value` makes it.
     fn entries<'py, T: IntoPyObject<'py>>(
         &self,
@@ -442,6 +447,7 @@ impl LivePolicy {
         positions=None, examination=None, order=None, prior=None, query=None, window=None, explore=0.0, propensities=false, draws=None, epsilon=0.05, skips="at-close",
         keep_open=None, keep_retired=None, seed=None, **parameters))]
     fn new(
+        py: Python<'_>,
         name: &str,
         model: Option<&str>,
         items: Option<&Bound<'_, PyAny>>,
@@ -452,7 +458,7 @@ impl LivePolicy {
         examination: Option<&Bound<'_, PyAny>>,
         order: Option<&Bound<'_, PyAny>>,
         prior: Option<&Bound<'_, PyAny>>,
-        query: Option<&str>,
+        query: Option<&Bound<'_, PyAny>>,
         window: Option<&Bound<'_, PyAny>>,
         explore: f64,
         propensities: bool,
@@ -477,6 +483,7 @@ impl LivePolicy {
             ..Given::default()
         };
         let prior = prior.map(Prior::read).transpose()?;
+        let query = query.map(|query| query_text(query, None)).transpose()?;
         let drawing = drawing(draws, epsilon)?;
         let default = Settings::default();
         let settings = Settings {
@@ -529,14 +536,15 @@ impl LivePolicy {
             let mut player = build(spec, protocol_of(&spec, model, &given)?, &given)?;
             match prior {
                 None | Some(Prior::Estimated) => {}
-                Some(prior) => player.set_prior(&prior, query)?,
+                Some(prior) => player.set_prior(&prior, query.as_deref())?,
             }
             player.into_live(settings)?
         };
-        let mut state =
-            State { live, generator: generator(seed)?, names: Vec::new(), handles: BTreeMap::new() };
+        let users = Arc::new(fit.as_deref().map(UserNames::of).unwrap_or_default());
+        let (names, handles) = (Vec::new(), BTreeMap::new());
+        let mut state = State { live, generator: generator(seed)?, names, handles, users };
         if let Some(fit) = fit {
-            state.begin_with(&fit, has_items.then_some(items))?;
+            state.begin_with(py, &fit, has_items.then_some(items))?;
         } else {
             for (name, features) in items {
                 state.add(name, features.as_deref())?;
@@ -588,20 +596,35 @@ impl LivePolicy {
     ///     >>> live.begin_with(fit(log, model="pbm")), live.table()["b"]
     ///     (2, [(0, 0), (50, 0)])
     #[pyo3(signature = (fitted, query=None))]
-    fn begin_with(&self, py: Python<'_>, fitted: &Bound<'_, Fitted>, query: Option<&str>) -> PyResult<usize> {
+    fn begin_with(
+        &self,
+        py: Python<'_>,
+        fitted: &Bound<'_, Fitted>,
+        query: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
         let mut state = self.lock(py)?;
         if state.told().is_some() {
             let name = with!(&state.live, live => live.policy().policy().spec().name());
             return Err(value_error(format!("`{name}` begins with a ContextFit: give it as prior")));
         }
-        let items = fitted.get().items_of(state.live.model(), query)?;
-        for (text, tallies) in &items {
-            let number = text.parse().ok().map(Name::Number).and_then(|name| state.find(&name));
-            let text = Name::Text(text.clone());
-            if number.is_none() && state.find(&text).is_none() {
-                state.add(text.clone(), None)?;
+        let (items, of) = fitted.get().items_of(state.live.model(), query)?;
+        let name = |(text, _): &CountedItem| {
+            let name = Name::read("item", &typed(py, text, of)?)?;
+            // Names in a text file have no type: they take that of the items.
+            let twin = name.twin().filter(|_| of.is_text() && state.check_type("item", &name).is_err());
+            let name = twin.unwrap_or(name);
+            if state.find(&name).is_some() {
+                Ok(name)
+            } else {
+                state.check_type("item", &name).map(|()| name)
             }
-            let Some(item) = number.or_else(|| state.find(&text)) else { continue };
+        };
+        let names = items.iter().map(name).collect::<PyResult<Vec<_>>>()?;
+        for (name, (_, tallies)) in names.into_iter().zip(&items) {
+            if state.find(&name).is_none() {
+                state.add(name.clone(), None)?;
+            }
+            let Some(item) = state.find(&name) else { continue };
             with!(&mut state.live, live => {
                 let kinds = live.entries(item).count();
                 for &(position, tally) in tallies.iter().filter(|(position, _)| kinds == 1 || *position < kinds) {
@@ -643,15 +666,23 @@ impl LivePolicy {
     ///
     /// Args:
     ///     id: name of the decision.
-    ///     only: the items that may be shown; others, and those that are not there, are ignored. By
-    ///         default all.
-    ///     except_: items that must not be shown.
-    ///     features: those of the user, for a policy that sees who asks.
-    ///     segment: that of the user, from 0.
+    ///     only: the items that may be shown. By default all. Names of no item are ignored, with a
+    ///         warning.
+    ///     except_: items that must not be shown. Names as in only.
+    ///     features: those of the user, for a policy that sees who asks; after a ContextFit also a
+    ///         dict by name. Features outside the range of the log are clipped to it, with a
+    ///         warning.
+    ///     segment: that of the user, from 0, or after a ContextFit by name. One that the log did
+    ///         not have has no effect.
     ///
     /// Returns:
     ///     The items from the top down, fewer than positions if there are no more; empty without
     ///     any. For an earlier decision, items that were forgotten since are None.
+    ///
+    /// Raises:
+    ///     TypeError: a name of another type than the items', such as '3' where items are ints.
+    ///     ValueError: the decision was made before, and its list has an item that only or except_
+    ///         now rules out.
     #[pyo3(signature = (id, only=None, except_=None, *, features=None, segment=None))]
     fn decide<'py>(
         &self,
@@ -664,14 +695,22 @@ impl LivePolicy {
     ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
         let id = Name::read("id", id)?;
         let (only, except) = (Name::of_each("only", only)?, Name::of_each("except_", except_)?);
+        let user = self.user(py, features, segment)?;
+        for (what, names) in [("only", &only), ("except_", &except)] {
+            let unknown = match names {
+                Some(names) => self.lock(py)?.some(what, names)?.1,
+                None => None,
+            };
+            // Without the lock: a warning may call anything.
+            unknown.map_or(Ok(()), |unknown| warn(py, unknown))?;
+        }
         let mut state = self.lock(py)?;
-        let user = state.user(features, segment)?;
-        let except = except.map(|names| state.some(&names));
-        let only = only.map(|names| {
-            let mut items = state.some(&names);
+        let items = |names: &Vec<Name>| state.some("items", names).map(|(items, _)| items);
+        let except = except.as_ref().map(items).transpose()?;
+        let mut only = only.as_ref().map(items).transpose()?;
+        if let Some(items) = &mut only {
             items.retain(|item| except.as_ref().is_none_or(|except| !except.contains(item)));
-            items
-        });
+        }
         let among = match (&only, &except) {
             (Some(only), _) => Among::Only(only),
             (None, Some(except)) => Among::Except(except),
@@ -679,6 +718,15 @@ impl LivePolicy {
         };
         let State { live, generator, .. } = &mut *state;
         let list = with!(live, live => live.decide_for(&id, &user, among, usize::MAX, generator).to_vec());
+        let is_excluded = |item: &&Handle| match among {
+            Among::All => false,
+            Among::Only(items) => !items.contains(item),
+            Among::Except(items) => items.contains(item),
+        };
+        if let Some(name) = list.iter().filter(is_excluded).find_map(|item| state.name(*item)) {
+            let fault = format!("decision {id} was made before, with {name}, which may not be shown now");
+            return Err(value_error(format!("{fault}: give another id")));
+        }
         let name = |item| state.name(item).map(|name| name.to_python(py)).transpose();
         list.into_iter().map(name).collect()
     }
@@ -715,13 +763,13 @@ impl LivePolicy {
     ) -> PyResult<&'static str> {
         let id = Name::read("id", id)?;
         let names = Name::of_each("items", Some(items))?.unwrap_or_default();
+        let user = self.user(py, features, segment)?;
         let mut state = self.lock(py)?;
         let items = names.iter().map(|name| state.known(name)).collect::<PyResult<Vec<_>>>()?;
         if let Some(place) = (1..items.len()).find(|&place| items[..place].contains(&items[place])) {
             let name = names[place].to_python(py)?.repr()?;
             return Err(value_error(format!("items[{place}] is {name}, which is there before")));
         }
-        let user = state.user(features, segment)?;
         with!(&mut state.live, live => live.show_to(&id, &user, &items)).map(word).map_err(value_error)
     }
 
@@ -795,7 +843,8 @@ impl LivePolicy {
         let state = self.lock(py)?;
         let items: Vec<Handle> = with!(&state.live, live => live.items().collect());
         let names = items.into_iter().filter_map(|item| state.name(item).map(|name| (item, name))).collect();
-        let saved = Saved { format: FORMAT, generator: state.generator.clone(), names, live: &state.live };
+        let (generator, users) = (state.generator.clone(), UserNames::clone(&state.users));
+        let saved = Saved { format: FORMAT, generator, names, users, live: &state.live };
         Ok(PyBytes::new(py, &serde_json::to_vec(&saved).map_err(value_error)?))
     }
 
@@ -807,7 +856,7 @@ impl LivePolicy {
     fn load(_class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
         let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved policy: {fault}"));
         let saved: Saved<Value, Name> = serde_json::from_slice(data).map_err(|error| invalid(&error))?;
-        let Saved { format, generator, names, live } = saved;
+        let Saved { format, generator, names, users, live } = saved;
         // As `Policy` is read: from the text itself, policies would be compiled once more.
         let live = AnyLive::deserialize(live).map_err(|error| invalid(&error))?;
         if format != FORMAT {
@@ -820,7 +869,8 @@ impl LivePolicy {
         if !items.iter().eq(names.iter().map(|(item, _)| item)) {
             return Err(invalid(&"the names are not those of the items"));
         }
-        let mut state = State { live, generator, names: Vec::new(), handles: BTreeMap::new() };
+        let mut state =
+            State { live, generator, names: Vec::new(), handles: BTreeMap::new(), users: users.into() };
         for (item, name) in names {
             if state.handles.contains_key(&name) {
                 return Err(invalid(&"two items have the same name"));

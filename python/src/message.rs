@@ -1,7 +1,8 @@
 //! Messages of exceptions, and words that arguments stand for.
 
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
-use pyo3::{PyErr, PyResult};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
+use pyo3::{PyErr, PyResult, Python};
+use std::ffi::CString;
 use std::fmt::Display;
 
 /// `ValueError` with this message.
@@ -17,6 +18,12 @@ pub(crate) fn type_error(message: impl Display) -> PyErr {
 /// `MemoryError` with this message.
 pub(crate) fn memory_error(message: impl Display) -> PyErr {
     PyMemoryError::new_err(message.to_string())
+}
+
+/// Warns with this message: an error where warnings are errors.
+pub(crate) fn warn(py: Python<'_>, message: impl Display) -> PyResult<()> {
+    let message = CString::new(message.to_string().replace('\0', "\\0")).map_err(value_error)?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)
 }
 
 /// The mutex is poisoned.

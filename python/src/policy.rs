@@ -4,10 +4,11 @@ use crate::arrays::{self, room};
 use crate::batch::Batch;
 use crate::catalogue::{parameters_of, spec_of, to_parameters, to_value};
 use crate::clicks;
-use crate::context::{self, Contexts, Told};
+use crate::context::{self, Contexts, Told, UserNames};
 use crate::decision::{Decision, Origin, fault};
 use crate::fit::{ContextFit, Fitted, FromFit};
 use crate::message::{broken, type_error, value_error};
+use crate::name::query_text;
 use crate::names::{self, Names};
 use crate::play::{Play, filled};
 use crate::prior::Prior;
@@ -18,6 +19,7 @@ use crate::task::{Given, build, count, generator, is_alive, protocol_named, prot
 use ::live::Estimator;
 use click_models::{Clicks, Context};
 use confidence::Probability;
+use numpy::PyArray1;
 use policies::catalogue::{Kind, Note, ParameterRow, Protocol, find};
 use policies::{Drawing, NamedArray, Tally};
 use pyo3::prelude::*;
@@ -69,6 +71,8 @@ struct Saved {
     items: Option<Vec<Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     estimator: Option<Estimator>,
+    #[serde(default, skip_serializing_if = "UserNames::is_empty")]
+    users: UserNames,
 }
 
 /// A policy of the catalogue: it chooses what to show, and learns from the clicks.
@@ -129,6 +133,7 @@ struct Saved {
 pub(crate) struct Policy {
     origin: Arc<Origin>,
     names: Option<Arc<Names>>,
+    users: Arc<UserNames>,
     state: Mutex<State>,
 }
 
@@ -201,7 +206,23 @@ impl Policy {
         let knowledge = state.player.told();
         let told = knowledge.context.as_ref().map(Told::of);
         let origin = Origin { spec: state.player.spec(), protocol, sizes: knowledge.sizes, told };
-        Self { origin: Arc::new(origin), names, state: Mutex::new(state) }
+        Self { origin: Arc::new(origin), names, users: Arc::default(), state: Mutex::new(state) }
+    }
+
+    /// The policy that begins with a log of these segments and features.
+    pub(crate) fn for_users(self, users: UserNames) -> Self {
+        Self { users: Arc::new(users), ..self }
+    }
+
+    /// The contexts of `n` users, or of one.
+    fn contexts<'py>(
+        &self,
+        py: Python<'py>,
+        n: Option<usize>,
+        features: Option<&Bound<'py, PyAny>>,
+        segments: (&'static str, Option<&Bound<'py, PyAny>>),
+    ) -> PyResult<Contexts> {
+        Contexts::read(py, (&self.origin, &self.users), n, ("features", features), segments)
     }
 
     /// Whether the policy is told who asks.
@@ -245,7 +266,8 @@ impl Policy {
             coins: state.coins.clone(),
             estimator: state.estimator.clone(),
         };
-        Ok(Self { origin: Arc::clone(&self.origin), names: self.names.clone(), state: Mutex::new(copied) })
+        let (origin, users) = (Arc::clone(&self.origin), Arc::clone(&self.users));
+        Ok(Self { origin, names: self.names.clone(), users, state: Mutex::new(copied) })
     }
 }
 
@@ -269,7 +291,7 @@ impl Policy {
         segments: Option<&Bound<'_, PyAny>>,
         horizon: Option<&Bound<'_, PyAny>>,
         prior: Option<&Bound<'_, PyAny>>,
-        query: Option<&str>,
+        query: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
@@ -292,16 +314,20 @@ impl Policy {
         let spec = spec_of(name, parameters)?;
         let protocol = protocol_of(&spec, model, &given)?;
         let mut player = build(spec, protocol, &given)?;
-        let mut estimator = None;
+        let (mut estimator, mut users) = (None, UserNames::default());
         if let Some(prior) = prior {
             let mut prior = Prior::read(prior)?;
             if player.coefficients().is_some() {
                 prior = prior.of_coefficients(py, names.as_deref())?;
             }
-            player.set_prior(&prior, query)?;
+            if let Prior::Contexts(fit) = &prior {
+                users = UserNames::of(fit);
+            }
+            let query = query.map(|query| query_text(query, None)).transpose()?;
+            player.set_prior(&prior, query.as_deref())?;
             estimator = matches!(prior, Prior::Estimated).then(Estimator::default);
         }
-        Ok(Self::of_estimate(player, generator(seed)?, protocol, names, estimator))
+        Ok(Self::of_estimate(player, generator(seed)?, protocol, names, estimator).for_users(users))
     }
 
     /// The policy of a query that begins with what a fit knows: its items by name and its
@@ -333,7 +359,7 @@ impl Policy {
     fn from_fit(
         class: &Bound<'_, PyType>,
         fitted: &Bound<'_, PyAny>,
-        query: Option<&str>,
+        query: Option<&Bound<'_, PyAny>>,
         policy: Option<&str>,
         model: Option<&str>,
         horizon: Option<&Bound<'_, PyAny>>,
@@ -393,15 +419,35 @@ impl Policy {
 
     /// The items to show for good, as far as the policy knows: the best items, from the top
     /// position down, of a policy that identifies them; the best item, a list of one, of a policy
-    /// that compares pairs; None for all others. Draws no number from the policy's generator.
+    /// that compares pairs; of one that estimates coefficients of features, those of the largest
+    /// mean for this user; None for all others. Draws no number from the policy's generator.
+    ///
+    /// Args:
+    ///     features, segment: of the user, as of `select`.
     ///
     /// Examples:
     ///     >>> Policy("rucb", "dueling", items=["a", "b"], seed=1).recommend()
     ///     ['b']
-    fn recommend<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+    #[pyo3(signature = (*, features=None, segment=None))]
+    fn recommend<'py>(
+        &self,
+        py: Python<'py>,
+        features: Option<&Bound<'py, PyAny>>,
+        segment: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+        let user = self.contexts(py, None, features, ("segment", segment))?.one();
         let recommended = {
-            let state = self.lock(py)?;
-            state.player.recommend(&mut state.generator.clone())
+            let mut state = self.lock(py)?;
+            let State { player, generator, .. } = &mut *state;
+            let scores = player.coefficients().map(|coefficients| coefficients.scores(&user));
+            match scores.iter().flatten().find(|scores| scores.name == "mean") {
+                Some(mean) => {
+                    let means = PyArray1::from_iter(py, mean.numbers.iter().map(|number| -number));
+                    let order: Vec<u32> = means.call_method1("argsort", (-1, "stable"))?.extract()?;
+                    Some(order.into_iter().take(self.origin.width()).collect())
+                }
+                None => player.recommend(&mut generator.clone()),
+            }
         };
         self.named(py, recommended)
     }
@@ -450,7 +496,7 @@ impl Policy {
         features: Option<&Bound<'py, PyAny>>,
         segment: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let user = Contexts::read(&self.origin, None, ("features", features), ("segment", segment))?;
+        let user = self.contexts(py, None, features, ("segment", segment))?;
         let mut state = self.lock(py)?;
         if let Some(coefficients) = state.player.coefficients() {
             return arrays_of(py, coefficients.scores(&user.one()));
@@ -545,9 +591,11 @@ impl Policy {
     ///
     /// Args:
     ///     features: the user's, shape (user_features,), for a policy that was told of them. The
-    ///         decision carries them, and `update` learns with them.
-    ///     segment: the user's segment, from 0. One that was not announced has no effect of its
-    ///         own; "segmented" has one more policy for all of these.
+    ///         decision carries them, and `update` learns with them. After a ContextFit also a dict
+    ///         by name; features outside the range of the log are clipped to it, with a warning.
+    ///     segment: the user's segment, from 0, or after a ContextFit by name. One that was not
+    ///         announced has no effect of its own; "segmented" has one more policy for all of
+    ///         these.
     ///     propensities: whether to tell the propensities (policies that choose lists).
     ///     draws: number of lists that are drawn, from 1 to 10,000. The variance of a weight is
     ///         3.6, 1.2 and 1.1 times that of the policy's own probabilities with 20, 100 and 400
@@ -579,7 +627,7 @@ impl Policy {
         epsilon: f64,
     ) -> PyResult<Decision> {
         let drawing = drawing(draws, epsilon)?;
-        let user = Contexts::read(&self.origin, None, ("features", features), ("segment", segment))?.one();
+        let user = self.contexts(py, None, features, ("segment", segment))?.one();
         let mut action = vec![0; self.origin.width()];
         let mut state = self.lock(py)?;
         let State { player, generator, .. } = &mut *state;
@@ -645,8 +693,9 @@ impl Policy {
     ///
     /// Args:
     ///     n: number of decisions.
-    ///     features: those of every user, shape (n, user_features), as of `select`.
-    ///     segments: that of every user, an array of integers of shape (n,).
+    ///     features: those of every user, shape (n, user_features), or a dict of arrays of shape
+    ///         (n,), as of `select`.
+    ///     segments: that of every user, an array of integers or of names, shape (n,).
     ///
     /// Raises:
     ///     ValueError: n is negative, a wrong shape, or a feature that is not finite.
@@ -666,7 +715,7 @@ impl Policy {
         segments: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Batch> {
         let n = size("n", Some(n))?.unwrap_or(0);
-        let users = Contexts::read(&self.origin, Some(n), ("features", features), ("segments", segments))?;
+        let users = self.contexts(py, Some(n), features, ("segments", segments))?;
         let width = self.origin.width();
         let (mut actions, mut notes) = (room::<u32>(n.saturating_mul(width))?, room::<Note>(n)?);
         actions.resize(n * width, 0);
@@ -781,7 +830,7 @@ impl Policy {
             }
         }
         let n = if is_single { None } else { Some(actions.len() / width) };
-        let users = Contexts::read(&self.origin, n, ("features", features), ("segments", segments))?;
+        let users = self.contexts(py, n, features, ("segments", segments))?;
         let seen = if is_single {
             vec![clicks::one(protocol, &actions, clicks, observed)?]
         } else {
@@ -845,9 +894,9 @@ impl Policy {
         if let Some(estimator) = &saved.estimator {
             estimator.check().map_err(|error| invalid(&error))?;
         }
-        let Saved { generator, coins, estimator, .. } = saved;
+        let Saved { generator, coins, estimator, users, .. } = saved;
         let state = State { player, generator, coins, estimator };
-        Ok(Self::with_state(state, protocol, names))
+        Ok(Self::with_state(state, protocol, names).for_users(users))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -881,6 +930,7 @@ impl Policy {
                 policy: state.player.saved().map_err(value_error)?,
                 items,
                 estimator: state.estimator.clone(),
+                users: UserNames::clone(&self.users),
             }
         };
         Ok(PyBytes::new(py, &serde_json::to_vec(&saved).map_err(value_error)?))

@@ -2,6 +2,7 @@
 
 use crate::fit::{ContextFit, Fitted};
 use crate::message::{type_error, value_error};
+use crate::name::typed;
 use crate::names::Names;
 use click_logs::fit::Model;
 use click_logs::parameters::{item_prior, item_prior_in};
@@ -9,6 +10,7 @@ use policies::catalogue::{Catalogued, NamedPolicy, NamedTable, Protocol};
 use policies::{Error, Tallies as _};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use std::path::PathBuf;
 
 /// The prior of the attraction of items.
@@ -67,9 +69,12 @@ impl Prior {
         let names = names.map(|names| names.all(py));
         for (index, (name, expected)) in names.into_iter().flatten().zip(&fit.items).enumerate() {
             let found = name.str()?.to_string();
-            if found != *expected {
+            let is_same =
+                found == *expected && (fit.item_type.is_text() || !name.is_instance_of::<PyString>());
+            if !is_same {
+                let (name, expected) = (name.repr()?, typed(py, expected, fit.item_type)?.repr()?);
                 return Err(value_error(format!(
-                    "prior: item {index} is {found:?}, that of the fit {expected:?}"
+                    "prior: item {index} is {name}, that of the fit {expected}"
                 )));
             }
         }

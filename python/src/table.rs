@@ -12,10 +12,12 @@ use arrow_array::{
     RecordBatchIterator, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema};
+use click_logs::parameters::IdType;
 use numpy::{Element, PyArray1};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PySlice, PySliceIndices, PyString, PyTuple};
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// A column: a value for each row, or none where it is missing.
@@ -53,6 +55,21 @@ impl Column {
             DataType::LargeUtf8 => Self::texts(parts.flat_map(ArrayRef::as_string::<i64>)),
             _ => Self::floats(parts.flat_map(ArrayRef::as_primitive::<Float64Type>)),
         }
+    }
+
+    /// Names of a log, or `None` where one is missing, with the type that they had there.
+    pub(crate) fn names<T: AsRef<str>>(names: impl IntoIterator<Item = Option<T>>, of: IdType) -> Self {
+        fn numbers<N: FromStr>(names: &[Option<impl AsRef<str>>]) -> Option<Vec<Option<N>>> {
+            names
+                .iter()
+                .map(|name| name.as_ref().map(|name| name.as_ref().parse()).transpose().ok())
+                .collect()
+        }
+        let names: Vec<Option<T>> = names.into_iter().collect();
+        let whole = || {
+            numbers::<i64>(&names).map(Self::integers).or_else(|| numbers::<u64>(&names).map(Self::counts))
+        };
+        if of.is_text() { None } else { whole() }.unwrap_or_else(|| Self::texts(names))
     }
 
     /// Texts, or `None` where one is missing.
@@ -123,7 +140,8 @@ impl Table {
     /// All columns by name, as numpy arrays: a dict, which pandas.DataFrame takes.
     ///
     /// Numbers and truth values have their own types. A missing number is NaN, in a column of
-    /// floats; a missing text or truth value is None, in a column of objects.
+    /// floats; a missing text, truth value or whole number of either sign, such as a name, is None,
+    /// in a column of objects.
     fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for (name, array) in self.names().iter().zip(self.0.columns()) {
@@ -231,27 +249,8 @@ impl Table {
     }
 
     /// The first rows, for notebooks.
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        const SHOWN: usize = 10;
-        let cells = |tag: &str, texts: Vec<String>| {
-            texts.iter().map(|text| format!("<{tag}>{}</{tag}>", escaped(text))).collect::<Vec<_>>().concat()
-        };
-        let mut html = format!("<table><thead><tr>{}</tr></thead><tbody>", cells("th", self.names()));
-        let shown = self.head(SHOWN).0;
-        let columns = shown.columns().iter().map(|array| to_list(py, array)).collect::<PyResult<Vec<_>>>()?;
-        for place in 0..shown.num_rows() {
-            let text = |column: &Bound<'_, PyList>| {
-                let value = column.get_item(place)?;
-                Ok(if value.is_none() { String::new() } else { value.str()?.to_string_lossy().into_owned() })
-            };
-            let row = columns.iter().map(text).collect::<PyResult<Vec<String>>>()?;
-            html += &["<tr>", &cells("td", row), "</tr>"].concat();
-        }
-        html += "</tbody></table>";
-        match self.0.num_rows() {
-            rows if rows > SHOWN => Ok(format!("{html}<p>{SHOWN} of {rows} rows</p>")),
-            _ => Ok(html),
-        }
+    fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<String> {
+        slf.py().import("click_bandits._frames")?.call_method1("html", (&slf,))?.extract()
     }
 
     /// The schema for libraries that read Arrow.
@@ -298,9 +297,6 @@ fn to_numpy<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyAny
         DataType::UInt64 if !missing => of(py, array.as_primitive::<UInt64Type>().values()),
         DataType::Boolean if !missing => of(py, &array.as_boolean().values().iter().collect::<Vec<bool>>()),
         DataType::Float64 => floats(&mut array.as_primitive::<Float64Type>().iter()),
-        DataType::Int64 => {
-            floats(&mut array.as_primitive::<Int64Type>().iter().map(|value| value.map(|value| value as f64)))
-        }
         DataType::UInt64 => floats(
             &mut array.as_primitive::<UInt64Type>().iter().map(|value| value.map(|value| value as f64)),
         ),

@@ -51,9 +51,11 @@ def as_csv(log, path):
 
 
 def content(fitted):
-    """The parameters without the size of the files, which tables in memory do not have."""
+    """The parameters without the size of the files, which tables in memory do not have, and the type of the items, which text
+    does not have."""
     record = json.loads(fitted.to_json())
     del record["log"]["bytes"], record["log"]["files"]
+    record.pop("item_type", None)
     return record
 
 

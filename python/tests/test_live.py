@@ -411,7 +411,7 @@ def test_it_begins_with_what_a_log_counted():
     # Numbers are the names of a log of numbers.
     numbers = fit({**log, "item": ["abc".index(item) for item in log["item"]]}, model="dcm")
     live = Live("dcm-ts", "dcm", positions=2, items=[1], seed=1)
-    assert live.begin_with(numbers) == 3 and live.table()[1] == [(55, 50)] and set(live.items) == {1, "0", "2"}
+    assert live.begin_with(numbers) == 3 and live.table()[1] == [(55, 50)] and set(live.items) == {0, 1, 2}
     restored = Live.load(live.save())
     assert restored.table() == live.table() and restored.decide(1) == live.decide(1)
     with pytest.raises(ValueError, match="`hybrid-ts` begins with a ContextFit: give it as prior"):

@@ -24,7 +24,7 @@ def test_names_stand_for_numbers():
         numbered.update(other, [False, click])
     assert list(named.table()) == ITEMS and list(named.table().values()) == list(numbered.table().values())
     batch, other = named.select_batch(5), numbered.select_batch(5)
-    assert (batch.actions == other.actions).all()
+    assert (batch.numbers == other.actions).all() and batch.actions.tolist() == [list(one.action) for one in batch]
     assert [ITEMS.index(name) for name in batch[3].action] == list(other[3].action)
     assert batch.take([3])[0] == batch[3]
     users = models.Cascade([0.5, 0.4, 0.3, 0.2], 2, seed=1)

@@ -6,7 +6,6 @@
 //! lists that are held out, at most [`MOST_HELD_OUT`] or so.
 
 use click_logs::fit::{FitError, Model, Options, fit};
-use click_logs::parameters::IdType;
 use click_logs::{Format, Frame, ListNames, PersonalList, ReadReport, Reader, unit_hash};
 use click_models::{
     CascadeFeedback, CascadeModel, Clicks, Context, ContextKnown, DcmFeedback, DcmReward, DependentClick,
@@ -174,7 +173,7 @@ pub fn fit_contexts<E: From<ContextError>>(
         positions: world.shape.n_positions(),
         segments: names.segments().to_vec(),
         items: names.items().to_vec(),
-        item_type: IdType::Text,
+        item_type: report.ids.of()[0],
         user_features: settings.features.clone(),
         item_features: settings.items.as_ref().map_or_else(Vec::new, |items| items.features.clone()),
         ranges: summary.features.iter().map(|spread| spread.range).collect(),

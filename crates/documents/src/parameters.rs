@@ -52,6 +52,12 @@ pub struct Parameters<M = Vec<ModelRecord>, I = Vec<IdentifiabilityRecord>, R = 
     pub scope: Scope,
     /// The confidence level of intervals.
     pub level: f64,
+    /// The type of the names of items in the log.
+    #[serde(default, skip_serializing_if = "IdType::is_text")]
+    pub item_type: IdType,
+    /// The type of the names of queries in the log.
+    #[serde(default, skip_serializing_if = "IdType::is_text")]
+    pub query_type: IdType,
     /// The models that were fitted.
     pub models: M,
     /// Parameters of a position-based model that the counts cannot identify: one report per query,

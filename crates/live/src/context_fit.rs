@@ -123,11 +123,11 @@ pub const NO_SEGMENT: u32 = u32::MAX;
 /// log tells nothing of them, and one answer with a feature of 1e300 would outweigh the whole log.
 /// A feature without a range stays as it is.
 pub fn clip(ranges: &[[f64; 2]], features: &mut [f64]) -> usize {
-    let outside = ranges.iter().zip(features).filter_map(|(&[least, largest], feature)| {
+    let outside = |(&[least, largest], feature): (&[f64; 2], &mut f64)| {
         let clipped = feature.max(least).min(largest);
-        (clipped != std::mem::replace(feature, clipped)).then_some(())
-    });
-    outside.count()
+        usize::from(clipped != std::mem::replace(feature, clipped))
+    };
+    ranges.iter().zip(features).map(outside).sum()
 }
 
 impl ContextFit {
@@ -178,7 +178,7 @@ impl ContextFit {
             return self.ranges.clone();
         }
         let of_feature = |place: usize| {
-            let features = self.users.iter().map(|user| user.features[place]);
+            let features = self.users.iter().filter_map(|user| user.features.get(place).copied());
             features.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, largest], feature| {
                 [feature.min(least), feature.max(largest)]
             })
@@ -236,6 +236,7 @@ impl ContextFit {
             ("items", self.items.len(), known.n_items()),
             ("user_features", self.user_features.len(), known.n_user_features()),
             ("item_features", self.item_features.len(), known.n_item_features()),
+            ("ranges", self.ranges().len(), known.n_user_features()),
             ("scale of users", self.prior.scale().user().len(), known.n_user_features()),
             (
                 "of_positions",
@@ -260,11 +261,6 @@ impl ContextFit {
         let least = self.prior.least_precision();
         if least < LEAST_PRECISION {
             return Some(format!("prior: a precision of {least} found: expected at least {LEAST_PRECISION}"));
-        }
-        if ![0, self.user_features.len()].contains(&self.ranges.len())
-            || self.ranges.iter().any(|[least, largest]| least > largest)
-        {
-            return Some("ranges: expected the least and the largest value of each feature".to_owned());
         }
         if self.of_positions.iter().any(|number| !(0.0..=1.0).contains(number)) {
             return Some("of_positions: expected probabilities".to_owned());

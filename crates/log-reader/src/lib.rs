@@ -34,5 +34,5 @@ pub use read::{
     Format, Frame, Input, ReadColumn, Reader, RowColumn, TakeRows, Ubi, Value, formats, read_rows,
     read_rows_of_frame, read_ubi_clicks,
 };
-pub use read_report::{ReadReport, Skipped, UbiBase, UbiReport};
+pub use read_report::{IdTypes, ReadReport, Skipped, UbiBase, UbiReport};
 pub use session::{ListSessions, Pattern, QuerySessions, Session, Sessions};

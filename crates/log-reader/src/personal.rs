@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::lists::unit_hash;
 use crate::read::{Format, Frame, Input, Meaning, RowColumn, TakeRows, Value, read_rows, read_rows_of_frame};
-use crate::read_report::ReadReport;
+use crate::read_report::{IdTypes, ReadReport};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
@@ -181,8 +181,7 @@ impl<'a> PersonalLists<'a> {
     ) -> Result<ReadReport, Error> {
         let mut lists = Lists::new(self, names, take);
         let report = read_rows(&self.roles(), self.is_parquet, inputs, self.max_skipped, &mut lists)?;
-        lists.end();
-        Ok(report)
+        lists.end(report)
     }
 
     /// Hands the lists of a table in memory over, as [`Self::read`].
@@ -200,8 +199,7 @@ impl<'a> PersonalLists<'a> {
     ) -> Result<ReadReport, Error> {
         let mut lists = Lists::new(self, names, take);
         let report = read_rows_of_frame(&self.roles(), name, frame, self.max_skipped, stop, &mut lists)?;
-        lists.end();
-        Ok(report)
+        lists.end(report)
     }
 
     /// The columns that are read. Those of users, or without them of sessions, come first, since
@@ -229,6 +227,7 @@ struct Lists<'a, 'n> {
     items: Vec<u32>,
     clicks: u64,
     number: u64,
+    ids: IdTypes,
 }
 
 impl<'a, 'n> Lists<'a, 'n> {
@@ -249,11 +248,19 @@ impl<'a, 'n> Lists<'a, 'n> {
             items: vec![],
             clicks: 0,
             number: 0,
+            ids: IdTypes::default(),
         }
     }
 
-    /// Hands the last list over.
-    fn end(&mut self) {
+    /// Hands the last list over. The report of the log gets the types of its names.
+    fn end(mut self, report: ReadReport) -> Result<ReadReport, Error> {
+        self.hand_over();
+        self.ids.check()?;
+        Ok(ReadReport { ids: self.ids, ..report })
+    }
+
+    /// Hands the list over that was gathered.
+    fn hand_over(&mut self) {
         if self.items.is_empty() {
             return;
         }
@@ -332,7 +339,7 @@ impl TakeRows for Lists<'_, '_> {
         let is_first = position == 0;
         let is_same = session == self.session;
         if is_first || !is_same {
-            self.end();
+            self.hand_over();
             self.session = session;
         }
         if !is_first {
@@ -352,6 +359,7 @@ impl TakeRows for Lists<'_, '_> {
             return Err((click_at, Fault::ClicksAboveImpressions { impressions: 1 }));
         }
         let item = value(item_at);
+        self.ids.add(Some(item), query_at.map(value));
         let (item, known_item) = self.item(&item).map_err(in_column(item_at))?;
         // The context: that of the first line is kept once the whole line is without fault.
         let mut new_segment = None;

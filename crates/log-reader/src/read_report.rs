@@ -1,7 +1,9 @@
 //! Counts of what was read and what was skipped.
 
-use crate::error::Place;
+use crate::error::{Error, ErrorKind, Place};
 use crate::names::Id;
+use crate::read::Value;
+use documents::parameters::IdType;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -39,10 +41,46 @@ pub struct ReadReport {
     pub empty_files: u64,
     /// Byte order marks that were removed.
     pub byte_order_marks: u64,
+    /// The types of the names of items and of queries.
+    pub ids: IdTypes,
     /// Lines that a lenient reader skipped, by [`Fault::reason`](crate::Fault::reason).
     pub skipped: BTreeMap<Cow<'static, str>, Skipped>,
     /// For a log of User Behavior Insights.
     pub ubi: Option<UbiReport>,
+}
+
+/// The types of the names of items and of queries: whether there are whole numbers, and texts. Text
+/// files have texts. A column of Parquet or of a table in memory that has both is refused: 1 and "1"
+/// would be one name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdTypes([[bool; 2]; 2]);
+
+impl IdTypes {
+    /// Names of items and of queries of these types.
+    pub fn new(items: IdType, queries: IdType) -> Self {
+        Self([items, queries].map(|of| [!of.is_text(), of.is_text()]))
+    }
+
+    /// The types of the names of items and of queries.
+    pub fn of(self) -> [IdType; 2] {
+        self.0.map(|[whole, _]| if whole { IdType::Integer } else { IdType::Text })
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, item: Option<Value<'_>>, query: Option<Value<'_>>) {
+        for ([whole, text], value) in self.0.iter_mut().zip([item, query]) {
+            *whole |= matches!(value, Some(Value::Number(_) | Value::Negative(_)));
+            *text |= matches!(value, Some(Value::Text(_)));
+        }
+    }
+
+    /// Refuses a column of both types.
+    pub(crate) fn check(self) -> Result<(), Error> {
+        let Some(place) = self.0.iter().position(|found| *found == [true; 2]) else { return Ok(()) };
+        let column = ["item", "query"][place];
+        let message = format!("the column for `{column}` mixes whole numbers and texts: give all one type");
+        Err(Error::of(ErrorKind::Header, "", message))
+    }
 }
 
 /// Counts of the documents of a log of User Behavior Insights.
@@ -146,6 +184,12 @@ impl ReadReport {
     /// Adds the counts of another part of the log, except those of skipped lines.
     pub(crate) fn absorb(&mut self, other: &Self) {
         self.files += other.files;
+        self.ids
+            .0
+            .iter_mut()
+            .flatten()
+            .zip(other.ids.0.as_flattened())
+            .for_each(|(mine, more)| *mine |= more);
         for (mine, more) in [
             (&mut self.lines, other.lines),
             (&mut self.bytes, other.bytes),

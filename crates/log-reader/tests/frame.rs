@@ -212,3 +212,29 @@ fn a_long_text_of_many_rows_is_hashed_once() {
     // The texts of all rows together have 80 GB.
     assert!(started.elapsed().as_secs() < 5);
 }
+
+/// Items and queries have the types of their columns; a column that mixes types is refused.
+#[test]
+fn names_have_types() {
+    use documents::parameters::IdType::{Integer, Text};
+    let texts = |names: [&str; 2]| Box::new(Texts(names.map(|name| Some(name.to_owned())).into()));
+    let read = |items: [Box<dyn ReadColumn>; 2], columns: &str| {
+        let mut frame = Frame::new(["q", "i", "p", "c", "s"]);
+        for (list, items) in (1_u64..).zip(items) {
+            let rest: [Box<dyn ReadColumn>; 3] =
+                [Box::new(vec![1_u64, 2]), Box::new(vec![0_u64; 2]), Box::new(vec![list; 2])];
+            let columns = [texts(["7", "7"]) as Box<dyn ReadColumn>, items].into_iter().chain(rest).collect();
+            frame = frame.batch(2, columns).unwrap();
+        }
+        reader(columns).read_frame("log", &frame, None)
+    };
+    for columns in [COLUMNS, SESSIONS] {
+        let ids = read([Box::new(vec![1_i64, -2]), Box::new(vec![1.0, 3.0])], columns).unwrap().report.ids;
+        assert_eq!(ids.of(), [Integer, Text]);
+        let ids = read([texts(["1", "2"]), texts(["a", "1"])], columns).unwrap().report.ids;
+        assert_eq!(ids.of(), [Text, Text]);
+        let error = read([Box::new(vec![1_u64, 2]), texts(["1", "2"])], columns).unwrap_err();
+        assert!(error.to_string().contains("`item` mixes whole numbers and texts"), "{error}");
+    }
+    assert_eq!(reader(COLUMNS).read("log.csv", csv(0..3).as_bytes()).unwrap().report.ids.of(), [Text; 2]);
+}

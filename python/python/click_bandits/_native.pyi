@@ -135,7 +135,9 @@ _Integers = npt.NDArray[np.int64]
 _Floats = npt.NDArray[np.float64]
 _Numbers = Union[Sequence[float], npt.NDArray[np.floating[Any]]]
 _Matrix = Union[Sequence[Sequence[float]], npt.NDArray[np.floating[Any]]]
-_Features = Union[Sequence[float], Sequence[Sequence[float]], npt.NDArray[Any], _DataFrame]
+_Features = Union[Sequence[float], Sequence[Sequence[float]], npt.NDArray[Any], _DataFrame, Mapping[str, Any]]
+_Segment = Union[SupportsIndex, str]
+_Name = Union[int, str]
 _Model = Literal["pbm", "semi-bandit", "cascade", "dcm", "clicks-only", "dbn", "ccm", "ubm", "rank-one", "dueling"]
 _Parameter = Union[SupportsFloat, SupportsIndex, str, None]
 
@@ -292,7 +294,9 @@ class Decision:
 @final
 class Batch:
     @property
-    def actions(self) -> _Integers: ...
+    def actions(self) -> npt.NDArray[Any]: ...
+    @property
+    def numbers(self) -> _Integers: ...
     @property
     def policy(self) -> str: ...
     @property
@@ -326,7 +330,7 @@ class Policy:
         segments: SupportsIndex | None = None,
         horizon: SupportsIndex | None = None,
         prior: tuple[float, float] | Fitted | ContextFit | _Path | None = None,
-        query: str | None = None,
+        query: _Name | None = None,
         seed: _Seed | None = None,
         **parameters: _Parameter,
     ) -> Policy: ...
@@ -342,10 +346,12 @@ class Policy:
     def items(self) -> tuple[Any, ...]: ...
     @property
     def answer(self) -> list[Any] | None: ...
-    def recommend(self) -> list[Any] | None: ...
+    def recommend(
+        self, *, features: _Features | None = None, segment: _Segment | None = None
+    ) -> list[Any] | None: ...
     def table(self) -> dict[Any, list[tuple[int, int]]]: ...
     def scores(
-        self, *, features: _Features | None = None, segment: SupportsIndex | None = None
+        self, *, features: _Features | None = None, segment: _Segment | None = None
     ) -> dict[Any, Any]: ...
     def posterior(self) -> dict[str, _Floats]: ...
     def items_frame(self) -> Table: ...
@@ -353,7 +359,7 @@ class Policy:
     def from_fit(
         cls,
         fitted: Fitted | ContextFit,
-        query: str | None = None,
+        query: _Name | None = None,
         *,
         policy: str | None = None,
         model: Literal["pbm", "cascade", "dcm"] | None = None,
@@ -374,7 +380,7 @@ class Policy:
         self,
         *,
         features: _Features | None = None,
-        segment: SupportsIndex | None = None,
+        segment: _Segment | None = None,
         propensities: bool = False,
         draws: SupportsIndex | None = None,
         epsilon: SupportsFloat = 0.05,
@@ -400,7 +406,6 @@ class Policy:
     def __copy__(self) -> Policy: ...
     def __deepcopy__(self, _memo: Any) -> Policy: ...
 
-_Name = Union[int, str]
 _Taken = Literal["counted", "repeated", "unknown", "no such position", "closed"]
 
 @final
@@ -418,7 +423,7 @@ class Live:
         examination: _Numbers | None = None,
         order: Sequence[int] | npt.NDArray[np.integer[Any]] | str | None = None,
         prior: tuple[float, float] | Fitted | ContextFit | _Path | None = None,
-        query: str | None = None,
+        query: _Name | None = None,
         window: SupportsIndex | None = None,
         explore: SupportsFloat = 0.0,
         propensities: bool = False,
@@ -435,7 +440,7 @@ class Live:
     @property
     def prior(self) -> tuple[float, float] | None: ...
     def add(self, item: _Name, features: _Numbers | None = None) -> bool: ...
-    def begin_with(self, fitted: Fitted, query: str | None = None) -> int: ...
+    def begin_with(self, fitted: Fitted, query: _Name | None = None) -> int: ...
     def retire(self, item: _Name) -> bool: ...
     def forget(self, item: _Name) -> None: ...
     def decide(
@@ -444,16 +449,16 @@ class Live:
         only: Iterable[_Name] | None = None,
         except_: Iterable[_Name] | None = None,
         *,
-        features: _Numbers | None = None,
-        segment: SupportsIndex | None = None,
+        features: _Numbers | Mapping[str, SupportsFloat] | None = None,
+        segment: _Segment | None = None,
     ) -> list[Any]: ...
     def show(
         self,
         id: _Name,
         items: Iterable[_Name],
         *,
-        features: _Numbers | None = None,
-        segment: SupportsIndex | None = None,
+        features: _Numbers | Mapping[str, SupportsFloat] | None = None,
+        segment: _Segment | None = None,
     ) -> _Taken: ...
     def click(self, id: _Name, position: SupportsIndex) -> _Taken: ...
     def close(self, id: _Name, seen: SupportsIndex | None = None) -> _Taken: ...
@@ -925,7 +930,19 @@ class _DataFrame(Protocol):
     def columns(self) -> Any: ...
     def __getitem__(self, name: Any, /) -> Any: ...
 
-_Rows = Union[_Path, _ArrowStream, _DataFrame, dict[str, Any]]
+# A LazyFrame of polars, a Dataset or Scanner of pyarrow, a connection of DuckDB that has executed.
+class _Lazy(Protocol):
+    def collect_schema(self) -> Any: ...
+
+class _Dataset(Protocol):
+    def to_table(self) -> Any: ...
+
+class _Executed(Protocol):
+    def to_arrow_reader(self) -> Any: ...
+
+_Rows = Union[
+    _Path, _ArrowStream, _DataFrame, dict[str, Any], Sequence[dict[str, Any]], npt.NDArray[np.void], _Lazy, _Dataset, _Executed
+]
 _Log = Union[Sequence[_Path], _Rows]
 _Format = Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "ubi", "counts"]
 
@@ -976,7 +993,7 @@ def fit(
     segment: str | None = None,
     features: Sequence[str] | None = None,
     items: _Rows | None = None,
-    query: str | None = None,
+    query: _Name | None = None,
     ablate: bool = False,
 ) -> ContextFit: ...
 def evaluate(
@@ -1063,7 +1080,7 @@ class ContextFit:
     @property
     def segments(self) -> tuple[str, ...]: ...
     @property
-    def items(self) -> tuple[str, ...]: ...
+    def items(self) -> tuple[Any, ...]: ...
     @property
     def user_features(self) -> tuple[str, ...]: ...
     @property
@@ -1128,7 +1145,7 @@ class Fitted:
     def _restored(state: bytes) -> Fitted: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
     def instances(
-        self, model: str | None = None, queries: Sequence[str] | None = None
+        self, model: str | None = None, queries: Sequence[_Name] | None = None
     ) -> list[dict[str, Any]]: ...
     def answer(
         self, *, queries: int = 10, seed: int = 1, threads: int | None = None

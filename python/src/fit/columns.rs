@@ -1,7 +1,7 @@
 //! Columns of a table in memory, as rows of a log: Arrow arrays, and numpy arrays copied into them.
 
 use crate::arrays::refuse_masked;
-use crate::message::type_error;
+use crate::message::{type_error, value_error};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     ArrowPrimitiveType, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
@@ -179,8 +179,21 @@ pub(super) fn copied(of: &str, py: Python<'_>, name: &str, given: &Bound<'_, PyA
             }
         }
         "O" | "U" | "T" => {
-            let texts = array.call_method0("tolist")?;
-            let texts = texts.try_iter()?.enumerate().map(|(row, object)| text(of, name, row, &object?));
+            let objects = array.call_method0("tolist")?;
+            if let Ok(numbers) = objects.extract::<Vec<Option<i64>>>() {
+                return Ok(Arc::new(Int64Array::from(numbers)));
+            }
+            let mut found = [false; 2];
+            let texts = objects.try_iter()?.enumerate().map(|(row, object)| {
+                let object = object?;
+                found[0] |= object.is_instance_of::<PyString>();
+                found[1] |= object.is_instance_of::<PyInt>();
+                if found == [true; 2] {
+                    let mixes = "mixes whole numbers and texts: give all one type";
+                    return Err(value_error(format!("{of}: row {row}, column `{name}` {mixes}")));
+                }
+                text(of, name, row, &object)
+            });
             Arc::new(texts.collect::<PyResult<LargeStringArray>>()?)
         }
         _ => {

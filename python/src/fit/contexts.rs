@@ -5,6 +5,7 @@ use super::{Held, Models, of_log, of_log_of, reader_of, whole};
 use crate::interrupt::interruptible;
 use crate::json;
 use crate::message::value_error;
+use crate::name::typed;
 use crate::reduced::reduced;
 use answer::{ContextError, ContextSettings, fit_contexts};
 use click_logs::fit::Model;
@@ -35,7 +36,9 @@ const FILE: &str = "context.json";
 ///     >>> fitted.segments, fitted.items, fitted.report["gain"]["lower"] > 0
 ///     (('at', 'de'), ('a', 'b'), True)
 ///     >>> policy = Policy.from_fit(fitted, seed=1)
-///     >>> policy.select(segment=fitted.segments.index("de")).action
+///     >>> policy.recommend(segment="de")
+///     ['b', 'a']
+///     >>> policy.select(segment="de").action
 ///     ('b', 'a')
 ///     >>> ContextFit.from_json(fitted.to_json()).items
 ///     ('a', 'b')
@@ -78,8 +81,8 @@ impl ContextFit {
         self.fit.positions
     }
 
-    /// The names of the segments: the place of a name is the number that select takes. Empty if the
-    /// log has no segments.
+    /// The names of the segments, which select takes, as it takes their places. Empty if the log has
+    /// no segments.
     #[getter]
     fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.fit.segments)
@@ -88,7 +91,8 @@ impl ContextFit {
     /// The names of the items.
     #[getter]
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.fit.items)
+        let items = self.fit.items.iter().map(|item| typed(py, item, self.fit.item_type));
+        PyTuple::new(py, items.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The names of the features of users.

@@ -6,6 +6,7 @@ use super::state::{of_bytes, to_bytes};
 use super::{no_sessions, read_whole, reader_of, whole};
 use crate::json;
 use crate::message::{did_you_mean, value_error};
+use crate::name::{query_text, typed};
 use crate::reduced::reduced;
 use crate::simulate::{Watch, watched};
 use crate::table::{Column, Table};
@@ -13,7 +14,7 @@ use answer::{Decision, FittedUsers, Settings};
 use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Score, Transfer, Users, score};
 use click_logs::parameters::{self, ParameterRow, Parameters, for_each_parameter};
 use click_logs::study::{Checks, FilteredLog, Study};
-use click_logs::{Id, Part};
+use click_logs::{Id, IdTypes, Part};
 use experiment::TemporaryFile;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
@@ -66,13 +67,16 @@ impl Fitted {
     #[getter]
     fn parameters(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| {
-            let FilteredLog { counts, .. } = &self.study.log;
+            let FilteredLog { counts, report, .. } = &self.study.log;
             let mut rows: Vec<ParameterRow> = Vec::new();
             let Ok(()) = for_each_parameter(counts, &self.study.fits, |row| {
                 rows.push(row);
                 Ok::<(), Infallible>(())
             });
             let names = counts.names();
+            let of_ids = |ids: &mut dyn Iterator<Item = Option<Id>>, of| {
+                Column::names(ids.map(|id| id.map(|id| names.name(id))), of)
+            };
             let number = |value: fn(&Estimate) -> Option<f64>| {
                 Column::floats(rows.iter().map(|row| value(&row.estimate)))
             };
@@ -83,9 +87,9 @@ impl Fitted {
             };
             Table::new([
                 ("model", Column::texts(rows.iter().map(|row| Some(row.model.name())))),
-                ("query", Column::texts(rows.iter().map(|row| row.query.map(|query| names.name(query))))),
+                ("query", of_ids(&mut rows.iter().map(|row| row.query), report.ids.of()[1])),
                 ("kind", Column::texts(rows.iter().map(|row| Some(row.kind)))),
-                ("item", Column::texts(rows.iter().map(|row| row.item.map(|item| names.name(item))))),
+                ("item", of_ids(&mut rows.iter().map(|row| row.item), report.ids.of()[0])),
                 ("position", place(|row| row.position)),
                 ("last_click", place(|row| row.last_click)),
                 ("estimate", number(|estimate| Some(estimate.value).filter(|value| !value.is_nan()))),
@@ -174,14 +178,20 @@ impl Fitted {
     /// format="counts") reads them again.
     #[getter]
     fn counts(&self, py: Python<'_>) -> PyResult<Table> {
-        let counts = &self.whole("counts")?.log.counts;
+        let FilteredLog { counts, report, .. } = &self.whole("counts")?.log;
         py.detach(|| {
             let names = counts.names();
             let cells =
                 || counts.queries().flat_map(|query| query.cells().map(move |cell| (query.id(), cell)));
             Table::new([
-                ("query", Column::texts(cells().map(|(query, _)| Some(names.name(query))))),
-                ("item", Column::texts(cells().map(|(_, cell)| Some(names.name(cell.item))))),
+                (
+                    "query",
+                    Column::names(cells().map(|(query, _)| Some(names.name(query))), report.ids.of()[1]),
+                ),
+                (
+                    "item",
+                    Column::names(cells().map(|(_, cell)| Some(names.name(cell.item))), report.ids.of()[0]),
+                ),
                 ("position", Column::counts(cells().map(|(_, cell)| cell.position as u64 + 1))),
                 ("clicks", Column::counts(cells().map(|(_, cell)| cell.clicks))),
                 ("impressions", Column::counts(cells().map(|(_, cell)| cell.impressions))),
@@ -340,6 +350,9 @@ impl Fitted {
             let [own, others] = [self, other].map(|fitted| fitted.models().join(", "));
             return Err(value_error(format!("no model was fitted to both: {own} here, {others} there")));
         }
+        // Texts, unless both logs have whole numbers.
+        let [own, others] = [self, other].map(|fitted| fitted.study.log.report.ids.of());
+        let [of_items, of_queries] = [own[0].min(others[0]), own[1].min(others[1])];
         py.detach(|| {
             let mut rows: BTreeMap<ByName, [Option<Estimate>; 2]> = BTreeMap::new();
             for (side, fitted) in [self, other].into_iter().enumerate() {
@@ -360,9 +373,9 @@ impl Fitted {
             };
             Table::new([
                 ("model", Column::texts(rows.keys().map(|name| Some(name.model)))),
-                ("query", Column::texts(rows.keys().map(|name| name.query.clone()))),
+                ("query", Column::names(rows.keys().map(|name| name.query.as_ref()), of_queries)),
                 ("kind", Column::texts(rows.keys().map(|name| Some(name.kind)))),
-                ("item", Column::texts(rows.keys().map(|name| name.item.clone()))),
+                ("item", Column::names(rows.keys().map(|name| name.item.as_ref()), of_items)),
                 ("position", place(|name| name.position)),
                 ("last_click", place(|name| name.last_click)),
                 ("estimate", value(0)),
@@ -445,10 +458,13 @@ impl Fitted {
         &self,
         py: Python<'py>,
         model: Option<&str>,
-        queries: Option<Vec<String>>,
+        queries: Option<Vec<Bound<'py, PyAny>>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let fit = self.fit(model)?;
-        let counts = &self.study.log.counts;
+        let FilteredLog { counts, report, .. } = &self.study.log;
+        let of_query = |query: Bound<'py, PyAny>| query_text(&query, Some(report.ids.of()[1]));
+        let queries: Option<Vec<String>> =
+            queries.map(|queries| queries.into_iter().map(of_query).collect()).transpose()?;
         let names = counts.names();
         let known: Vec<(String, &QueryFit)> =
             fit.queries().iter().map(|query| (names.name(query.id).into_owned(), query)).collect();
@@ -476,8 +492,8 @@ impl Fitted {
                 )));
             };
             let (dict, log) = (instance(py, fit, name, users)?, PyDict::new(py));
-            let items = query.items.iter().map(|item| names.name(item.item).into_owned());
-            log.set_item("items", items.collect::<Vec<_>>())?;
+            let items = query.items.iter().map(|item| typed(py, &names.name(item.item), report.ids.of()[0]));
+            log.set_item("items", items.collect::<PyResult<Vec<_>>>()?)?;
             let positions = query.first_positions(n_positions).map(|position| position + 1);
             log.set_item("positions", positions.collect::<Vec<_>>())?;
             dict.set_item("log", log)?;
@@ -579,7 +595,8 @@ impl Fitted {
         let (counts, fits) = parameters::fits(&parameters);
         let options = Options { scope: parameters.scope, level: parameters.level, ..Options::default() };
         let without_users = vec![0; fits.len()];
-        let log = FilteredLog { counts, ..FilteredLog::default() };
+        let mut log = FilteredLog { counts, ..FilteredLog::default() };
+        log.report.ids = IdTypes::new(parameters.item_type, parameters.query_type);
         let study = Study { log, fits, without_users, ..Study::default() };
         Ok(Self { study, options, left_out: Vec::new(), json: Some(json) })
     }

@@ -2,8 +2,10 @@
 
 use super::{ContextFit, Fitted};
 use crate::catalogue::{spec_of, to_parameters};
+use crate::context::UserNames;
 use crate::live::fit_protocol;
 use crate::message::{did_you_mean, value_error};
+use crate::name::{query_text, typed};
 use crate::names::Names;
 use crate::policy::Policy;
 use crate::prior::Prior;
@@ -11,6 +13,7 @@ use crate::task::{Given, build, count, generator};
 use ::live::Counted;
 use click_logs::Id;
 use click_logs::fit::{Fit, ItemFit, Model, QueryFit, Users};
+use click_logs::parameters::IdType;
 use click_models::{Cascade, Dcm, ItemId, PositionBased};
 use policies::Tally;
 use policies::catalogue::{Family, PolicySpec, Protocol};
@@ -23,7 +26,7 @@ pub(crate) type CountedItem = (String, Vec<(usize, Tally)>);
 
 /// The arguments of `Policy.from_fit`.
 pub(crate) struct FromFit<'a, 'py> {
-    pub(crate) query: Option<&'a str>,
+    pub(crate) query: Option<&'a Bound<'py, PyAny>>,
     pub(crate) policy: Option<&'a str>,
     pub(crate) model: Option<&'a str>,
     pub(crate) horizon: Option<&'a Bound<'py, PyAny>>,
@@ -35,7 +38,9 @@ impl ContextFit {
     /// The policy that begins where the log ends.
     pub(crate) fn to_policy(&self, py: Python<'_>, from: &FromFit<'_, '_>) -> PyResult<Policy> {
         let fit = &self.fit;
-        let own = [("query", from.query, fit.query.as_deref()), ("model", from.model, Some(&*fit.model))];
+        let query = from.query.map(|query| query_text(query, None)).transpose()?;
+        let own =
+            [("query", query.as_deref(), fit.query.as_deref()), ("model", from.model, Some(&*fit.model))];
         for (name, found, expected) in own {
             if found.is_some() && found != expected {
                 let (found, expected) = (found.unwrap_or_default(), expected.unwrap_or("none"));
@@ -57,8 +62,10 @@ impl ContextFit {
         let spec = spec_of(from.policy.unwrap_or("hybrid-ts"), to_parameters(from.parameters)?)?;
         let mut player = build(spec, protocol, &given)?;
         player.set_prior(&Prior::Contexts(Box::new(fit.clone())), None)?;
-        let items = PyList::new(py, &fit.items)?;
-        Ok(Policy::of(player, generator(from.seed)?, protocol, Some(Arc::new(Names::of(&items)?))))
+        let items = fit.items.iter().map(|item| typed(py, item, fit.item_type));
+        let items = PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?;
+        let policy = Policy::of(player, generator(from.seed)?, protocol, Some(Arc::new(Names::of(&items)?)));
+        Ok(policy.for_users(UserNames::of(fit)))
     }
 }
 
@@ -102,14 +109,17 @@ impl Fitted {
         let (tallies, lists) = self.tallies(fit.model(), query);
         player.add(&tallies, lists)?;
         let names = self.study.log.counts.names();
-        let items = PyList::new(py, query.items.iter().map(|item| names.name(item.item).into_owned()))?;
+        let of = self.study.log.report.ids.of()[0];
+        let items = query.items.iter().map(|item| typed(py, &names.name(item.item), of));
+        let items = PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?;
         Ok(Policy::of(player, generator(from.seed)?, protocol, Some(Arc::new(Names::of(&items)?))))
     }
 
     /// The fit of the query of this name, or of the only one.
-    fn query_of<'a>(&self, fit: &'a Fit, name: Option<&str>) -> PyResult<&'a QueryFit> {
+    fn query_of<'a>(&self, fit: &'a Fit, name: Option<&Bound<'_, PyAny>>) -> PyResult<&'a QueryFit> {
         let names = self.study.log.counts.names();
-        let Some(name) = name else {
+        let name = name.map(|name| query_text(name, Some(self.study.log.report.ids.of()[1]))).transpose()?;
+        let Some(name) = name.as_deref() else {
             return match fit.queries() {
                 [only] => Ok(only),
                 queries => Err(value_error(format!("the fit has {} queries: give query=", queries.len()))),
@@ -146,8 +156,12 @@ impl Fitted {
         })
     }
 
-    /// The items of a query, with displays and clicks by position.
-    pub(crate) fn items_of(&self, model: Model, query: Option<&str>) -> PyResult<Vec<CountedItem>> {
+    /// The items of a query, with displays and clicks by position, and the type of their names.
+    pub(crate) fn items_of(
+        &self,
+        model: Model,
+        query: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Vec<CountedItem>, IdType)> {
         self.whole("Live.begin_with")?;
         let query = self.query_of(self.fit(Some(model.name()))?, query)?;
         let names = self.study.log.counts.names();
@@ -156,7 +170,7 @@ impl Fitted {
         for (item, position, tally) in self.tallies(model, query).0 {
             items[item.index()].1.push((position, tally));
         }
-        Ok(items)
+        Ok((items, self.study.log.report.ids.of()[0]))
     }
 
     /// The displays and clicks of a query: those of each position for "pbm", those that users

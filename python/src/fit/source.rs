@@ -172,7 +172,9 @@ pub(super) fn paths(log: &Bound<'_, PyAny>) -> PyResult<Option<Vec<PathBuf>>> {
     if is_path(log)? {
         return Ok(Some(vec![log.extract()?]));
     }
-    if log.cast::<PyList>().is_err() && log.cast::<PyTuple>().is_err() {
+    let is_list = log.cast::<PyList>().is_ok() || log.cast::<PyTuple>().is_ok();
+    // A list of dicts is a table.
+    if !is_list || log.len()? > 0 && log.get_item(0)?.cast::<PyDict>().is_ok() {
         return Ok(None);
     }
     let mut paths = Vec::new();
@@ -237,13 +239,18 @@ fn of_table(
             let names = ["query", "item", "position", "clicks", "impressions"];
             return Ok((Format::counts(), names.map(str::to_owned).to_vec()));
         }
-        let pairs = named.clone().unwrap_or_else(|| {
-            let user = contexts.map(|_| "user");
-            let known = Columns::KEYS.into_iter().chain(user);
-            let known = known.filter(|key| there.iter().any(|name| name == key));
-            let known = known.map(|key| (key.to_owned(), key.to_owned()));
-            known.chain(contexts.into_iter().flatten().cloned()).collect()
-        });
+        let mut pairs = named.clone().unwrap_or_else(|| contexts.cloned().unwrap_or_default());
+        // Columns that are not named have the names of their keys.
+        for key in Columns::KEYS.into_iter().chain(contexts.map(|_| "user")) {
+            let rivals = [("impressions", "session"), ("session", "impressions")];
+            let is_taken = |(other, column): &(String, String)| {
+                [other, column].contains(&&key.to_owned())
+                    || named.is_some() && rivals.contains(&(key, other.as_str()))
+            };
+            if there.iter().any(|name| name == key) && !pairs.iter().any(is_taken) {
+                pairs.push((key.to_owned(), key.to_owned()));
+            }
+        }
         let columns = Columns::named(pairs).map_err(|error| {
             if named.is_some() {
                 value_error(error)
@@ -270,52 +277,31 @@ pub(super) fn frame_of<T>(
     log: &Bound<'_, PyAny>,
     format: &NamedBy<'_, T>,
 ) -> PyResult<(Frame<'static>, T)> {
-    if let Ok(dict) = log.cast::<PyDict>() {
-        let there: Vec<String> = dict.keys().iter().filter_map(|key| key.extract().ok()).collect();
-        let (format, names) = format(&there)?;
-        return Ok((by_columns(of, log, &names, &there)?, format));
-    }
-    if is_data_frame(log)? {
-        let there: Vec<String> =
-            log.getattr("columns")?.try_iter()?.filter_map(|name| name.ok()?.extract().ok()).collect();
-        let (format, names) = format(&there)?;
-        let used: Vec<&String> = there.iter().filter(|name| names.contains(name)).collect();
-        if log.hasattr("__arrow_c_stream__")? {
-            // Only the named columns: others may hold what Arrow does not.
-            match batches(of, &log.get_item(PyList::new(log.py(), used)?)?) {
-                Ok(batches) => return Ok((of_batches(of, &batches, &names)?, format)),
-                // pandas hands out Arrow only with pyarrow, and refuses columns of mixed types;
-                // polars hands out columns of nulls with a buffer too many.
-                Err(error) if error.is_instance_of::<PyImportError>(log.py()) => {}
-                Err(error) if error.is_instance_of::<PyValueError>(log.py()) => {}
-                Err(error) if error.get_type(log.py()).name()?.to_string_lossy().starts_with("Arrow") => {}
-                Err(error) => return Err(error),
-            }
-        }
-        return Ok((by_columns(of, log, &names, &there)?, format));
-    }
-    if !log.hasattr("__arrow_c_stream__")? {
-        let found = log.get_type().name()?;
-        return Err(type_error(format!(
-            "{of}: expected a path, a list of paths, a table with __arrow_c_stream__, or a dict of arrays, got {found}"
-        )));
-    }
-    let batches = batches(of, log)?;
-    let (format, names) = format(&batches.0)?;
-    Ok((of_batches(of, &batches, &names)?, format))
-}
-
-/// Whether it is a frame of pandas or polars, whose columns are chosen by a list of names.
-fn is_data_frame(log: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let module = log.get_type().module()?;
-    let library = module.to_string_lossy();
-    let is_known = match library.split('.').next() {
-        Some("pandas") => true,
-        // Frames that are not computed yet have columns, and none to index.
-        Some("polars") => log.hasattr("__array__")?,
-        _ => false,
+    let frames = log.py().import("click_bandits._frames")?;
+    let resolved = frames.call_method1("resolved", (of, log))?;
+    let (log, there): (Bound<'_, PyAny>, Option<Vec<String>>) = resolved.extract()?;
+    let Some(there) = there else {
+        let batches = batches(of, &log)?;
+        let (format, names) = format(&batches.0)?;
+        return Ok((of_batches(of, &batches, &names)?, format));
     };
-    Ok(is_known && log.hasattr("columns")?)
+    let (format, names) = format(&there)?;
+    let used: Vec<&String> = there.iter().filter(|name| names.contains(name)).collect();
+    // Only the named columns: others may hold what Arrow does not.
+    let chosen = frames.call_method1("chosen", (&log, used))?;
+    if chosen.is_none() {
+        return Ok((by_columns(of, &log, &names, &there)?, format));
+    }
+    match batches(of, &chosen) {
+        Ok(batches) => return Ok((of_batches(of, &batches, &names)?, format)),
+        // pandas hands out Arrow only with pyarrow, and refuses columns of mixed types; polars hands
+        // out columns of nulls with a buffer too many.
+        Err(error) if error.is_instance_of::<PyImportError>(log.py()) => {}
+        Err(error) if error.is_instance_of::<PyValueError>(log.py()) => {}
+        Err(error) if error.get_type(log.py()).name()?.to_string_lossy().starts_with("Arrow") => {}
+        Err(error) => return Err(error),
+    }
+    Ok((by_columns(of, &chosen, &names, &there)?, format))
 }
 
 /// The names of the columns of a table that hands out Arrow, and all its batches.

@@ -1,12 +1,10 @@
 //! Progress of runs, and how they stop.
 
 use crate::interrupt;
-use crate::message::type_error;
+use crate::message::{type_error, warn};
 use experiment::{Observer, Plan, Step};
-use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -62,8 +60,7 @@ impl Watch {
         py.check_signals()?;
         let notes = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
         for note in notes {
-            let note = CString::new(note.replace('\0', " ")).unwrap_or_default();
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &note, 1)?;
+            warn(py, note)?;
         }
         let (ended, all) = (self.ended.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
         if all == 0 || last.replace(ended) == Some(ended) {

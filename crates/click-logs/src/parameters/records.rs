@@ -65,7 +65,7 @@ pub(super) fn made<'a>(
     options: &'a Options,
     keep: &'a dyn Fn(Id) -> bool,
 ) -> MadeParameters<'a> {
-    let names = counts.names();
+    let (names, [item_type, query_type]) = (counts.names(), report.ids.of());
     Parameters {
         schema: SCHEMA,
         log: log_record(report, n_queries),
@@ -78,6 +78,8 @@ pub(super) fn made<'a>(
         },
         scope: options.scope,
         level: options.level,
+        item_type,
+        query_type,
         models: Made::new(move || fits.iter().map(move |fit| model_record(fit, counts, keep))),
         identifiability: Made::new(move || {
             let reports = identifiability(counts, options.scope, FEW).into_iter();

@@ -99,6 +99,7 @@ impl ThreadReport {
         }
         let mut report = self.read;
         report.absorb(source);
+        report.ids.check()?;
         report.skipped =
             self.skipped.into_iter().map(|(reason, (skipped, _))| (reason.into(), skipped)).collect();
         if report.lines == 0 {

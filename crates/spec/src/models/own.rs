@@ -144,7 +144,8 @@ fn read<I: Named>(table: &Table<'_>) -> Result<OwnUsers<I>, Error> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the shape is checked below")]
     let list: Ranking = best.value.iter().map(|&item| ItemId::new(item as u32)).collect();
     if !list.fits(shape) || best.value.iter().any(|item| item.fract() != 0.0) {
-        return Err(best.field.error(format!("{list:?} is no list of these sizes")));
+        let items: Vec<String> = best.value.iter().map(ToString::to_string).collect();
+        return Err(best.field.error(format!("[{}] is no list of these sizes", items.join(", "))));
     }
     if !reward.value.is_finite() {
         return Err(reward.field.error("expected a finite number"));

@@ -272,6 +272,7 @@ impl<'a, 'b> Rows<'a, 'b> {
                 }
             };
         }
+        self.report.read.ids.add(values[ITEM], values[QUERY]);
         if self.table.hands_over {
             return self.row_to_hand_over(row, values, &std::array::from_fn(|role| value(READ + role)));
         }
