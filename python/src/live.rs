@@ -677,12 +677,11 @@ impl LivePolicy {
     ///
     /// Returns:
     ///     The items from the top down, fewer than positions if there are no more; empty without
-    ///     any. For an earlier decision, items that were forgotten since are None.
+    ///     any. For an earlier decision, items that were forgotten since are None, and there is a
+    ///     warning if only or except_ now rules out one of its items.
     ///
     /// Raises:
     ///     TypeError: a name of another type than the items', such as '3' where items are ints.
-    ///     ValueError: the decision was made before, and its list has an item that only or except_
-    ///         now rules out.
     #[pyo3(signature = (id, only=None, except_=None, *, features=None, segment=None))]
     fn decide<'py>(
         &self,
@@ -723,12 +722,15 @@ impl LivePolicy {
             Among::Only(items) => !items.contains(item),
             Among::Except(items) => items.contains(item),
         };
-        if let Some(name) = list.iter().filter(is_excluded).find_map(|item| state.name(*item)) {
-            let fault = format!("decision {id} was made before, with {name}, which may not be shown now");
-            return Err(value_error(format!("{fault}: give another id")));
-        }
+        let ruled_out = list.iter().filter(is_excluded).find_map(|item| state.name(*item)).cloned();
         let name = |item| state.name(item).map(|name| name.to_python(py)).transpose();
-        list.into_iter().map(name).collect()
+        let list = list.into_iter().map(name).collect::<PyResult<_>>()?;
+        drop(state);
+        if let Some(name) = ruled_out {
+            let fault = format!("decision {id} was made before, with {name}, which is ruled out now");
+            warn(py, format!("{fault}: give another id for another list"))?;
+        }
+        Ok(list)
     }
 
     /// The probabilities with which a list was shown, for the columns of `evaluate`.

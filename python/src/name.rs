@@ -97,7 +97,8 @@ pub(crate) fn typed<'py>(py: Python<'py>, text: &str, of: IdType) -> PyResult<Bo
     }
 }
 
-/// The text that a query has in a log; the type of its queries, if it is known, is that of the name.
+/// The text that a query has in a log; the type of its queries, if it is known, is that of the
+/// name.
 pub(crate) fn query_text(given: &Bound<'_, PyAny>, of: Option<IdType>) -> PyResult<String> {
     let name = Name::read("query", given)?;
     if of.is_some_and(|of| of.is_text() != name.is_text()) {

@@ -227,7 +227,7 @@ def test_a_fit_of_another_type_is_refused_and_changes_nothing():
     large = log([2**63 + 5, 2**64 - 1, 3])
     large = fit({**large, "item": np.array(large["item"], dtype="uint64")}, model="pbm")
     assert set(large.counts["item"].tolist()) == {2**63 + 5, 2**64 - 1, 3} == set(Policy.from_fit(large).items)
-    with pytest.raises(ValueError, match="item is 9223372036854775813: expected an int of 64 bits"):
+    with pytest.raises(ValueError, match="item is [0-9]+: expected an int of 64 bits"):
         Live("pbm-ts", positions=2, examination=[1.0, 0.6]).begin_with(large)
 
 
@@ -236,10 +236,12 @@ def test_a_decision_asked_again_with_other_items():
     shown = live.decide("v", only=["a", "b"])
     assert live.decide("v") == live.decide("v", only=["b", "a", "c"]) == live.decide("v", except_=["d"]) == shown
     for other in ({"only": ["c", "d"]}, {"only": ["a"]}, {"except_": ["b"]}):
-        with pytest.raises(ValueError, match='decision "v" was made before, with "[ab]", which may not be shown now'):
-            live.decide("v", **other)
+        with pytest.warns(UserWarning, match='decision "v" was made before, with "[ab]", which is ruled out now'):
+            assert live.decide("v", **other) == shown
     live.retire("a")
-    assert live.decide("v") == shown
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert live.decide("v") == live.decide("v", only=["a", "b"]) == shown
 
 
 def personal(segments=("at", "de"), **columns):

@@ -50,8 +50,8 @@ pub struct ReadReport {
 }
 
 /// The types of the names of items and of queries: whether there are whole numbers, and texts. Text
-/// files have texts. A column of Parquet or of a table in memory that has both is refused: 1 and "1"
-/// would be one name.
+/// files have texts. A column of Parquet or of a table in memory that has both is refused: 1 and
+/// "1" would be one name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdTypes([[bool; 2]; 2]);
 

@@ -81,8 +81,8 @@ impl ContextFit {
         self.fit.positions
     }
 
-    /// The names of the segments, which select takes, as it takes their places. Empty if the log has
-    /// no segments.
+    /// The names of the segments, which select takes, as it takes their places. Empty if the log
+    /// has no segments.
     #[getter]
     fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.fit.segments)

@@ -294,8 +294,8 @@ pub(super) fn frame_of<T>(
     }
     match batches(of, &chosen) {
         Ok(batches) => return Ok((of_batches(of, &batches, &names)?, format)),
-        // pandas hands out Arrow only with pyarrow, and refuses columns of mixed types; polars hands
-        // out columns of nulls with a buffer too many.
+        // pandas hands out Arrow only with pyarrow, and refuses columns of mixed types; polars
+        // hands out columns of nulls with a buffer too many.
         Err(error) if error.is_instance_of::<PyImportError>(log.py()) => {}
         Err(error) if error.is_instance_of::<PyValueError>(log.py()) => {}
         Err(error) if error.get_type(log.py()).name()?.to_string_lossy().starts_with("Arrow") => {}
