@@ -64,6 +64,11 @@ struct Arguments {
 
 /// Runs the command. An error is for its user.
 pub fn run() -> Result<(), String> {
+    // redb panics on some damaged files, which is no way to tell a user.
+    std::panic::set_hook(Box::new(|panic| {
+        let at = panic.location().map(ToString::to_string);
+        log("error", "panic", json!({ "error": panic.payload_as_str(), "at": at }));
+    }));
     let mut arguments = Arguments::default();
     let mut parser = lexopt::Parser::from_env();
     let fault = |error: lexopt::Error| format!("{error}; see --help");
