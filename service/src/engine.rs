@@ -8,6 +8,7 @@ mod catalogue;
 mod decisions;
 mod learner;
 mod query;
+mod replay;
 mod swap;
 
 pub use query::ItemRow;
@@ -16,7 +17,7 @@ use crate::api::{Answer, AnswerBody, DecideBody, Given, Object, Outcome, Refusal
 use crate::config::{Limits, Template};
 use crate::event::{Allowed, Batch, Change, Choice, Decision, Event, Name, whole};
 use crate::metrics::log;
-use crate::store::{Receive, Store, StoreError, checksum};
+use crate::store::{Receive, Store, StoreError, Sum, checksum, sum_of_event};
 use catalogue::Catalogue;
 use click_models::Context;
 pub(crate) use decisions::Open;
@@ -30,7 +31,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::sync::Arc;
 use swap::Swap;
@@ -81,6 +82,8 @@ struct Most {
     items: usize,
 }
 
+/// The most rows whose checksums a server knows, to tell what a database has lost.
+const KNOWN_ROWS: usize = 100_000;
 const UNLIMITED: Most = Most { queries: u64::MAX, items: usize::MAX };
 
 /// The state of a service.
@@ -98,6 +101,10 @@ pub struct Engine {
     next: u64,
     /// That of the snapshot from which it was recovered.
     snapshot: u64,
+    /// Checksums of the last events in the store by number, if other servers append as well.
+    sums: BTreeMap<u64, Sum>,
+    /// The time of the last batch, in milliseconds since 1970.
+    time: u64,
     queries: HashMap<Name, Query>,
     /// Queries in memory by their last use.
     by_use: BTreeMap<u64, Name>,
@@ -107,6 +114,8 @@ pub struct Engine {
     swap: Swap,
     /// The query that the last request made, or made follow the catalogue.
     touched: Option<Name>,
+    /// Events of a store that queries have still to take: number, decision, event.
+    later: HashMap<Name, Vec<(u64, u64, Event)>>,
     /// Why a query of the snapshot could not be read, if there was one.
     unreadable: Option<String>,
     /// Answers of which all was known.
@@ -176,7 +185,8 @@ impl Base {
 
     fn read(&self, by_snapshot: bool) -> Result<Engine, StoreError> {
         let Self { store, template, limits, directory } = self;
-        let swap = Swap::new(by_snapshot.then(|| store.clone()), directory)
+        let saved = if by_snapshot { store.head()? } else { None };
+        let swap = Swap::new(saved.is_some().then(|| store.clone()), directory)
             .map_err(|error| StoreError::Unavailable(format!("{}: {error}", directory.display())))?;
         let mut engine = Engine {
             template: template.clone(),
@@ -188,18 +198,21 @@ impl Base {
             prior: None,
             next: 0,
             snapshot: 0,
+            sums: BTreeMap::new(),
+            time: 0,
             queries: HashMap::new(),
             by_use: BTreeMap::new(),
             uses: 0,
             salt: if store.is_shared() { Some(salt()?) } else { None },
             swap,
             touched: None,
+            later: HashMap::new(),
             unreadable: None,
             repeated: 0,
             early: 0,
             outside: 0,
         };
-        if by_snapshot && let Some(saved) = store.head()? {
+        if let Some(saved) = saved {
             (engine.next, engine.catalogue, engine.decisions, engine.totals, engine.prior) =
                 read_head(&saved)?;
             engine.snapshot = engine.next;
@@ -217,51 +230,90 @@ impl Base {
 impl Engine {
     /// Takes the events of a store that it has not seen.
     pub fn catch_up(&mut self, store: &dyn Store, origin: Origin) -> Result<(), StoreError> {
-        self.take_all(origin, |next, receive| store.read(next, receive))
+        // The last event before them tells the time, and has a checksum.
+        self.take_all(origin, |next, receive| store.read(next.saturating_sub(1), receive))
     }
 
-    /// Begins a turn of this server with the events of the others.
-    pub fn begin_turn(&mut self, store: &dyn Store) -> Result<(), StoreError> {
-        self.take_all(Origin::Other, |next, receive| store.begin(next, receive))
+    /// Begins a turn of this server with the events of the others. Returns the time by which all
+    /// servers go, if there are several.
+    pub fn begin_turn(&mut self, store: &dyn Store) -> Result<Option<u64>, StoreError> {
+        let last = self.last();
+        self.take_all(Origin::Other, |next, receive| store.begin(next, last, receive))
     }
 
-    fn take_all(
+    fn take_all<T>(
         &mut self,
         origin: Origin,
-        read: impl FnOnce(u64, Receive<'_>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+        read: impl FnOnce(u64, Receive<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         // Entries that were taken under other limits stay.
         let most = std::mem::replace(&mut self.most, UNLIMITED);
         let mut outcome = Ok(());
         let is_read = read(self.next, &mut |first, batch| {
-            outcome = self.take(first, &batch, origin);
+            outcome = self.take(first, batch, origin);
             if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
+        let outcome = is_read.and_then(|read| outcome.and_then(|()| self.take_later(origin)).map(|()| read));
         self.most = most;
-        is_read.and(outcome)
+        outcome
     }
 
     /// Takes a batch from a store.
-    fn take(&mut self, first: u64, batch: &Batch, origin: Origin) -> Result<(), StoreError> {
+    fn take(&mut self, first: u64, batch: Batch, origin: Origin) -> Result<(), StoreError> {
         if first > self.next {
             return Err(StoreError::Damaged(format!("the events from number {} on are missing", self.next)));
         }
-        let known = usize::try_from(self.next - first).unwrap_or(usize::MAX);
-        for event in batch.events.iter().skip(known) {
-            self.apply(event, batch.time, origin)?;
+        self.keep(first, &batch);
+        for (number, event) in (first..).zip(batch.events) {
+            if number >= self.next {
+                self.apply(event, batch.time, origin)?;
+            }
         }
         Ok(())
+    }
+
+    /// Notes events that are in the store now.
+    pub fn keep(&mut self, first: u64, batch: &Batch) {
+        self.time = self.time.max(batch.time);
+        for (number, event) in (first..).zip(&batch.events).filter(|_| self.salt.is_some()) {
+            self.sums.insert(number, sum_of_event(number, batch.time, event));
+            if self.sums.len() > KNOWN_ROWS {
+                self.sums.pop_first();
+            }
+        }
+    }
+
+    fn last(&self) -> Option<Sum> {
+        self.sums.last_key_value().map(|(_, sum)| *sum)
+    }
+
+    /// The events that it has taken, and that a store does not have, or not as they were.
+    pub fn lost(&self, store: &dyn Store) -> Result<Range<u64>, StoreError> {
+        let [first, end] = [self.sums.first_key_value(), self.sums.last_key_value()];
+        let mut lost = first.map_or(0, |(first, _)| *first)..end.map_or(0, |(last, _)| last + 1);
+        let outcome = store.read(lost.start, &mut |number, batch| {
+            if self.sums.get(&number) != Some(&sum_of_event(number, batch.time, &batch.events[0])) {
+                return ControlFlow::Break(());
+            }
+            lost.start = number + 1;
+            ControlFlow::Continue(())
+        });
+        // After a gap all is lost.
+        outcome.or_else(|error| if matches!(error, StoreError::Damaged(_)) { Ok(()) } else { Err(error) })?;
+        Ok(lost)
     }
 
     /// Makes a snapshot, unless what it would contain cannot be read again: then the last one
     /// stays.
     pub fn save(&mut self, store: &dyn Store) -> Result<(), StoreError> {
+        self.take_later(Origin::Other)?;
         let Self { next, catalogue, decisions, totals, prior, .. } = &*self;
         let head = postcard::to_allocvec(&(next, catalogue, decisions, totals, prior, decisions.asked()))
             .map_err(|error| StoreError::Snapshot(error.to_string()))?;
         read_head(&head)?;
         let template = &self.template;
-        let (queries, swap, next) = (&self.queries, &mut self.swap, self.next);
+        let (next, events) = (self.next, (self.snapshot..self.next, self.last()));
+        let (queries, swap) = (&self.queries, &mut self.swap);
         let out = swap.names().into_iter().filter(|name| !queries.contains_key(name));
         let out = out.filter_map(|name| match swap.get(&name, next) {
             Ok(state) => state.map(|(state, _)| Ok((name, state))),
@@ -274,7 +326,7 @@ impl Engine {
             restored(template, &name, &state)?;
             Ok((name, state))
         });
-        store.replace(next, &head, &mut read_again)
+        store.replace(events, &head, &mut read_again)
     }
 
     /// The number of the next event.
@@ -285,6 +337,11 @@ impl Engine {
     /// The number of the first event after the snapshot from which it was recovered.
     pub fn snapshot(&self) -> u64 {
         self.snapshot
+    }
+
+    /// The time of the last events, in milliseconds since 1970.
+    pub fn time(&self) -> u64 {
+        self.time
     }
 
     /// Counts since the store was new.
@@ -416,7 +473,9 @@ impl Engine {
         self.by_use.remove(&query.used);
         self.by_use.insert(self.uses, name.clone());
         query.used = self.uses;
-        query.learner.forget_before(self.decisions.first);
+        if self.later.is_empty() {
+            query.learner.forget_before(self.decisions.first);
+        }
         if query.follow(&self.catalogue) || is_new {
             self.touched = Some(name.clone());
         }
@@ -498,21 +557,22 @@ impl Engine {
             context: body.context.map(|Object(context)| context),
         };
         self.noting(events, |engine, events| {
-            engine.shown(&decision, time)?;
+            let user = engine.template.user(decision.context.as_ref())?;
+            engine.shown(engine.decisions.next(), &user, &decision)?;
+            engine.record(&decision, &user, Box::default(), time);
             let given = Given { id: decision.id.clone(), outcome: Outcome::Counted };
             events.push(Event::Decided(Box::new(decision)));
             Ok(given)
         })
     }
 
-    fn shown(&mut self, decision: &Decision, time: u64) -> Result<(), Refusal> {
-        let user = self.template.user(decision.context.as_ref())?;
-        let number = self.decisions.next();
+    /// Returns the names that its query does not know.
+    fn shown(&mut self, number: u64, user: &Context, decision: &Decision) -> Result<Box<[Name]>, Refusal> {
         let query = self.change(&decision.query)?;
         let list = places(query, &decision.list)?;
         let unknown = decision.chosen.as_ref().map(|choice| handles(query, &choice.allowed).1);
         // Its number is new, so that it is never one of before.
-        let taken = query.learner.show(number, &user, &list);
+        let taken = query.learner.show(number, user, &list);
         _ = taken.map_err(|error| {
             match list.iter().rposition(|item| error == live::Error::RepeatedItem(*item)) {
                 Some(place) => {
@@ -522,8 +582,7 @@ impl Engine {
                 None => Refusal::malformed(&error.to_string(), "items"),
             }
         })?;
-        self.record(decision, &user, unknown.unwrap_or_default(), time);
-        Ok(())
+        Ok(unknown.unwrap_or_default())
     }
 
     /// The decision of this name, if there is one for this query.
@@ -606,7 +665,9 @@ impl Engine {
         self.next += 1;
         let (most, before) = (self.template.keep, self.too_old(time));
         while let Some(old) = self.decisions.forget(most, before) {
-            if let Some(query) = self.queries.get_mut(&old.query) {
+            if let Some(query) = self.queries.get_mut(&old.query)
+                && self.later.is_empty()
+            {
                 query.learner.forget_before(self.decisions.first);
             }
         }
@@ -849,60 +910,6 @@ impl Engine {
         self.totals.queries += 1;
         self.insert(name, query);
         self.change(name).map(|_| ())
-    }
-
-    /// Repeats an event of a store.
-    fn apply(&mut self, event: &Event, time: u64, origin: Origin) -> Result<(), StoreError> {
-        let number = self.next;
-        let damaged = |what: &str| StoreError::Damaged(format!("event {number}: {what}"));
-        let outcome = match event {
-            Event::Decided(decision) => match &decision.chosen {
-                Some(choice) if origin == Origin::Own => self.decide_again(decision, choice, time),
-                _ => self.shown(decision, time),
-            },
-            Event::Clicked { id, .. } | Event::Closed { id, .. } => {
-                let Place::Open(place, open) = self.decisions.find(id) else {
-                    return Err(damaged(&format!("decision `{}` is not open", &**id)));
-                };
-                let query = open.query.clone();
-                match event {
-                    Event::Clicked { position, .. } => self.click(place, &query, *position).map(|_| ()),
-                    Event::Closed { seen, .. } => self.close(place, &query, *seen).map(|_| ()),
-                    _ => Ok(()),
-                }
-            }
-            Event::Item { item, query: Some(query), change, features } => {
-                self.change_own(item, query, *change, features).map(|_| ())
-            }
-            Event::Item { item, query: None, change, features } => {
-                self.change_shared(item, *change, features).map(|_| ())
-            }
-            Event::Began { .. } | Event::BeganAtPositions { .. } | Event::BeganForUsers { .. } => {
-                self.began(event)
-            }
-            Event::Used { query } => self.query(query).map(|_| ()),
-        };
-        self.touched = None;
-        outcome.map_err(|refusal| match refusal {
-            Refusal::Store(error) => error,
-            Refusal::Client { message, .. } => damaged(&message),
-        })?;
-        self.next = number + 1;
-        Ok(())
-    }
-
-    fn decide_again(&mut self, decision: &Decision, choice: &Choice, time: u64) -> Result<(), Refusal> {
-        let user = self.template.user(decision.context.as_ref())?;
-        let number = self.decisions.next();
-        let query = self.change(&decision.query)?;
-        let list = places(query, &decision.list)?;
-        let (handles, unknown) = handles(query, &choice.allowed);
-        let ask = ask(number, &user, choice, &handles);
-        let is_same = query.learner.decide_again(&ask, &list, &mut query.rng);
-        let is_same = is_same.map_err(|error| Refusal::malformed(&error.to_string(), "items"))?;
-        self.totals.differing += u64::from(!is_same);
-        self.record(decision, &user, unknown, time);
-        Ok(())
     }
 }
 

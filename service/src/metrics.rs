@@ -1,17 +1,12 @@
 //! Counts and times for Prometheus, and lines of the log.
 
+use crate::clock::now;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// Milliseconds since 1970.
-pub fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
+use std::time::Duration;
 
 /// Writes a line to standard error: an object with `time`, `level` and `event`, and these fields.
 pub fn log(level: &str, event: &str, fields: Value) {
@@ -126,6 +121,7 @@ numbers! {
     next_event: "gauge" "number of the next event",
     snapshot_event: "gauge" "number of the first event after the last snapshot",
     snapshot_time_seconds: "gauge" "when the last snapshot was made, in seconds since 1970",
+    events_lost_total: "counter" "events that the database lost after this server had taken them",
     recovery_milliseconds: "gauge" "time of the recovery at the start",
     recovery_events: "gauge" "events that were repeated at the start",
 }

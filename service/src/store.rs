@@ -6,10 +6,10 @@ mod row;
 
 pub use embedded::Embedded;
 pub use postgres::Shared;
-pub use row::{checksum, opened, sealed};
+pub use row::{Sum, checksum, opened, sealed, sum_of_event};
 
 use crate::event::{Batch, Name};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,6 +37,10 @@ pub enum StoreError {
     /// This server is too far behind the others, and begins anew with the last snapshot.
     #[error("this server is behind the last snapshot")]
     Behind,
+    /// The database has lost events that this server has taken, as a standby may that is promoted,
+    /// or a backup.
+    #[error("the database has no event {0}, or another one than this server knows")]
+    OtherHistory(u64),
 }
 
 /// Damage to a snapshot is no damage to the events.
@@ -64,6 +68,9 @@ pub fn open(
 /// Takes batches with the number of the first event of each, as long as it wants more.
 pub type Receive<'a> = &'a mut dyn FnMut(u64, Batch) -> ControlFlow<()>;
 
+/// Numbers of events, and the checksum of the last if other servers append as well.
+pub type Events = (Range<u64>, Option<Sum>);
+
 /// States of queries by name.
 pub type Queries<'a> = &'a mut dyn Iterator<Item = Result<(Name, Vec<u8>), StoreError>>;
 
@@ -78,9 +85,15 @@ pub trait Store: std::fmt::Debug + Send + Sync {
     }
 
     /// Begins a turn, in which no other server appends: until `append`, `give_up` or a failure.
-    /// Hands over the events of other servers from the event with this number on, as `read` does.
-    fn begin(&self, _next: u64, _receive: Receive<'_>) -> Result<(), StoreError> {
-        Ok(())
+    /// Hands over the events of other servers from the event with this number on, as `read` does,
+    /// if the event before it still has this checksum. Returns the time by which all servers go.
+    fn begin(
+        &self,
+        _next: u64,
+        _last: Option<Sum>,
+        _receive: Receive<'_>,
+    ) -> Result<Option<u64>, StoreError> {
+        Ok(None)
     }
 
     /// Ends a turn without events.
@@ -120,8 +133,8 @@ pub trait Store: std::fmt::Debug + Send + Sync {
     }
 
     /// Replaces the last snapshot, all of it or nothing: `head` is everything but the queries,
-    /// `queries` those that changed, and `next` the number of the event that comes after it.
-    fn replace(&self, next: u64, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError>;
+    /// `queries` those that changed by these events, since the snapshot before.
+    fn replace(&self, events: Events, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError>;
 
     /// The settings that the store was made for, in JSON; none if it is new.
     fn settings(&self) -> Result<Option<Vec<u8>>, StoreError>;

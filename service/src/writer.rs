@@ -1,11 +1,12 @@
 //! The one thread that changes anything: it takes what waits, commits it together, and answers.
 
 use crate::api::Refusal;
+use crate::clock::{Clock, now};
 use crate::config::{FirstItem, agree};
 use crate::engine::{Base, Engine};
 use crate::event::{Batch, Change, Event};
 use crate::fitted::Fitted;
-use crate::metrics::{Metrics, log, now};
+use crate::metrics::{Metrics, log};
 use crate::store::StoreError;
 use serde_json::json;
 use std::collections::VecDeque;
@@ -104,9 +105,10 @@ impl Writer {
         let metrics = &self.metrics;
         metrics.snapshot_event.store(snapshot, Relaxed);
         metrics.recovery_events.store(engine.next() - snapshot, Relaxed);
-        engine.begin_turn(&*self.base.store)?;
+        let database = engine.begin_turn(&*self.base.store)?;
+        let mut clock = Clock::start(Instant::now(), now(), database, engine.time());
         if engine.next() == 0 {
-            let (mut events, time) = (vec![], now());
+            let (mut events, time) = (vec![], clock.turn(Instant::now(), now(), database, 0));
             let mut turn = Turn { engine: &mut engine, events: &mut events, time };
             turn.begin(items, fitted).map_err(|refusal| match refusal {
                 Refusal::Store(error) => error,
@@ -115,7 +117,9 @@ impl Writer {
             if events.is_empty() {
                 self.base.store.give_up()?;
             } else {
-                self.base.store.append(0, &Batch { time, events })?;
+                let batch = Batch { time, events };
+                self.base.store.append(0, &batch)?;
+                engine.keep(0, &batch);
             }
         } else {
             self.base.store.give_up()?;
@@ -137,12 +141,13 @@ impl Writer {
             self.save(&mut engine);
         }
         let (sender, jobs) = sync_channel(self.base.limits.waiting);
-        let thread = thread::Builder::new().name("writer".into()).spawn(move || self.run(engine, &jobs));
+        let thread =
+            thread::Builder::new().name("writer".into()).spawn(move || self.run(engine, clock, &jobs));
         let thread = thread.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok((Requests(sender), thread))
     }
 
-    fn run(self, mut engine: Engine, jobs: &Receiver<Job>) {
+    fn run(self, mut engine: Engine, mut clock: Clock, jobs: &Receiver<Job>) {
         let mut events = Vec::new();
         let mut answers = Vec::new();
         let mut waiting = VecDeque::new();
@@ -154,6 +159,7 @@ impl Writer {
         self.measure(&engine);
         self.metrics.ready.store(1, Relaxed);
         loop {
+            clock.tick(Instant::now());
             if waiting.is_empty() {
                 match jobs.recv_timeout(TICK) {
                     Ok(job) => waiting.push_back(job),
@@ -177,16 +183,18 @@ impl Writer {
                 continue;
             }
             gather(jobs, &mut waiting, last);
-            if let Err(error) = self.begin(&mut engine) {
-                log("error", "store-unavailable", json!({ "error": error.to_string() }));
-                self.metrics.ready.store(0, Relaxed);
-                waiting.clear();
-                refuse(jobs);
-                continue;
-            }
+            let time = match self.begin(&mut engine, &mut clock) {
+                Ok(time) => time,
+                Err(error) => {
+                    self.is_unavailable(&error);
+                    waiting.clear();
+                    refuse(jobs);
+                    continue;
+                }
+            };
             self.metrics.ready.store(1, Relaxed);
-            let time = now();
             let first = engine.next();
+            snapshots.last = snapshots.last.min(first);
             while events.len() < MOST
                 && let Some(work) = waiting.pop_front()
             {
@@ -200,22 +208,22 @@ impl Writer {
                 let batch = Batch { time, events: std::mem::take(&mut events) };
                 let start = Instant::now();
                 if let Err(error) = self.commit(first, &batch) {
-                    log("error", "store-unavailable", json!({ "error": error.to_string() }));
-                    self.metrics.ready.store(0, Relaxed);
+                    self.is_unavailable(&error);
                     answers.clear();
                     if self.base.store.is_shared() {
                         // Others may have appended: the state begins anew with what was committed.
-                        engine = self.recovered(jobs);
+                        engine = self.recovered(&engine, jobs);
                     } else {
                         uncommitted = Some((first, batch));
                     }
                     continue;
                 }
+                engine.keep(first, &batch);
                 last = (answers.len(), start.elapsed());
                 events = batch.events;
                 events.clear();
             } else if let Err(error) = self.base.store.give_up() {
-                log("error", "store-unavailable", json!({ "error": error.to_string() }));
+                self.is_unavailable(&error);
             }
             self.measure(&engine);
             // In one task: each answer by itself would wake a thread.
@@ -233,26 +241,55 @@ impl Writer {
         }
     }
 
-    /// Begins a turn; after a fault that the events or the snapshot caused, with a new state.
-    fn begin(&self, engine: &mut Engine) -> Result<(), StoreError> {
-        let outcome = engine.begin_turn(&*self.base.store);
-        let is_behind = matches!(outcome, Err(StoreError::Behind | StoreError::Damaged(_)));
-        if !is_behind && engine.unreadable().is_none() {
-            return outcome;
-        }
+    /// Says that requests are not taken, and why.
+    fn is_unavailable(&self, error: &StoreError) {
+        log("error", "store-unavailable", json!({ "error": error.to_string() }));
         self.metrics.ready.store(0, Relaxed);
-        // Other servers do not wait meanwhile.
-        _ = self.base.store.give_up();
-        *engine = engine.unreadable().map_or_else(|| self.base.recover(), |fault| self.base.repeat(fault))?;
-        engine.begin_turn(&*self.base.store)
+    }
+
+    /// Begins a turn; after a fault that the events or the snapshot caused, with a new state.
+    fn begin(&self, engine: &mut Engine, clock: &mut Clock) -> Result<u64, StoreError> {
+        let mut database = engine.begin_turn(&*self.base.store);
+        if let Err(error @ StoreError::OtherHistory(_)) = &database {
+            log("error", "other-history", json!({ "error": error.to_string() }));
+        }
+        let is_behind = |error: &StoreError| {
+            matches!(error, StoreError::Behind | StoreError::Damaged(_) | StoreError::OtherHistory(_))
+        };
+        if database.as_ref().is_err_and(is_behind) || engine.unreadable().is_some() {
+            self.metrics.ready.store(0, Relaxed);
+            // Other servers do not wait meanwhile.
+            _ = self.base.store.give_up();
+            *engine = self.anew(engine)?;
+            database = engine.begin_turn(&*self.base.store);
+        }
+        Ok(clock.turn(Instant::now(), now(), database?, engine.time()))
+    }
+
+    /// The state that the store tells now. What it has lost of the state of before is said.
+    fn anew(&self, before: &Engine) -> Result<Engine, StoreError> {
+        let engine =
+            before.unreadable().map_or_else(|| self.base.recover(), |fault| self.base.repeat(fault))?;
+        let lost = before.lost(&*self.base.store)?;
+        let events = lost.end.saturating_sub(lost.start);
+        if events > 0 && engine.next() == 0 {
+            let what = "all events are lost: a start gives the store its items";
+            return Err(StoreError::Damaged(what.into()));
+        }
+        if events > 0 {
+            let (from, to) = (lost.start, lost.end - 1);
+            log("error", "events-lost", json!({ "events": events, "first": from, "last": to }));
+            self.metrics.events_lost_total.fetch_add(events, Relaxed);
+        }
+        Ok(engine)
     }
 
     /// The state that the store tells, once it is available.
-    fn recovered(&self, jobs: &Receiver<Job>) -> Engine {
+    fn recovered(&self, before: &Engine, jobs: &Receiver<Job>) -> Engine {
         loop {
-            match self.base.recover() {
+            match self.anew(before) {
                 Ok(engine) => return engine,
-                Err(error) => log("error", "store-unavailable", json!({ "error": error.to_string() })),
+                Err(error) => self.is_unavailable(&error),
             }
             refuse(jobs);
         }

@@ -1,10 +1,13 @@
 //! Tests of the service: the state, the store, and the program under load and faults.
 
+mod clock;
 mod damage;
 mod engine;
 mod http;
 mod kills;
+mod lost;
 mod postgres;
 mod regret;
+mod replay;
 mod schema;
 mod server;

@@ -8,7 +8,7 @@ use crate::server::Server;
 use click_bandits_service::config::{Limits, Template, agree};
 use click_bandits_service::engine::{Engine, ItemRow};
 use click_bandits_service::event::{Batch, Name, from_bytes, to_bytes};
-use click_bandits_service::store::{Embedded, Queries, Receive, Store, StoreError};
+use click_bandits_service::store::{Embedded, Events, Queries, Receive, Store, StoreError};
 use rand::{Rng, RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
@@ -127,7 +127,7 @@ impl Store for Memory {
         Ok(self.queries.lock().unwrap().get(name).cloned())
     }
 
-    fn replace(&self, _: u64, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError> {
+    fn replace(&self, _: Events, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError> {
         for query in queries {
             let (name, state) = query?;
             self.queries.lock().unwrap().insert(name.to_string(), state);
@@ -419,6 +419,45 @@ fn rows_without_checksums_are_read() {
     let store: Arc<dyn Store> = Arc::new(Embedded::open(directory.path()).unwrap());
     let engine = base(&store, &template, &Limits::default(), directory.path()).recover().unwrap();
     assert_eq!(engine.snapshot(), of_snapshot);
+}
+
+/// redb panics on some damaged files, also when it lets them go: a user is told the file.
+#[test]
+fn a_damaged_file_is_no_panic() {
+    let directory = tempfile::tempdir().unwrap();
+    let template = template("");
+    drop(on_disk(directory.path(), &template, 900, 500));
+    let files = FILES.map(|file| std::fs::read(directory.path().join(file)).unwrap());
+    let (mut right, mut named) = (0, 0);
+    cases("damaged files", |rng| {
+        let mut files = files.clone();
+        let file = &mut files[rng.random_range(0..2)];
+        for _ in 0..rng.random_range(1..4) {
+            let from = rng.random_range(0..file.len());
+            let to = file.len().min(from + (1 << rng.random_range(0..14)));
+            match rng.random_range(0..4) {
+                0 => file[from..to].fill(rng.random()),
+                1 => rng.fill(&mut file[from..to]),
+                2 => {
+                    let there = rng.random_range(0..=file.len() - (to - from));
+                    file.copy_within(from..to, there);
+                }
+                _ => file.truncate(from.max(1)),
+            }
+        }
+        let directory = tempfile::tempdir().unwrap();
+        for (name, file) in FILES.iter().zip(&files) {
+            std::fs::write(directory.path().join(name), file).unwrap();
+        }
+        match restarted(directory.path(), &template) {
+            Ok(_) => right += 1,
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                named += 1;
+            }
+        }
+    });
+    println!("{right} right, {named} named");
 }
 
 /// Events that a snapshot has, and the store no more, are missed.

@@ -67,7 +67,7 @@ impl Served {
         Self { store, engine, template, limits, directory, time: 1_000_000 }
     }
 
-    fn commit<T>(&mut self, work: impl FnOnce(&mut Engine, u64, &mut Vec<Event>) -> T) -> T {
+    pub(crate) fn commit<T>(&mut self, work: impl FnOnce(&mut Engine, u64, &mut Vec<Event>) -> T) -> T {
         let (first, mut events) = (self.engine.next(), vec![]);
         let answer = work(&mut self.engine, self.time, &mut events);
         assert_eq!(self.engine.next(), first + events.len() as u64);
@@ -808,7 +808,7 @@ fn what_was_asked_for_is_known_after_a_restart() {
     let next = served.engine.next();
     // One entry: a checksum, and one name of one letter.
     let older = &head[..head.len() - (1 + 1 + 8 + 1 + 2)];
-    served.store.replace(next, older, &mut std::iter::empty()).unwrap();
+    served.store.replace((0..next, None), older, &mut std::iter::empty()).unwrap();
     let mut twin = served.twin();
     assert_eq!(twin.snapshot(), next);
     assert_eq!(ask(&mut twin, &["b", "a"]).unwrap().items, list.items);
@@ -897,7 +897,7 @@ fn a_damaged_file_of_a_snapshot_is_no_panic() {
         let store = Embedded::open(directory.path()).unwrap();
         store.make_for("{}").unwrap();
         let mut queries = names.clone().map(|name| Ok((name, vec![7; 200])));
-        store.replace(0, b"head", &mut queries).unwrap();
+        store.replace((0..0, None), b"head", &mut queries).unwrap();
     }
     let (whole, mut rng) = (std::fs::read(&path).unwrap(), Xoshiro256PlusPlus::seed_from_u64(1));
     for _ in 0..60 {
@@ -962,7 +962,7 @@ fn a_snapshot_that_cannot_be_read_is_passed_over() {
     let head = served.store.head().unwrap().unwrap();
     let state = served.store.query("q1", 0).unwrap().unwrap();
     // A query is read when it is used: here by the events after the snapshot.
-    served.store.replace(0, &head, &mut [Ok((name("q1"), vec![7; 30]))].into_iter()).unwrap();
+    served.store.replace((0..0, None), &head, &mut [Ok((name("q1"), vec![7; 30]))].into_iter()).unwrap();
     let mut twin = served.twin();
     assert_eq!((twin.snapshot(), twin.unreadable()), (0, None));
     assert_same(&mut twin, &mut served.engine, &queries);
@@ -970,7 +970,7 @@ fn a_snapshot_that_cannot_be_read_is_passed_over() {
     let next = served.engine.next();
     served.twin().save(&*served.store).unwrap();
     let head_now = served.store.head().unwrap().unwrap();
-    served.store.replace(0, &head_now, &mut [Ok((name("q1"), vec![7; 30]))].into_iter()).unwrap();
+    served.store.replace((0..0, None), &head_now, &mut [Ok((name("q1"), vec![7; 30]))].into_iter()).unwrap();
     let mut twin = served.twin();
     assert_eq!((twin.snapshot(), twin.unreadable()), (next, None));
     let refusal = twin.rows(&name("q1"), 0, 1).unwrap_err();
@@ -987,7 +987,7 @@ fn a_snapshot_that_cannot_be_read_is_passed_over() {
     assert_same(&mut twin, &mut served.engine, &queries);
     // The other part, cut off.
     let states = [Ok((name("q1"), state))];
-    served.store.replace(0, &head[..head.len() / 2], &mut states.into_iter()).unwrap();
+    served.store.replace((0..0, None), &head[..head.len() / 2], &mut states.into_iter()).unwrap();
     let mut twin = served.twin();
     assert_eq!(twin.snapshot(), 0);
     assert_same(&mut twin, &mut served.engine, &queries);

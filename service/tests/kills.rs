@@ -598,7 +598,9 @@ fn a_server_recovers_from_a_snapshot_that_cannot_be_read() {
         use click_bandits_service::store::{Embedded, Store as _};
         let store = Embedded::open(&directory.path().join("data")).unwrap();
         let head = store.head().unwrap().unwrap();
-        store.replace(0, &head, &mut [Ok((Name::new("q").unwrap(), vec![9; 99]))].into_iter()).unwrap();
+        store
+            .replace((0..0, None), &head, &mut [Ok((Name::new("q").unwrap(), vec![9; 99]))].into_iter())
+            .unwrap();
     }
     let server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
     assert_eq!(server.post("/v1/decide", &ask("p")).1, lists[0]);

@@ -16,8 +16,16 @@ use tempfile::TempDir;
 pub(crate) struct Database {
     programs: PathBuf,
     directory: TempDir,
-    port: u16,
+    pub(crate) port: u16,
     process: Child,
+}
+
+/// A directory for the user of the database, who is another one.
+fn directory() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(directory.path(), open).unwrap();
+    directory
 }
 
 /// A program of `PostgreSQL`, which must not run as root.
@@ -45,17 +53,12 @@ impl Database {
             println!("skipped: PostgreSQL is not installed");
             return None;
         };
-        let directory = tempfile::tempdir().unwrap();
-        // The user of the database is another one.
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-        std::fs::set_permissions(directory.path(), open).unwrap();
+        let directory = directory();
         let mut create = command(&programs, "initdb");
         create.args(["--auth=trust", "--username=bandits", "--no-sync", "-D"]);
         let created = create.arg(directory.path().join("data")).output().unwrap();
         assert!(created.status.success(), "{}", String::from_utf8_lossy(&created.stderr));
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let process = Self::run(&programs, directory.path(), port);
-        Some(Self { programs, directory, port, process })
+        Some(Self::on(programs, directory))
     }
 
     fn run(programs: &Path, directory: &Path, port: u16) -> Child {
@@ -68,6 +71,37 @@ impl Database {
 
     pub(crate) fn url(&self) -> String {
         format!("postgres://bandits@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Runs a statement.
+    pub(crate) fn run_sql(&self, statement: &str) {
+        self.client().batch_execute(statement).unwrap();
+    }
+
+    /// A number that a query tells.
+    pub(crate) fn number(&self, query: &str) -> u64 {
+        self.client().query_one(query, &[]).unwrap().get::<_, i64>(0).cast_unsigned()
+    }
+
+    fn client(&self) -> postgres::Client {
+        postgres::Client::connect(&self.url(), postgres::NoTls).unwrap()
+    }
+
+    /// A standby of it, which follows without being waited for.
+    pub(crate) fn standby(&self) -> Self {
+        let directory = directory();
+        let port = self.port.to_string();
+        let mut copy = command(&self.programs, "pg_basebackup");
+        copy.args(["-h", "127.0.0.1", "-p", &port, "-U", "bandits", "--no-sync", "-c", "fast", "-R", "-D"]);
+        let copied = copy.arg(directory.path().join("data")).output().unwrap();
+        assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+        Self::on(self.programs.clone(), directory)
+    }
+
+    fn on(programs: PathBuf, directory: TempDir) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let process = Self::run(&programs, directory.path(), port);
+        Self { programs, directory, port, process }
     }
 
     fn is_ready(&self) -> bool {
@@ -89,7 +123,7 @@ impl Database {
         panic!("the database does not start");
     }
 
-    fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }

@@ -102,9 +102,12 @@ impl Decisions {
         self.open.get(usize::try_from(number.checked_sub(self.first)?).ok()?)
     }
 
+    pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut Open> {
+        self.open.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    }
+
     pub(crate) fn close(&mut self, number: u64) {
-        let place = number.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
-        if let Some(open) = place.and_then(|place| self.open.get_mut(place)) {
+        if let Some(open) = self.get_mut(number) {
             open.is_closed = true;
         }
     }

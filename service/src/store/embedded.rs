@@ -1,6 +1,7 @@
 //! Events and snapshots in two files of a directory, by redb.
 
-use super::{Queries, Receive, Store, StoreError, checksum, of_snapshot, opened, sealed};
+use super::row::Last;
+use super::{Events, Queries, Receive, Store, StoreError, checksum, of_snapshot, opened, sealed};
 use crate::event::{Batch, from_bytes, to_bytes};
 use crate::metrics::log;
 use redb::{Database, DatabaseError, ReadOnlyTable, ReadableDatabase as _, TableDefinition};
@@ -38,26 +39,22 @@ impl File {
         if let Some(database) = &*open {
             return Ok(database.clone());
         }
-        let created = self.guarded(|| {
-            Ok(Database::create(&self.path).and_then(|mut database| {
-                let is_whole = !self.is_checked || database.check_integrity()?;
-                Ok((database, is_whole))
-            }))
-        })?;
-        let (database, is_whole) = created.map_err(|error| match error {
-            DatabaseError::DatabaseAlreadyOpen => StoreError::InUse(self.path.display().to_string()),
+        let path = self.path.display();
+        let fault = |error| match error {
+            DatabaseError::DatabaseAlreadyOpen => StoreError::InUse(path.to_string()),
             DatabaseError::UpgradeRequired(version) => {
-                StoreError::Damaged(format!("{} has format {version} of redb", self.path.display()))
+                StoreError::Damaged(format!("{path} has format {version} of redb"))
             }
             other => self.fault(&other.into()),
-        })?;
-        if !is_whole {
-            return Err(StoreError::Damaged(format!(
-                "{}: some of its pages are damaged",
-                self.path.display()
-            )));
-        }
+        };
+        let mut database = self.guarded(|| Database::create(&self.path).map_err(fault))?;
+        let is_whole = self.guarded(|| Ok(!self.is_checked || database.check_integrity().map_err(fault)?));
         let database = Arc::new(database);
+        if !matches!(is_whole, Ok(true)) {
+            self.close(database);
+            is_whole?;
+            return Err(StoreError::Damaged(format!("{path}: some of its pages are damaged")));
+        }
         *open = Some(database.clone());
         Ok(database)
     }
@@ -66,7 +63,19 @@ impl File {
     fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T, redb::Error>) -> Result<T, StoreError> {
         let database = self.database()?;
         let outcome = self.guarded(|| work(&database).map_err(|error| self.fault(&error)));
-        outcome.inspect_err(|_| *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None)
+        if outcome.is_err() {
+            self.close(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
+        }
+        self.close(database);
+        outcome
+    }
+
+    /// Lets an open file go, which writes to it.
+    fn close<T>(&self, database: T) {
+        _ = self.guarded(|| {
+            drop(database);
+            Ok(())
+        });
     }
 
     /// redb panics on some damaged files.
@@ -94,6 +103,12 @@ impl File {
         })?;
         let content = row.map(|row| opened(key.as_bytes(), row)).transpose();
         content.map_err(|what| StoreError::Damaged(format!("{}: `{key}`: {what}", self.path.display())))
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        self.close(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 
@@ -168,10 +183,6 @@ impl Embedded {
         Err(StoreError::Damaged(what))
     }
 }
-
-/// The number of an event and the checksum of its row: by it, a snapshot names the events before
-/// it.
-type Last = (u64, [u8; 8]);
 
 /// The last event before a number; `None` without one.
 fn last_event(events: &File, next: u64) -> Result<Option<Last>, StoreError> {
@@ -250,8 +261,8 @@ impl Store for Embedded {
         self.snapshots.get(QUERIES, name).map_err(of_snapshot)
     }
 
-    fn replace(&self, next: u64, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError> {
-        let last = last_event(&self.events, next)?;
+    fn replace(&self, (events, _): Events, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError> {
+        let last = last_event(&self.events, events.end)?;
         let mut fault = None;
         self.snapshots.with(|database| {
             let transaction = database.begin_write()?;

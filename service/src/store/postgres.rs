@@ -4,10 +4,12 @@
 //! a lock on the table, after it has taken the events of the others. So all servers see the same
 //! events in the same order, and none reads a number before a smaller one is committed.
 
-use super::{Queries, Receive, Store, StoreError, of_snapshot, opened, sealed};
+use super::row::{Last, key_of_event};
+use super::{Events, Queries, Receive, Store, StoreError, Sum, of_snapshot, opened, sealed, sum_of_event};
 use crate::event::{Batch, Event, Name, from_bytes, to_bytes};
-use postgres::{Client, Config};
+use postgres::{Client, Config, GenericClient, Row, SimpleQueryMessage};
 use rustls::pki_types::pem::PemObject as _;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -104,16 +106,11 @@ impl Shared {
         loop {
             let rows = self.with(connection, |client| client.query(statement, &[&signed(from), &PAGE]))?;
             for row in &rows {
-                let columns = || Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
-                let (number, time, body): (i64, i64, Vec<u8>) =
-                    columns().map_err(|error: postgres::Error| StoreError::Damaged(describe(&error)))?;
-                if number.cast_unsigned() != from {
+                let (number, time, event) = event_of(row)?;
+                if number != from {
                     return Err(StoreError::Damaged(format!("the events from number {from} on are missing")));
                 }
-                let event = opened(&key_of_event(number, time), body);
-                let event = event.and_then(|event| from_bytes(&event));
-                let event = event.map_err(|what| StoreError::Damaged(format!("event {number}: {what}")))?;
-                if receive(from, Batch { time: time.cast_unsigned(), events: vec![event] }).is_break() {
+                if receive(from, Batch { time, events: vec![event] }).is_break() {
                     return Ok(());
                 }
                 from += 1;
@@ -134,9 +131,42 @@ impl Shared {
     }
 }
 
-/// The key of an event's checksum: the columns that are read beside its body.
-fn key_of_event(number: i64, time: i64) -> Vec<u8> {
-    [number.to_le_bytes(), time.to_le_bytes()].concat()
+/// The event of a row, with its number and its time.
+fn event_of(row: &Row) -> Result<(u64, u64, Event), StoreError> {
+    let columns = || Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
+    let (number, time, body): (i64, i64, Vec<u8>) =
+        columns().map_err(|error: postgres::Error| StoreError::Damaged(describe(&error)))?;
+    let (number, time) = (number.cast_unsigned(), time.cast_unsigned());
+    let event = opened(&key_of_event(number, time), body).and_then(|event| from_bytes(&event));
+    let event = event.map_err(|what| StoreError::Damaged(format!("event {number}: {what}")))?;
+    Ok((number, time, event))
+}
+
+/// The number of the event after the last snapshot; 0 without one.
+fn next_of_snapshot(client: &mut impl GenericClient) -> Result<u64, postgres::Error> {
+    let row = client.query_opt("select value from click_bandits_meta where key = 'next'", &[])?;
+    let next: Option<Vec<u8>> = row.map(|row| row.try_get(0)).transpose()?;
+    Ok(next.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes))
+}
+
+/// Whether the event before a number is there, with this checksum if one is given.
+fn has_last(client: &mut impl GenericClient, next: u64, last: Option<Sum>) -> Result<bool, postgres::Error> {
+    let Some(number) = next.checked_sub(1) else { return Ok(true) };
+    let statement = "select number, time, body from click_bandits_events where number = $1";
+    let row = client.query_opt(statement, &[&signed(number)])?.map(|row| event_of(&row));
+    let is_last = |(number, time, event)| last.is_none_or(|last| last == sum_of_event(number, time, &event));
+    // A damaged row is another fault, which is found when it is read.
+    Ok(row.is_some_and(|row| row.map_or(true, is_last)))
+}
+
+/// Whether the last snapshot was made from the events that are there, as far as it tells: one of an
+/// older version names no checksum.
+fn belongs(client: &mut impl GenericClient) -> Result<bool, postgres::Error> {
+    let next = next_of_snapshot(client)?;
+    let row = client.query_opt("select value from click_bandits_meta where key = 'last'", &[])?;
+    let row: Option<Vec<u8>> = row.map(|row| row.try_get(0)).transpose()?;
+    let last = row.and_then(|row| from_bytes::<Last>(&opened(b"last", row).ok()?).ok());
+    has_last(client, next, last.filter(|last| last.0 + 1 == next).map(|last| last.1))
 }
 
 fn key_of_query(name: &str, next: i64) -> Vec<u8> {
@@ -196,11 +226,37 @@ impl Store for Shared {
         true
     }
 
-    fn begin(&self, next: u64, receive: Receive<'_>) -> Result<(), StoreError> {
-        self.with(&self.writer, |client| {
-            client.batch_execute("begin; lock table click_bandits_events in exclusive mode")
+    fn begin(&self, next: u64, last: Option<Sum>, receive: Receive<'_>) -> Result<Option<u64>, StoreError> {
+        let answers = self.with(&self.writer, |client| {
+            client.simple_query(
+                "begin; lock table click_bandits_events in exclusive mode; \
+                 select floor(1000 * extract(epoch from clock_timestamp()))::bigint",
+            )
         })?;
-        self.read_by(&self.writer, next, receive)
+        let time = answers.iter().find_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+            _ => None,
+        });
+        let mut unseen = next.checked_sub(1).zip(last);
+        let from = unseen.map_or(next, |(number, _)| number);
+        let outcome = self.read_by(&self.writer, from, &mut |number, batch| match unseen {
+            Some((_, last)) if last != sum_of_event(number, batch.time, &batch.events[0]) => {
+                ControlFlow::Break(())
+            }
+            Some(_) => {
+                unseen = None;
+                ControlFlow::Continue(())
+            }
+            None => receive(number, batch),
+        });
+        match (outcome, unseen) {
+            (Err(StoreError::Damaged(_)) | Ok(()), Some((number, _))) => {
+                // Readers may still have a connection to the database of before.
+                *lock(&self.reader) = None;
+                Err(StoreError::OtherHistory(number))
+            }
+            (outcome, _) => outcome.map(|()| time),
+        }
     }
 
     fn give_up(&self) -> Result<(), StoreError> {
@@ -217,8 +273,9 @@ impl Store for Shared {
             .unzip();
         let time = signed(batch.time);
         let rows = numbers.iter().zip(&batch.events);
-        let bodies: Vec<Vec<u8>> =
-            rows.map(|(number, event)| sealed(&key_of_event(*number, time), to_bytes(event))).collect();
+        let bodies: Vec<Vec<u8>> = rows
+            .map(|(number, event)| sealed(&key_of_event(number.cast_unsigned(), batch.time), to_bytes(event)))
+            .collect();
         self.with(&self.writer, |client| {
             client.execute(
                 "insert into click_bandits_events (number, time, kind, decision, body) \
@@ -236,6 +293,22 @@ impl Store for Shared {
     }
 
     fn head(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let belongs = self.with(&self.reader, |client| {
+            let mut transaction = client.transaction()?;
+            transaction.execute("select pg_advisory_xact_lock($1)", &[&LOCKS[1]])?;
+            let belongs = belongs(&mut transaction)?;
+            if !belongs {
+                // States of queries do not tell of which snapshot they are: all are made anew.
+                transaction.batch_execute(
+                    "delete from click_bandits_queries; \
+                     delete from click_bandits_meta where key in ('head', 'next', 'last')",
+                )?;
+            }
+            transaction.commit().map(|()| belongs)
+        })?;
+        if !belongs {
+            return Err(StoreError::Snapshot("it was made from events that the database has lost".into()));
+        }
         self.get("head").map_err(of_snapshot)
     }
 
@@ -247,6 +320,10 @@ impl Store for Shared {
             row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
         })?;
         match row {
+            // Another server took the snapshot away.
+            None if self.last_snapshot()?.is_none() => {
+                Err(StoreError::Snapshot(format!("query `{name}`: the database has no snapshot any more")))
+            }
             None => Ok(None),
             Some((_, found)) if found > signed(next) => Err(StoreError::Behind),
             Some((row, found)) => {
@@ -260,16 +337,19 @@ impl Store for Shared {
         Ok(self.get("next")?.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes))
     }
 
-    fn replace(&self, next: u64, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError> {
-        let mut fault = None;
+    fn replace(&self, (events, last): Events, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError> {
+        let (next, mut fault) = (events.end, None);
         self.with(&self.reader, |client| {
             let mut transaction = client.transaction()?;
             transaction.execute("select pg_advisory_xact_lock($1)", &[&LOCKS[1]])?;
-            let get = "select value from click_bandits_meta where key = 'next'";
-            let last: Option<Vec<u8>> =
-                transaction.query_opt(get, &[])?.map(|row| row.try_get(0)).transpose()?;
-            let last = last.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes);
-            if last >= next {
+            let newest = next_of_snapshot(&mut transaction)?;
+            // The database may be another one than that which was read, or the snapshot on which
+            // this one rests may be gone.
+            if !has_last(&mut transaction, next, last)? || newest < events.start {
+                fault = Some(StoreError::OtherHistory(next.saturating_sub(1)));
+                return Ok(());
+            }
+            if newest >= next {
                 // Another server made a later one.
                 return Ok(());
             }
@@ -291,12 +371,16 @@ impl Store for Shared {
                  on conflict (key) do update set value = excluded.value";
             transaction.execute(set, &[&"head", &sealed(b"head", head.to_vec())])?;
             transaction.execute(set, &[&"next", &next.to_le_bytes().as_slice()])?;
+            if let Some(last) = last {
+                let last = to_bytes(&(next - 1, last));
+                transaction.execute(set, &[&"last", &sealed(b"last", last)])?;
+            }
             // A server may be behind this snapshot, and hardly behind the last one.
             transaction.execute(
                 "delete from click_bandits_queries as old where exists (\
                  select from click_bandits_queries as newer \
                  where newer.name = old.name and newer.next > old.next and newer.next <= $1)",
-                &[&signed(last)],
+                &[&signed(newest)],
             )?;
             transaction.commit()
         })?;

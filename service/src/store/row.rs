@@ -1,6 +1,12 @@
 //! A row of a store with a checksum, so that a flipped bit is found where it would change a count.
 
+use crate::event::{Event, to_bytes};
 use sha2::{Digest as _, Sha256};
+
+/// A checksum.
+pub type Sum = [u8; 8];
+/// The number and the checksum of an event, by which a snapshot names the events before it.
+pub(super) type Last = (u64, Sum);
 
 /// The end of a row that has a checksum. Rows of older versions have none.
 const MARK: [u8; 4] = *b"sum1";
@@ -25,7 +31,17 @@ pub fn opened(key: &[u8], mut row: Vec<u8>) -> Result<Vec<u8>, String> {
 }
 
 /// A checksum of a key and its row.
-pub fn checksum(key: &[u8], content: &[u8]) -> [u8; 8] {
+pub fn checksum(key: &[u8], content: &[u8]) -> Sum {
     let sum = Sha256::new().chain_update(key).chain_update(content).finalize();
     std::array::from_fn(|place| sum[place])
+}
+
+/// The key of an event's row where each event has one: the columns that are read beside its body.
+pub(super) fn key_of_event(number: u64, time: u64) -> Vec<u8> {
+    [number.to_le_bytes(), time.to_le_bytes()].concat()
+}
+
+/// The checksum that the row of an event has there.
+pub fn sum_of_event(number: u64, time: u64, event: &Event) -> Sum {
+    checksum(&key_of_event(number, time), &to_bytes(event))
 }

@@ -1,0 +1,137 @@
+//! Events of a store, repeated. A query takes many of its events one after the other, so that it is
+//! brought into memory once for all of them.
+
+use super::{Engine, Origin, ask, handles, places};
+use crate::api::Refusal;
+use crate::engine::decisions::Place;
+use crate::event::{Choice, Decision, Event, Name};
+use crate::store::StoreError;
+use click_models::Context;
+
+/// The events after which queries take theirs.
+const MANY: u64 = 250_000;
+
+impl Engine {
+    /// Repeats an event of a store: what is common to all queries at once, the rest later.
+    pub(super) fn apply(&mut self, event: Event, time: u64, origin: Origin) -> Result<(), StoreError> {
+        let number = self.next;
+        let (query, decision) = match &event {
+            Event::Decided(decision) => (decision.query.clone(), self.decisions.next()),
+            Event::Clicked { id, .. } | Event::Closed { id, .. } => match self.decisions.find(id) {
+                Place::Open(place, open) => (open.query.clone(), place),
+                _ => return Err(damaged(number, &format!("decision `{}` is not open", &**id))),
+            },
+            Event::Item { query: Some(query), .. } | Event::Used { query } => (query.clone(), 0),
+            of_all => {
+                // Queries have to see the items of all queries as they were.
+                self.take_later(origin)?;
+                let outcome = match of_all {
+                    Event::Item { item, change, features, .. } => {
+                        self.change_shared(item, *change, features).map(|_| ())
+                    }
+                    _ => self.began(of_all),
+                };
+                self.touched = None;
+                outcome.map_err(|refusal| fault(number, refusal))?;
+                self.next = number + 1;
+                return Ok(());
+            }
+        };
+        // No query forgets what leaves by this decision before it has taken all.
+        self.later.entry(query.clone()).or_default();
+        match &event {
+            Event::Decided(decision) => {
+                let user = self.template.user(decision.context.as_ref());
+                let user = user.map_err(|refusal| fault(number, refusal))?;
+                self.record(decision, &user, Box::default(), time);
+            }
+            Event::Closed { .. } => self.decisions.close(decision),
+            _ => {}
+        }
+        self.later.entry(query).or_default().push((number, decision, event));
+        self.next = number + 1;
+        if self.next.is_multiple_of(MANY) { self.take_later(origin) } else { Ok(()) }
+    }
+
+    /// Lets queries take their events, those used last at the end, as if all were taken in order.
+    /// After a failure the others still wait.
+    pub(super) fn take_later(&mut self, origin: Origin) -> Result<(), StoreError> {
+        let next = self.next;
+        let mut queries: Vec<(u64, Name)> = vec![];
+        for (name, events) in &self.later {
+            queries.extend(events.last().map(|(number, ..)| (*number, name.clone())));
+        }
+        queries.sort_unstable();
+        for (_, name) in queries {
+            let mut events = self.later.get_mut(&name).map(std::mem::take).unwrap_or_default();
+            for place in 0..events.len() {
+                let (number, decision, event) = &events[place];
+                self.next = *number;
+                let outcome = self.take_event(&name, *decision, event, origin);
+                (self.next, self.touched) = (next, None);
+                if let Err(error) = outcome.map_err(|refusal| fault(*number, refusal)) {
+                    self.later.insert(name, events.split_off(place));
+                    return Err(error);
+                }
+            }
+        }
+        if !self.later.is_empty() {
+            self.later.clear();
+            self.queries.values_mut().for_each(|query| query.learner.forget_before(self.decisions.first));
+        }
+        Ok(())
+    }
+
+    fn take_event(&mut self, name: &Name, number: u64, event: &Event, origin: Origin) -> Result<(), Refusal> {
+        match event {
+            Event::Decided(decision) => {
+                let user = self.template.user(decision.context.as_ref())?;
+                let unknown = match &decision.chosen {
+                    Some(choice) if origin == Origin::Own => {
+                        self.decide_again(number, &user, decision, choice)?
+                    }
+                    _ => self.shown(number, &user, decision)?,
+                };
+                if let Some(open) = self.decisions.get_mut(number) {
+                    open.asked.unknown = unknown;
+                }
+                Ok(())
+            }
+            Event::Clicked { position, .. } => self.click(number, name, *position).map(|_| ()),
+            Event::Closed { seen, .. } => self.close(number, name, *seen).map(|_| ()),
+            Event::Item { item, change, features, .. } => {
+                self.change_own(item, name, *change, features).map(|_| ())
+            }
+            _ => self.query(name).map(|_| ()),
+        }
+    }
+
+    fn decide_again(
+        &mut self,
+        number: u64,
+        user: &Context,
+        decision: &Decision,
+        choice: &Choice,
+    ) -> Result<Box<[Name]>, Refusal> {
+        let query = self.change(&decision.query)?;
+        let list = places(query, &decision.list)?;
+        let (handles, unknown) = handles(query, &choice.allowed);
+        let ask = ask(number, user, choice, &handles);
+        let is_same = query.learner.decide_again(&ask, &list, &mut query.rng);
+        let is_same = is_same.map_err(|error| Refusal::malformed(&error.to_string(), "items"))?;
+        self.totals.differing += u64::from(!is_same);
+        Ok(unknown)
+    }
+}
+
+/// An event that cannot be repeated, unless the store is at fault.
+fn fault(number: u64, refusal: Refusal) -> StoreError {
+    match refusal {
+        Refusal::Store(error) => error,
+        Refusal::Client { message, .. } => damaged(number, &message),
+    }
+}
+
+fn damaged(number: u64, what: &str) -> StoreError {
+    StoreError::Damaged(format!("event {number}: {what}"))
+}

@@ -1,0 +1,118 @@
+//! Recovery with more queries than memory has room for.
+
+use crate::engine::{Served, act, base, name, template};
+use click_bandits_service::config::{Limits, Template};
+use click_bandits_service::engine::Engine;
+use click_bandits_service::event::Name;
+use click_bandits_service::store::{Embedded, Store};
+use rand::{RngExt as _, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
+
+fn queries(n: usize) -> Vec<Name> {
+    (0..n).map(|n| name(&format!("q{n}"))).collect()
+}
+
+/// All of a state, as a snapshot has it.
+fn saved(engine: &mut Engine, queries: &[Name]) -> Vec<Option<Vec<u8>>> {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Embedded::open(directory.path()).unwrap();
+    engine.save(&store).unwrap();
+    let states = queries.iter().map(|query| store.query(query, u64::MAX).unwrap());
+    states.chain([store.head().unwrap()]).collect()
+}
+
+/// Room for one query or for all: the state is the same to the bit.
+#[test]
+fn room_for_queries_changes_nothing() {
+    for settings in ["keep = 40", "keep-retired = 3\nwindow = 5\nprior = 'estimated'", "skips = 'at-once'"] {
+        let directory = tempfile::tempdir().unwrap();
+        let (template, queries) = (template(settings), queries(20));
+        let store: Arc<dyn Store> = Arc::new(Embedded::open(directory.path()).unwrap());
+        let limits = |queries| Limits { queries, ..Limits::default() };
+        let mut served = Served::on(store.clone(), directory.path(), &template, &limits(1_000));
+        let rng = &mut Xoshiro256PlusPlus::seed_from_u64(2);
+        for n in 0..1_500 {
+            act(&mut served, rng, &queries, n);
+            if n == 700 {
+                served.twin().save(&*store).unwrap();
+            }
+        }
+        let recovered =
+            |queries| base(&store, &template, &limits(queries), directory.path()).recover().unwrap();
+        // Those that a snapshot does not have to save again are not saved.
+        let repeated = |queries: usize| {
+            base(&store, &template, &limits(queries), directory.path()).repeat("a test").unwrap()
+        };
+        let expected = saved(&mut served.engine, &queries);
+        assert!(expected.iter().all(Option::is_some));
+        assert!(saved(&mut repeated(1_000), &queries) == expected);
+        // A query that is not in memory forgets decisions when it is used next.
+        assert!(saved(&mut repeated(1), &queries) == expected || settings.starts_with("keep ="));
+        let mut engines = [1, 3, 1_000].map(recovered);
+        let names = engines.each_ref().map(|engine| engine.query_names().next().cloned());
+        assert!(names.iter().all(|last| *last == names[0]));
+        let [one, others @ ..] = &mut engines;
+        for other in others {
+            assert_eq!((one.totals(), one.next()), (other.totals(), other.next()));
+            for query in &queries {
+                assert_eq!(one.rows(query, 0, 99).unwrap(), other.rows(query, 0, 99).unwrap());
+            }
+        }
+    }
+}
+
+/// The time that this thread had of a processor, in seconds.
+fn processor() -> f64 {
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    times.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
+}
+
+/// A store of lists with a click each, for queries at random.
+fn history(directory: &Path, template: &Arc<Template>, n_queries: usize, pairs: usize) -> Arc<dyn Store> {
+    let store: Arc<dyn Store> = Arc::new(Embedded::open(directory).unwrap());
+    let limits = Limits { queries: n_queries, ..Limits::default() };
+    let mut served = Served::on(store.clone(), directory, template, &limits);
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(1);
+    served.commit(|engine, _, events| {
+        for n in 0..100 {
+            let item = name(&format!("item-{n}"));
+            engine.change_item(&item, None, click_bandits_service::event::Change::Add, &[], events).unwrap();
+        }
+    });
+    for batch in 0..pairs / 1_000 {
+        served.commit(|engine, time, events| {
+            for n in 0..1_000 {
+                let id = format!("d{batch}-{n}");
+                let query = format!("q{}", rng.random_range(0..n_queries));
+                let ask = serde_json::from_value(json!({ "id": id, "query": query })).unwrap();
+                engine.decide(ask, time, events).unwrap();
+                let answer = json!({ "id": id, "clicks": [1 + n % 3], "close": true });
+                engine.answer(serde_json::from_value(answer).unwrap(), events).unwrap();
+            }
+        });
+    }
+    store
+}
+
+/// `QUERIES` and `PAIRS` in the environment for other sizes.
+#[test]
+fn little_room_for_queries_is_not_slow() {
+    let size = |name, usual| crate::kills::environment(name, usual) as usize;
+    let (n_queries, pairs) = (size("QUERIES", 1_000), size("PAIRS", 20_000));
+    let directory = tempfile::tempdir().unwrap();
+    let template = template("");
+    let store = history(directory.path(), &template, n_queries, pairs);
+    let time = |queries| {
+        let limits = Limits { queries, ..Limits::default() };
+        let start = processor();
+        let engine = base(&store, &template, &limits, directory.path()).recover().unwrap();
+        assert_eq!(engine.n_in_memory(), queries);
+        processor() - start
+    };
+    let (all, tenth) = (time(n_queries), time(n_queries / 10));
+    println!("{n_queries} queries: {all:.2} s with room for all, {tenth:.2} s for a tenth");
+    assert!(tenth < 2.0 * all, "{tenth} {all}");
+}
