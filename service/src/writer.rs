@@ -266,7 +266,7 @@ impl Writer {
         Ok(clock.turn(Instant::now(), now(), database?, engine.time()))
     }
 
-    /// The state that the store tells now. What it has lost of the state of before is said.
+    /// The state that the store tells now. Says what it has lost of the events that another took.
     fn anew(&self, before: &Engine) -> Result<Engine, StoreError> {
         let engine =
             before.unreadable().map_or_else(|| self.base.recover(), |fault| self.base.repeat(fault))?;

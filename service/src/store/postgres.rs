@@ -251,7 +251,7 @@ impl Store for Shared {
         });
         match (outcome, unseen) {
             (Err(StoreError::Damaged(_)) | Ok(()), Some((number, _))) => {
-                // Readers may still have a connection to the database of before.
+                // Readers may still be connected to the database that was there before.
                 *lock(&self.reader) = None;
                 Err(StoreError::OtherHistory(number))
             }
