@@ -58,10 +58,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// intervals, estimates have no standard errors either. threads are those that read the log;
 /// results do not depend on them.
 ///
-/// Of format "ubi": only what application has logged; impression is the action that shows an item;
-/// position_base, 0 or 1, is the ordinal of the first position of lists without hit ids; with
-/// exact_queries the words of queries are kept as they are. The other arguments are those of the
-/// command.
+/// Of format "ubi": only what application has logged; impression and click are the actions that
+/// show an item and click on it; position_base, 0 or 1, is the ordinal of the first position of
+/// lists without hit ids; with exact_queries the words of queries are kept as they are. The other
+/// arguments are those of the command.
 ///
 /// With segment, features or items, a policy that sees who asks is fitted, to a log that says who
 /// saw its lists: the result is a ContextFit. segment is the column of the user's segment, features
@@ -87,11 +87,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[pyo3(
     text_signature = "(log, *, format=None, columns=None, model='all', first_position=1, clip_clicks=False, max_clicks=None, min_impressions=0, \
 min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope='query', prior=None, max_skipped=None, held_out=10, seed=1, \
-intervals=True, threads=None, application=None, impression=None, position_base=None, exact_queries=False, segment=None, features=None, items=None, \
+intervals=True, threads=None, application=None, impression=None, click=None, position_base=None, exact_queries=False, segment=None, features=None, items=None, \
 query=None, ablate=False)",
     signature = (log, *, format=None, columns=None, model=Models::One("all".into()), first_position=1, clip_clicks=false, max_clicks=None, min_impressions=0,
     min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope="query", prior=None, max_skipped=None, held_out=Held::OneIn(10),
-    seed=1, intervals=true, threads=None, application=None, impression=None, position_base=None, exact_queries=false, segment=None, features=None, items=None,
+    seed=1, intervals=true, threads=None, application=None, impression=None, click=None, position_base=None, exact_queries=false, segment=None, features=None, items=None,
     query=None, ablate=false)
 )]
 pub(crate) fn fit(
@@ -117,6 +117,7 @@ pub(crate) fn fit(
     threads: Option<i64>,
     application: Option<String>,
     impression: Option<String>,
+    click: Option<String>,
     position_base: Option<i64>,
     exact_queries: bool,
     segment: Option<String>,
@@ -142,6 +143,7 @@ pub(crate) fn fit(
             ("threads", threads.is_some()),
             ("application", application.is_some()),
             ("impression", impression.is_some()),
+            ("click", click.is_some()),
             ("position_base", position_base.is_some()),
             ("exact_queries", exact_queries),
         ];
@@ -178,8 +180,8 @@ pub(crate) fn fit(
         }
     };
     let seed = whole("seed", seed, 0..=i64::MAX)?;
-    let (source, format) =
-        Source::new(log, format, columns, ubi(application, impression, position_base, exact_queries)?, None)?;
+    let ubi = ubi(application, impression, click, position_base, exact_queries)?;
+    let (source, format) = Source::new(log, format, columns, ubi, None)?;
     let is_counts = source.is_counts;
     let mut reader = reader_of(&format, first_position, clip_clicks, max_skipped, threads)?;
     if let Some(most) = max_clicks {

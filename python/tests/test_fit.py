@@ -561,6 +561,10 @@ def test_options_of_user_behavior_insights(tmp_path):
     fitted = fit(paths, model="pbm", held_out=0, **options)
     assert (fitted.report["sessions"], fitted.counts["query"].tolist()[0]) == (40, "shoes")
     assert fit(paths, model="pbm", held_out=0, application="shop", **options).report["sessions"] == 20
+    renamed = tmp_path / "renamed.ndjson"
+    renamed.write_text(paths[1].read_text().replace('"click"', '"item_click"'))
+    named = fit([paths[0], renamed], model="pbm", held_out=0, click="Item_Click", **options)
+    assert named.counts["clicks"].tolist() == fitted.counts["clicks"].tolist()
     exact = fit(paths, model="pbm", held_out=0, exact_queries=True, **options)
     assert set(exact.counts["query"]) == {"shoes", " Shoes"}
     assert fitted.score(paths, **options)["impressions"][0] == 80

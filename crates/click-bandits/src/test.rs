@@ -146,9 +146,7 @@ impl Arguments {
                 return usage("--format ubi: only for --kind interleaving; a table of sessions has arms");
             }
             _ if self.team.is_none() && self.ubi != UbiArguments::default() => {
-                return usage(
-                    "--application, --impression, --position-base and --exact-queries: only for --format ubi",
-                );
+                return usage(UbiArguments::OTHER_FORMAT);
             }
             _ if self.team.is_some() && self.depth.is_some() != self.ubi.position_base.is_some() => {
                 return usage(

@@ -451,3 +451,54 @@ fn equal_users_have_no_verdict() {
     let found = verdict(&events, &["--kind", "ab", "--looks", "4", "--look", "4"]);
     assert_eq!(found["verdict"], "B", "{found}");
 }
+
+/// The answer of a search is a log, and a search of several requests has one list; the action that
+/// is a click has a name.
+#[test]
+fn answers_of_a_search_are_rows() {
+    let top = tempdir().unwrap();
+    let document = |id: &str, hits: &str| {
+        format!(
+            r#"{{"query_id":"{id}","client_id":"u{id}","user_query":"red","query_response_hit_ids":{hits}}}"#
+        )
+    };
+    let click = |id: &str, item: &str, team: &str| {
+        format!(
+            r#"{{"query_id":"{id}","action_name":"item_click","event_attributes":{{"object":{{"object_id":"{item}"}},"position":{{"ordinal":1}},"team":"{team}"}}}}"#
+        )
+    };
+    let search = r#"{"action_name":"search","query_id":null,"event_attributes":null}"#.to_owned();
+    let all = [
+        document("1", "[]"),
+        document("1", r#"["a","b"]"#),
+        document("2", r#"["a","b"]"#),
+        document("3", r#"["a","b"]"#),
+        document("3", r#"["b","a"]"#),
+        search,
+        click("1", "b", "old"),
+        click("2", "a", "new"),
+        click("2", "b", "new"),
+        click("3", "a", "new"),
+    ];
+    let hits: Vec<String> = all.iter().map(|one| format!(r#"{{"_id":"0","_source":{one}}}"#)).collect();
+    let answer = format!(r#"{{"took":3,"hits":{{"total":{{"value":10}},"hits":[{}]}}}}"#, hits.join(","));
+    let (lines, answers) = (top.path().join("lines.ndjson"), top.path().join("answer.json"));
+    fs::write(&lines, all.join("\n")).unwrap();
+    fs::write(&answers, answer).unwrap();
+    let options = [
+        "--kind",
+        "interleaving",
+        "--format",
+        "ubi",
+        "--team",
+        "event_attributes.team",
+        "--click",
+        "item_click",
+    ];
+    for file in [lines, answers] {
+        assert_eq!(verdict(&file, &options)["users"], serde_json::json!({"new": 1, "old": 1, "ties": 0}));
+        let said = run(&file, &options);
+        let said = String::from_utf8(said.stdout).unwrap();
+        assert!(said.contains("two documents of a query"), "{said}");
+    }
+}

@@ -128,7 +128,10 @@ pub enum Fault {
     #[error("another user than at the position above")]
     AnotherUser,
     /// A line that is no query, event or array of them.
-    #[error("expected a JSON object with the fields of User Behavior Insights, one in a line")]
+    #[error(
+        "expected a JSON object with the fields of User Behavior Insights, one in a line: `jq -c . FILE` writes \
+         JSON of many lines so"
+    )]
     NotJson,
     /// A query or an event without `query_id`.
     #[error("no `query_id`")]
@@ -142,6 +145,9 @@ pub enum Fault {
     /// An event on an item that is not among the hit ids of its query.
     #[error("an event on an item that its query did not return")]
     OutsideList,
+    /// An event below the last of the hit ids of its query, or below the longest list.
+    #[error("an event below the end of its query\u{2019}s list")]
+    BelowList,
     /// Two documents of one query that differ.
     #[error("an earlier document of this query differs, so the query has no list")]
     OtherDocument,
@@ -154,9 +160,6 @@ pub enum Fault {
     /// An ordinal that is not the place of the item among the hit ids, from 0 or from 1.
     #[error("an ordinal other than the place of the item among the hit ids")]
     OtherOrdinal,
-    /// Two items at one ordinal of a list.
-    #[error("two items at one ordinal of this query\u{2019}s list")]
-    TwoItems,
     /// An item that the list shows above.
     #[error("this item is in the list twice")]
     RepeatedItem,
@@ -181,6 +184,16 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// What joins no list. A strict reader counts it, too: nothing is wrong with the line.
+    pub(crate) const UNJOINED: [Self; 6] = [
+        Self::UnknownQuery,
+        Self::OutsideList,
+        Self::BelowList,
+        Self::OtherDocument,
+        Self::NoOrdinal,
+        Self::OtherOrdinal,
+    ];
+
     /// The reason by which skipped lines are counted.
     pub fn reason(self) -> &'static str {
         match self {
@@ -218,11 +231,11 @@ impl Fault {
             Self::NoObject => "no object_id",
             Self::UnknownQuery => "event of an unknown query",
             Self::OutsideList => "event outside the list",
+            Self::BelowList => "event below the end of the list",
             Self::OtherDocument => "two documents of a query",
             Self::NotAnOrdinal => "not an ordinal",
             Self::NoOrdinal => "no ordinal",
             Self::OtherOrdinal => "ordinal that contradicts the hit ids",
-            Self::TwoItems => "two items at an ordinal",
             Self::RepeatedItem => "item twice in a list",
             Self::CountedClicks => "clicks counted by configuration",
             Self::ThirdName => "third team or arm",

@@ -91,6 +91,13 @@ pub struct UbiReport {
     pub queries: u64,
     /// Queries of which no event is known: their lists were not shown.
     pub queries_without_events: u64,
+    /// Impressions and clicks that are events of these queries: all that were logged, those of an
+    /// item outside the list or clicked before included.
+    pub events: [u64; 2],
+    /// Documents of queries without hits. They count only if all of their query are.
+    pub without_hits: u64,
+    /// Items of lists that their ordinals do not make: each counts at its place.
+    pub without_list: u64,
     /// Documents of queries that repeat an equal one.
     pub repeated_queries: u64,
     /// Clicks on an item that was clicked in this list before.
@@ -125,7 +132,13 @@ impl fmt::Display for UbiReport {
                 write!(f, ", {count} {what}")?;
             }
         }
+        let [impressions, clicks] = self.events;
+        if impressions + clicks > 0 {
+            write!(f, "; their events are {}, {}", some(impressions, "impression"), some(clicks, "click"))?;
+        }
         for (count, what) in [
+            (self.without_hits, "document without hits"),
+            (self.without_list, "item that counts without its list"),
             (self.repeated_clicks, "repeated click"),
             (self.other_actions, "event of another action"),
             (self.other_applications, "document of another application"),

@@ -59,6 +59,8 @@ pub enum KeyKind {
     Choice(&'static [&'static str]),
     /// One of these names of a set that grows, with their meanings.
     Named(fn() -> Vec<(&'static str, &'static str)>),
+    /// A text.
+    Text,
     /// An array of texts, each once.
     Texts,
     /// An array of arrays of probabilities.
@@ -188,6 +190,7 @@ impl fmt::Display for KeyKind {
             Self::Named(names) => {
                 write!(f, "{}", quoted(&names().into_iter().map(|(name, _)| name).collect_vec()))
             }
+            Self::Text => write!(f, "a text"),
             Self::Texts => write!(f, "texts, each once"),
             Self::Matrix(Shape::Square) => write!(f, "rows of probabilities, as many as columns"),
             Self::Matrix(Shape::Triangle) => write!(f, "rows of probabilities, each one longer than before"),

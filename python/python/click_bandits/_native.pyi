@@ -971,6 +971,7 @@ def fit(  # type: ignore[overload-overlap]
     threads: int | None = None,
     application: str | None = None,
     impression: str | None = None,
+    click: str | None = None,
     position_base: Literal[0, 1] | None = None,
     exact_queries: bool = False,
     segment: None = None,
@@ -1008,6 +1009,7 @@ def evaluate(
     threads: int | None = None,
     application: str | None = None,
     impression: str | None = None,
+    click: str | None = None,
     position_base: Literal[0, 1] | None = None,
     exact_queries: bool = False,
 ) -> Evaluation: ...
@@ -1047,13 +1049,14 @@ def test_plan(
 ) -> dict[str, Any]: ...
 def judgments(
     fitted: Fitted,
-    form: Literal["quepid", "workbench", "trec", "ltr", "csv"] = "csv",
+    form: Literal["quepid", "workbench", "trec", "topics", "ltr", "csv"] = "csv",
     *,
     by: Literal["attraction", "coec"] = "attraction",
     model: _FittedModel | None = None,
     scale: Literal["0-1", "0-3"] | None = None,
     min_impressions: int = 1,
     name: str = "judgments",
+    keep_formulas: bool = False,
 ) -> str: ...
 @final
 class Evaluation:
@@ -1129,6 +1132,7 @@ class Fitted:
         threads: int | None = None,
         application: str | None = None,
         impression: str | None = None,
+        click: str | None = None,
         position_base: Literal[0, 1] | None = None,
         exact_queries: bool = False,
     ) -> Table: ...

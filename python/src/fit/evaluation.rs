@@ -42,9 +42,9 @@ use std::sync::atomic::Ordering;
 #[pyfunction]
 #[pyo3(
     text_signature = "(log, ranking, *, format=None, columns=None, values=None, model='all', first_position=1, threads=None, \
-application=None, impression=None, position_base=None, exact_queries=False)",
+application=None, impression=None, click=None, position_base=None, exact_queries=False)",
     signature = (log, ranking, *, format=None, columns=None, values=None, model=Some(Models::One("all".into())), first_position=1, threads=None,
-    application=None, impression=None, position_base=None, exact_queries=false)
+    application=None, impression=None, click=None, position_base=None, exact_queries=false)
 )]
 pub(crate) fn evaluate(
     py: Python<'_>,
@@ -58,14 +58,15 @@ pub(crate) fn evaluate(
     threads: Option<i64>,
     application: Option<String>,
     impression: Option<String>,
+    click: Option<String>,
     position_base: Option<i64>,
     exact_queries: bool,
 ) -> PyResult<Evaluation> {
     let named = model.filter(|model| !matches!(model, Models::One(name) if name == "none"));
     let named = named.map_or_else(|| Ok(Vec::new()), models)?;
     let ranking = new_ranking(ranking)?;
-    let (source, format) =
-        Source::new(log, format, columns, ubi(application, impression, position_base, exact_queries)?, None)?;
+    let ubi = ubi(application, impression, click, position_base, exact_queries)?;
+    let (source, format) = Source::new(log, format, columns, ubi, None)?;
     let has_sessions = format.has_sessions() && !source.is_counts;
     let mut reader = reader_of(&format, first_position, false, None, threads)?;
     let named = ModelsToFit::new(named, has_sessions).map_err(|model| {

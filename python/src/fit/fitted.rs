@@ -259,7 +259,7 @@ impl Fitted {
     ///     >>> fit(log, model="pbm", held_out=0).score(week)["impressions"].tolist()
     ///     [2, 1, 1]
     #[pyo3(signature = (log, *, format=None, columns=None, first_position=1, clip_clicks=false, max_skipped=None, threads=None,
-        application=None, impression=None, position_base=None, exact_queries=false))]
+        application=None, impression=None, click=None, position_base=None, exact_queries=false))]
     fn score(
         &self,
         log: &Bound<'_, PyAny>,
@@ -271,10 +271,11 @@ impl Fitted {
         threads: Option<i64>,
         application: Option<String>,
         impression: Option<String>,
+        click: Option<String>,
         position_base: Option<i64>,
         exact_queries: bool,
     ) -> PyResult<Table> {
-        let ubi = ubi(application, impression, position_base, exact_queries)?;
+        let ubi = ubi(application, impression, click, position_base, exact_queries)?;
         let (py, (source, format)) = (log.py(), Source::new(log, format, columns, ubi, None)?);
         let reader = reader_of(&format, first_position, clip_clicks, max_skipped, threads)?;
         let none = no_sessions(&format, source.is_counts, false);

@@ -29,11 +29,12 @@ const UBI: &str = "ubi";
 pub(super) fn ubi(
     application: Option<String>,
     impression: Option<String>,
+    click: Option<String>,
     position_base: Option<i64>,
     exact_queries: bool,
 ) -> PyResult<Ubi> {
     let position_base = position_base.map(|base| whole("position_base", base, 0..=1)).transpose()?;
-    Ok(Ubi { application, impression, position_base, exact_queries })
+    Ok(Ubi { application, impression, click, position_base, exact_queries })
 }
 
 /// A log to read.
@@ -65,7 +66,7 @@ impl Source {
         contexts: Option<&Pairs>,
     ) -> PyResult<(Self, Format)> {
         if format != Some(UBI) && ubi != Ubi::default() {
-            let options = "application, impression, position_base and exact_queries";
+            let options = "application, impression, click, position_base and exact_queries";
             return Err(value_error(format!("{options}: only for format {UBI:?}")));
         }
         let mut named = columns.map(pairs).transpose()?;

@@ -114,30 +114,37 @@ pub(crate) struct Arguments {
 pub(crate) struct UbiArguments {
     /// Format ubi: only what this application logged
     #[arg(long, value_name = "NAME")]
-    application: Option<String>,
+    pub(crate) application: Option<String>,
     /// Format ubi: the action that shows an item [default: impression]
     #[arg(long, value_name = "ACTION")]
-    impression: Option<String>,
+    pub(crate) impression: Option<String>,
+    /// Format ubi: the action that is a click on an item, such as `item_click` [default: click]
+    #[arg(long, value_name = "ACTION")]
+    pub(crate) click: Option<String>,
     /// Format ubi: ordinal of the first position, 0 or 1, of lists without hit ids, and for test
     /// --depth
     #[arg(long, value_name = "P", value_parser = integer::<u8>(0..=1))]
     pub(crate) position_base: Option<u8>,
     /// Format ubi: keep the words of queries as they are, not trimmed and in lower case
     #[arg(long)]
-    exact_queries: bool,
+    pub(crate) exact_queries: bool,
 }
 
 impl UbiArguments {
+    /// The message for these arguments with another format.
+    pub(crate) const OTHER_FORMAT: &str = "--application, --impression, --click, --position-base and \
+        --exact-queries: only for --format ubi";
+
     pub(crate) fn ubi(&self) -> Ubi {
-        let Self { application, impression, position_base, exact_queries } = self.clone();
-        Ubi { application, impression, position_base, exact_queries }
+        let Self { application, impression, click, position_base, exact_queries } = self.clone();
+        Ubi { application, impression, click, position_base, exact_queries }
     }
 
     /// Adds the arguments to settings, if there are any.
     pub(crate) fn note(&self, settings: &mut Value) {
         if *self != Self::default() {
-            let Self { application, impression, position_base, exact_queries } = self;
-            settings["ubi"] = json!([application, impression, position_base, exact_queries]);
+            let Self { application, impression, click, position_base, exact_queries } = self;
+            settings["ubi"] = json!([application, impression, position_base, exact_queries, click]);
         }
     }
 }

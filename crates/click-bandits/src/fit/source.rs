@@ -266,10 +266,7 @@ pub(super) fn format(arguments: &Arguments) -> Result<Format> {
         return Ok(Format::Ubi(arguments.ubi.ubi()));
     }
     if arguments.ubi != UbiArguments::default() {
-        bail!(Usage(
-            "--application, --impression, --position-base and --exact-queries: only for --format ubi"
-                .to_owned()
-        ));
+        bail!(Usage(UbiArguments::OTHER_FORMAT.to_owned()));
     }
     match columns {
         None if format.names_columns() => {

@@ -1,8 +1,11 @@
 //! Reads `[log]`: how the log of an experiment is read.
 
+#[cfg(test)]
+mod tests;
+
 use super::Arguments;
 use crate::embedded::Place;
-use crate::fit::{self, queries_of_log};
+use crate::fit::{self, UbiArguments, queries_of_log};
 use anyhow::{Context as _, bail};
 use click_logs::formats;
 use documents::without_byte_order_mark;
@@ -21,7 +24,7 @@ const IMPRESSIONS: KeyKind = KeyKind::Count { least: 0, most: u64::MAX };
 const SIZE: KeyKind = KeyKind::Count { least: 1, most: u32::MAX as u64 };
 
 /// The keys of `[log]`.
-pub(crate) const KEYS: [Key; 6] = [
+pub(crate) const KEYS: [Key; 9] = [
     Key::required("format", KeyKind::Named(named), "The format of the log.", "\"yandex\""),
     Key::required("positions", POSITIONS, "The number of positions, from the top.", "10"),
     Key::optional(
@@ -38,6 +41,9 @@ pub(crate) const KEYS: [Key; 6] = [
         "The pseudo-impressions of every item's prior; by default the log decides.",
         "2",
     ),
+    Key::optional("application", KeyKind::Text, "Format ubi: only what it logged.", "\"shop\""),
+    Key::optional("impression", KeyKind::Text, "Format ubi: the action that shows an item.", "\"view\""),
+    Key::optional("click", KeyKind::Text, "Format ubi: the action that is a click.", "\"item_click\""),
 ];
 
 /// The formats that need no names of columns.
@@ -66,7 +72,8 @@ fn read(table: &Table<'_>) -> Result<fit::Arguments, Error> {
         table.field(key.name).map(|field| field.integer_in(&key.range())).transpose()
     };
     let small = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
-    let [_, positions, min_impressions, min_items, top_queries, _] = KEYS;
+    let [_, positions, min_impressions, min_items, top_queries, _, application, impression, click] = KEYS;
+    let text = |key: Key| table.optional::<String>(key.name);
     let positions = table.required::<Field<'_>>(positions.name)?.integer_in(&positions.range())?;
     let how = fit::Arguments {
         format: Some(format),
@@ -75,6 +82,12 @@ fn read(table: &Table<'_>) -> Result<fit::Arguments, Error> {
         top_queries: size(top_queries)?.map(small),
         positions: Some(u8::try_from(positions).unwrap_or(u8::MAX)),
         prior: read_prior(table)?,
+        ubi: UbiArguments {
+            application: text(application)?,
+            impression: text(impression)?,
+            click: text(click)?,
+            ..UbiArguments::default()
+        },
         ..fit::Arguments::of_experiment()
     };
     table.finish()?;
@@ -140,50 +153,4 @@ fn begins_like_json(file: &Path) -> bool {
     let Some(n) = is_file.then(read).and_then(Result::ok) else { return false };
     let text = without_byte_order_mark(&beginning[..n]);
     matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-
-    fn message(log: &str) -> String {
-        let source = Source::from_text("experiment.toml", format!("name = \"x\"\n[log]\n{log}\n")).unwrap();
-        of_source(&source).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn errors_name_their_place() {
-        // (`[log]`, beginning of the message after the file)
-        for (log, expected) in [
-            (
-                "format = \"parquet\"\npositions = 3",
-                "3:10: log.format: unknown format \"parquet\": known: kdd2012, yandex,",
-            ),
-            ("format = \"obd\"", "2:1: log.positions: missing key"),
-            ("format = \"obd\"\npositions = 65", "4:13: log.positions: 65 is too large"),
-            ("format = \"obd\"\npositions = 3\nmin-items = 0", "5:13: log.min-items: 0 is too small"),
-            (
-                "format = \"obd\"\npositions = 3\nprior = -1",
-                "5:9: log.prior: -1 is not a strength: expected pseudo-impressions",
-            ),
-            (
-                "format = \"obd\"\npositions = 3\npiror = 0",
-                "5:1: log.piror: unknown key: did you mean `prior`?",
-            ),
-        ] {
-            let found = message(log);
-            assert!(found.starts_with(&format!("experiment.toml:{expected}")), "{found}");
-        }
-    }
-
-    #[test]
-    fn the_reader_knows_the_keys_of_the_rows_and_accepts_their_examples() {
-        let examples = KEYS.map(|key| format!("{} = {}", key.name, key.example)).join("\n");
-        let source = Source::from_text("experiment.toml", format!("[log]\n{examples}\n")).unwrap();
-        assert!(of_source(&source).unwrap().is_some());
-        let found = message(&format!("{examples}\nzzzz = 1"));
-        let (_, names) = found.rsplit_once("known: ").unwrap_or_else(|| panic!("{found}"));
-        assert_eq!(names.split(", ").collect::<BTreeSet<_>>(), KEYS.iter().map(|key| key.name).collect());
-    }
 }

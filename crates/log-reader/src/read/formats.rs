@@ -194,9 +194,10 @@ static ROWS: [FormatRow; 7] = [
             User Behavior Insights, as `OpenSearch` stores them: queries and events, a JSON object a \
             line, in any order and any number of files. An event joins its query by `query_id`. A \
             list has the hit ids of its query down to the deepest impression or click; without hit \
-            ids, its items are those of the events, by `ordinal`. The user is `client_id`, the \
-            propensity of the list `query_attributes.list_propensity`. A second click on an item \
-            counts once. Lines of bulk requests, `_source` and arrays are read as well.",
+            ids or a document, its items are those of the events, by `ordinal`. The user is \
+            `client_id`, the propensity of the list `query_attributes.list_propensity`. A second \
+            click on an item counts once. Lines of bulk requests, `_source`, arrays and answers of \
+            `_search` are read as well.",
         line: "a query or an event of User Behavior Insights, a JSON object",
         query: "`user_query`, trimmed and in lower case",
         propensities: "`list_propensity`, if all queries have it",

@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// The largest share of what joins no list that a strict reader counts. With more, the documents of
+/// queries are missing, or those of another log.
+const MAX_UNJOINED: f64 = 0.5;
+
 /// The report of one thread, or of all.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadReport {
@@ -57,7 +61,7 @@ impl ThreadReport {
             text: String::from_utf8_lossy(&text).escape_debug().to_string(),
             message: fault.to_string(),
         };
-        if lenient {
+        if lenient || Fault::UNJOINED.contains(&fault) {
             self.skip(fault, lost, at, place);
         } else {
             self.fail(at, Error::at(ErrorKind::Line(fault), place));
@@ -105,25 +109,29 @@ impl ThreadReport {
         if report.lines == 0 {
             return Err(Error::of(ErrorKind::Empty, "", "no line to read in any file"));
         }
-        let mut lost = Lost::default();
-        for &Skipped { clicks, impressions, .. } in report.skipped.values() {
-            lost.add(Lost { clicks, impressions });
-        }
         let max_share = max_skipped.unwrap_or(0.0);
-        for (what, lost, kept) in [
-            // A line may be an array of many documents.
-            ("lines", report.n_skipped(), report.lines.saturating_sub(report.n_skipped())),
-            ("impressions", lost.impressions, report.impressions),
-            ("clicks", lost.clicks, report.clicks),
-        ] {
-            let share = lost as f64 / (lost as f64 + kept as f64);
-            if share > max_share {
-                let message = format!(
-                    "{:.2} % of the {what} would have to be skipped, more than {:.2} %: {report}",
-                    100.0 * share,
-                    100.0 * max_share,
-                );
-                return Err(Error::of(ErrorKind::TooManySkipped, "", message));
+        let is_unjoined = |reason: &str| Fault::UNJOINED.iter().any(|fault| fault.reason() == reason);
+        for (max_share, unjoined) in [(max_share, false), (max_share.max(MAX_UNJOINED), true)] {
+            let sum = |part: fn(&Skipped) -> u64| {
+                let skipped = report.skipped.iter().filter(|(reason, _)| is_unjoined(reason) == unjoined);
+                skipped.map(|(_, skipped)| part(skipped)).fold(0, u64::saturating_add)
+            };
+            // A line may be an array of many documents: of these, events count.
+            let lines = if unjoined { 0 } else { sum(|skipped| skipped.lines) };
+            for (what, lost, kept) in [
+                ("lines", lines, report.lines.saturating_sub(lines)),
+                ("impressions", sum(|skipped| skipped.impressions), report.impressions),
+                ("clicks", sum(|skipped| skipped.clicks), report.clicks),
+            ] {
+                let share = lost as f64 / (lost as f64 + kept as f64);
+                if share > max_share {
+                    let message = format!(
+                        "{:.2} % of the {what} would have to be skipped, more than {:.2} %: {report}",
+                        100.0 * share,
+                        100.0 * max_share,
+                    );
+                    return Err(Error::of(ErrorKind::TooManySkipped, "", message));
+                }
             }
         }
         Ok(report)

@@ -85,7 +85,7 @@ pub(super) fn of_kind(kind: KeyKind) -> Value {
             with(&mut schema, &json!({ "uniqueItems": true }));
             schema
         }
-        KeyKind::File => text(),
+        KeyKind::File | KeyKind::Text => text(),
         KeyKind::Table(keys) => of_keys(keys),
         KeyKind::Either(kinds) => {
             json!({ "anyOf": kinds.iter().map(|kind| of_kind(*kind)).collect::<Vec<_>>() })

@@ -5,8 +5,13 @@
 //! opened, and a line may be an array of objects, or a part of one.
 //!
 //! Events join their query by `query_id`. A list has the hit ids of its query down to the deepest
-//! impression or click. Without hit ids its items are those of the events, by their ordinals.
-//! Joined queries are in one table for all threads and files, about 72 + 8 n bytes for one of n
+//! impression or click. Of several documents of a query, those without hits, such as counts of
+//! facets, are skipped, and the others must agree. Without hit ids the items are those of the
+//! events, by their ordinals; events that name the words of a query need no document. Ordinals that
+//! make no list count item by item. What joins no list is counted, in a strict reading too: shops
+//! log several requests with one identifier.
+//!
+//! Joined queries are in one table for all threads and files, about 80 + 8 n bytes for one of n
 //! items; events whose query was not read yet wait there for it.
 
 mod clicks;
@@ -16,7 +21,7 @@ mod table;
 pub(in crate::read) use self::clicks::read_clicks;
 
 use self::document::{Document, Seen};
-use self::table::Joined;
+use self::table::{Joined, at_fault};
 use crate::collect::{Batches, Collector};
 use crate::error::Error;
 use crate::fault::Fault;
@@ -46,6 +51,8 @@ pub struct Ubi {
     pub application: Option<String>,
     /// The action that shows an item; `impression` in any case if absent.
     pub impression: Option<String>,
+    /// The action that is a click on an item; `click` in any case if absent.
+    pub click: Option<String>,
     /// The ordinal of the first position, 0 or 1, of lists without hit ids. If absent, an ordinal
     /// of 0 tells that they count from 0.
     pub position_base: Option<u8>,
@@ -106,7 +113,7 @@ impl LineFormat for UbiLines<'_> {
             match self.ubi.what(document, left_out)? {
                 None => Ok(()),
                 Some(What::Query(id)) => {
-                    let taken = self.query(document, id, at, batches);
+                    let taken = self.ubi.query(&self.joined, document, id, at, batches);
                     taken.map_err(|fault| LineFault::new(fault, 0, id.as_bytes()))
                 }
                 Some(What::Event(event)) => self.event(document, &event, at, batches),
@@ -125,7 +132,7 @@ impl LineFormat for UbiLines<'_> {
         batches: &mut Batches<'_>,
         report: &mut ThreadReport,
     ) -> Result<(), Error> {
-        self.joined.close(self.ubi, names, lenient, batches, report)
+        self.joined.close(self.ubi, batches, &mut at_fault(names, lenient, report))
     }
 
     fn column_name(&self, (): &(), _column: usize) -> String {
@@ -201,16 +208,21 @@ impl Ubi {
         if document.is_count() {
             return Err(Fault::CountedClicks.into());
         }
-        let Some(query) = document.query_id.as_ref().filter(|id| !id.0.is_empty()) else {
-            return Err(Fault::NoQueryId.into());
-        };
-        let Some(action) = &document.action_name else { return Ok(Some(What::Query(&query.0))) };
-        let is = |name: &str| action.0.eq_ignore_ascii_case(name);
-        let is_click = is("click");
-        if !is_click && !is(self.impression.as_deref().unwrap_or("impression")) {
+        // Compared before anything else is read of the event: other actions may have any form.
+        let is_click = document.action_name.as_ref().map(|action| {
+            let is = |name: &Option<String>, usual| {
+                action.0.eq_ignore_ascii_case(name.as_deref().unwrap_or(usual))
+            };
+            (is(&self.click, "click"), is(&self.impression, "impression"))
+        });
+        if is_click == Some((false, false)) {
             left_out.actions += 1;
             return Ok(None);
         }
+        let Some(query) = document.query_id.as_ref().filter(|id| !id.0.is_empty()) else {
+            return Err(Fault::NoQueryId.into());
+        };
+        let Some((is_click, _)) = is_click else { return Ok(Some(What::Query(&query.0))) };
         let attributes = document.event_attributes.as_ref();
         let object = attributes.and_then(|of| of.object.as_ref()?.object_id.as_ref());
         let Some(object) = object.filter(|object| !object.0.is_empty()) else {
@@ -235,30 +247,39 @@ impl UbiLines<'_> {
     ) -> Result<(), LineFault> {
         let item = batches.id(event.object.as_bytes()).map_err(|fault| event.lost(fault))?;
         let &Event { query, ordinal, is_click, .. } = event;
-        let seen = Seen { item, ordinal, is_click, user: None };
+        let application = document.application.as_ref().map_or(0, |name| unit_hash(name.0.as_bytes()) as u16);
+        let seen = Seen { item, ordinal, is_click, user: None, application };
         let mut day = [b'?'; 10];
         let time = document.timestamp.as_ref().map(|time| time.0.as_bytes());
         if let Some(date) = time.and_then(|time| time.first_chunk()) {
             day = *date;
         }
-        self.joined.event(query, seen, || user_of(document), day, at);
+        let name = || {
+            document.user_query.as_ref().filter(|words| !words.0.trim().is_empty())?;
+            batches.id(self.ubi.words(document).as_bytes()).ok()
+        };
+        self.joined.event(query, seen, || user_of(document), name, day, at);
         Ok(())
     }
+}
 
+impl Ubi {
+    /// Adds a document of a query.
     fn query(
         &self,
+        joined: &Joined,
         document: &Document<'_>,
         id: &str,
         at: Spot,
         batches: &mut Batches<'_>,
     ) -> Result<(), Fault> {
-        let text = self.ubi.words(document);
+        let text = self.words(document);
         let query = batches.id(if text.is_empty() { NO_WORDS } else { &text }.as_bytes())?;
         let hits = document.query_response_hit_ids.iter().flatten().take(64);
         let items = hits.map(|hit| batches.id(hit.0.as_bytes())).collect::<Result<Vec<_>, _>>()?;
         let propensity = document.query_attributes.as_ref().and_then(|of| of.list_propensity);
         let propensity = propensity.map(crate::fields::check_propensity).transpose()?;
-        self.joined.query(id, query, user_of(document), propensity, &items, at);
+        joined.query(id, query, user_of(document), propensity, &items, at);
         Ok(())
     }
 }

@@ -1,12 +1,13 @@
 //! Clicks as rows, for a test of two rankers.
 
 use super::document::{self, Document};
-use super::{Event, LeftOut, NO_ZERO, Ubi, UbiReport, What, queries_first};
+use super::table::{Joined, at_fault};
+use super::{Event, LeftOut, NO_ZERO, Ubi, What, queries_first};
 use crate::collect::{Batches, Collector};
 use crate::columns::READ;
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
-use crate::keys::{KeyHash, ListKey};
+use crate::keys::KeyHash;
 use crate::names::lock;
 use crate::read::Reader;
 use crate::read::formats::Value;
@@ -17,16 +18,15 @@ use crate::read::source::Input;
 use crate::read::thread_report::ThreadReport;
 use crate::read_report::ReadReport;
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use serde_json::Value as Json;
 use std::sync::{Arc, Mutex};
 
 /// Hands the clicks of a log over as rows: user, the text at `team`, position, time and query. The
-/// user of a click without one is that of its query; a click above its query waits for the end of
-/// the log. Positions are handed over, from 1 if the ordinal of the first one is given.
+/// user of a click without one is that of its query. Positions are handed over, from 1 if the
+/// ordinal of the first one is given.
 ///
-/// A lenient reader leaves out the clicks of a query whose documents differ. The second document
-/// may be the last line of the log, so all clicks wait for the end: about 200 bytes each.
+/// The clicks of a query whose documents differ are left out. The second document may be the last
+/// line of the log, so all clicks wait for the end: about 200 bytes each.
 pub(in crate::read) fn read_clicks(
     ubi: &Ubi,
     team: &str,
@@ -39,15 +39,14 @@ pub(in crate::read) fn read_clicks(
         ubi,
         team,
         hash,
-        lenient: reader.max_skipped.is_some(),
+        joined: Joined::new(hash),
+        users: Mutex::default(),
         clicks: Mutex::default(),
-        queries: Mutex::default(),
         waiting: Mutex::default(),
         lowest: Mutex::default(),
-        notes: Mutex::default(),
     };
     let mut report = reader.read_lines(&lines, queries_first(inputs)?, collector)?;
-    report.ubi = Some(lock(&lines.notes).clone());
+    report.ubi = Some(lock(&lines.joined.notes).clone());
     Ok(report)
 }
 
@@ -56,27 +55,17 @@ struct ClickLines<'a> {
     /// Where the team of a click is.
     team: &'a str,
     hash: KeyHash,
-    lenient: bool,
+    joined: Joined,
+    /// The users that documents name, by the keys of their queries.
+    users: Mutex<HashTable<(u64, Box<str>)>>,
     /// Clicks so far.
     clicks: Mutex<HashTable<u64>>,
-    queries: Mutex<HashTable<Query>>,
     waiting: Mutex<Vec<Waiting>>,
     /// The lowest ordinal of an impression or a click.
     lowest: Mutex<Option<u64>>,
-    notes: Mutex<UbiReport>,
 }
 
-/// A query that was read.
-struct Query {
-    key: u64,
-    /// A hash of the words, the user and the hit ids.
-    hash: ListKey,
-    user: Box<str>,
-    /// Whether the log has different documents of it.
-    is_ambiguous: bool,
-}
-
-/// A click that may be left out, or that has no user and is above its query.
+/// A click that waits for all documents of its query.
 struct Waiting {
     row: Row,
     user: Option<Box<str>>,
@@ -123,7 +112,10 @@ impl LineFormat for ClickLines<'_> {
                 *lowest = Some(lowest.map_or(ordinal, |lowest| lowest.min(ordinal)));
             }
             match what {
-                Some(What::Query(id)) => Ok(self.remember(id, document.opened())?),
+                Some(What::Query(id)) => {
+                    self.remember_user(id, document.opened());
+                    Ok(self.ubi.query(&self.joined, document.opened(), id, at, batches)?)
+                }
                 Some(What::Event(event)) if event.is_click && self.is_first(&event) => {
                     if wholes.is_empty() {
                         wholes = documents_of(line).map_err(|fault| fault.of(Ok(1), Ok(0)))?;
@@ -131,7 +123,7 @@ impl LineFormat for ClickLines<'_> {
                     let whole = wholes.get(whole).unwrap_or(&Json::Null);
                     let whole = if document.source.is_some() { &whole["_source"] } else { whole };
                     let team = self.team.split('.').try_fold(whole, |value, key| value.get(key));
-                    self.click(document.opened(), &event, team, at, batches)
+                    self.click(document.opened(), &event, team, at)
                 }
                 _ => Ok(()),
             }
@@ -139,7 +131,7 @@ impl LineFormat for ClickLines<'_> {
     }
 
     fn end(&self, left_out: &mut LeftOut, _batches: &mut Batches<'_>) {
-        left_out.note(&self.notes);
+        left_out.note(&self.joined.notes);
     }
 
     fn close(
@@ -152,9 +144,10 @@ impl LineFormat for ClickLines<'_> {
         if self.ubi.position_base == Some(0) && lock(&self.lowest).is_some_and(|lowest| lowest > 0) {
             return Err(Error::of(ErrorKind::Settings, "position_base", NO_ZERO));
         }
+        self.joined.end_documents(&mut at_fault(names, lenient, report));
         for Waiting { row, user, spot } in std::mem::take(&mut *lock(&self.waiting)) {
             let user = user.or_else(|| self.user_of(&row.query)).unwrap_or_default();
-            let handed = if self.is_ambiguous(&row.query) {
+            let handed = if self.joined.is_ambiguous(&row.query) {
                 Err(LineFault::from(Fault::OtherDocument).of(Ok(1), Ok(0)))
             } else {
                 row.hand_over(&user, batches)
@@ -185,43 +178,18 @@ fn documents_of(line: &[u8]) -> Result<Vec<Json>, LineFault> {
 }
 
 impl ClickLines<'_> {
-    /// Remembers a query; its documents must be equal.
-    fn remember(&self, query: &str, document: &Document<'_>) -> Result<(), Fault> {
-        let of = |text: &str| self.hash.of_text(text.as_bytes());
-        let user = document.client_id.as_ref().map_or("", |user| &user.0);
-        let hits = document.query_response_hit_ids.iter().flatten().map(|hit| of(&hit.0));
-        let [words, user_hash] = [&*self.ubi.words(document), user].map(of);
-        let hash = hits.fold(self.hash.of_both(words, user_hash), |all, hit| self.hash.of_both(all, hit));
+    /// Remembers the user that a document of a query names.
+    fn remember_user(&self, query: &str, document: &Document<'_>) {
+        let Some(user) = document.client_id.as_ref().filter(|user| !user.0.is_empty()) else { return };
         let key = self.hash.half_of_text(query.as_bytes());
-        let (mut queries, mut notes) = (lock(&self.queries), lock(&self.notes));
-        match queries.entry(key, |known| known.key == key, |known| known.key) {
-            Entry::Vacant(place) => {
-                place.insert(Query { key, hash, user: user.into(), is_ambiguous: false });
-                notes.queries += 1;
-            }
-            Entry::Occupied(known) if known.get().hash == hash => notes.repeated_queries += 1,
-            Entry::Occupied(mut known) => {
-                known.get_mut().is_ambiguous = true;
-                return Err(Fault::OtherDocument);
-            }
-        }
-        Ok(())
+        let mut users = lock(&self.users);
+        users.entry(key, |known| known.0 == key, |known| known.0).or_insert_with(|| (key, (*user.0).into()));
     }
 
-    /// The user of a query that was read; empty without one.
+    /// The user that a document of a query names.
     fn user_of(&self, query: &str) -> Option<Box<str>> {
-        self.of_query(query, |known| known.user.clone())
-    }
-
-    /// Whether a query was read whose documents differ.
-    fn is_ambiguous(&self, query: &str) -> bool {
-        self.of_query(query, |known| known.is_ambiguous).unwrap_or(false)
-    }
-
-    /// A property of a query that was read.
-    fn of_query<T>(&self, query: &str, known: impl FnOnce(&Query) -> T) -> Option<T> {
         let key = self.hash.half_of_text(query.as_bytes());
-        lock(&self.queries).find(key, |known| known.key == key).map(known)
+        lock(&self.users).find(key, |known| known.0 == key).map(|known| known.1.clone())
     }
 
     /// Whether this is the first click on an object of a query.
@@ -233,7 +201,7 @@ impl ClickLines<'_> {
         if is_first {
             clicks.insert_unique(hash, hash, |known| *known);
         }
-        lock(&self.notes).repeated_clicks += u64::from(!is_first);
+        lock(&self.joined.notes).repeated_clicks += u64::from(!is_first);
         is_first
     }
 
@@ -243,7 +211,6 @@ impl ClickLines<'_> {
         event: &Event<'_>,
         team: Option<&Json>,
         at: Spot,
-        batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let position = match (self.ubi.position_base, event.ordinal) {
             // Places of a list are told apart whatever their first ordinal is.
@@ -262,11 +229,7 @@ impl ClickLines<'_> {
         let time = document.timestamp.as_ref().map(|time| time.0.to_string());
         let row = Row { team, position, time, query: event.query.to_owned() };
         let own = document.client_id.as_ref().map(|user| &*user.0).filter(|user| !user.is_empty());
-        let user: Option<Box<str>> = own.map(Into::into).or_else(|| self.user_of(event.query));
-        match user {
-            Some(user) if !self.lenient => return row.hand_over(&user, batches),
-            user => lock(&self.waiting).push(Waiting { row, user, spot: at }),
-        }
+        lock(&self.waiting).push(Waiting { row, user: own.map(Into::into), spot: at });
         Ok(())
     }
 }

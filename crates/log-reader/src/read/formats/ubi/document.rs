@@ -122,6 +122,8 @@ pub(super) struct Seen {
     pub(super) ordinal: Option<u64>,
     pub(super) is_click: bool,
     pub(super) user: Option<u64>,
+    /// Bits of the hash of the application, which decides where ordinals begin.
+    pub(super) application: u16,
 }
 
 impl Document<'_> {
@@ -143,7 +145,19 @@ impl Document<'_> {
     }
 }
 
-/// Hands the documents of a line to `take`: none, one, or all of an array.
+/// The answer of `OpenSearch` to a search of its documents.
+#[derive(Deserialize)]
+struct Answer<T> {
+    hits: Hits<T>,
+}
+
+#[derive(Deserialize)]
+struct Hits<T> {
+    hits: Vec<T>,
+}
+
+/// Hands the documents of a line to `take`: none, one, or all of an array or of an answer. A fault
+/// of one of them is that of the line, and the others are taken all the same.
 pub(super) fn each<'a, T: Deserialize<'a>>(
     line: &'a [u8],
     mut take: impl FnMut(&T) -> Result<(), LineFault>,
@@ -155,19 +169,31 @@ pub(super) fn each<'a, T: Deserialize<'a>>(
     };
     // Checked once, and not string by string.
     let text = std::str::from_utf8(line).map_err(|_| Fault::NotUtf8)?.trim();
-    if text.starts_with('[') && text.ends_with(']') {
-        let all: Vec<T> = serde_json::from_str(text).map_err(|error| not_json(text, &error))?;
-        return all.iter().try_for_each(take);
-    }
-    // A part of an array that has a document a line.
-    let text = text.strip_prefix(['[', ',']).unwrap_or(text);
-    let text = text.strip_suffix([']', ',']).unwrap_or(text).trim();
-    if text.is_empty() {
-        return Ok(());
-    }
-    // A number or a text would pass for a document without fields.
-    if !text.starts_with('{') {
-        return Err(Fault::NotJson.into());
-    }
-    take(&serde_json::from_str(text).map_err(|error| not_json(text, &error))?)
+    let is_array = text.starts_with('[') && text.ends_with(']');
+    let all = if is_array {
+        serde_json::from_str::<Vec<T>>(text).map_err(|error| not_json(text, &error))?
+    } else {
+        // A part of an array that has a document a line.
+        let text = text.strip_prefix(['[', ',']).unwrap_or(text);
+        let text = text.strip_suffix([']', ',']).unwrap_or(text).trim();
+        if text.is_empty() {
+            return Ok(());
+        }
+        // A number or a text would pass for a document without fields.
+        if !text.starts_with('{') {
+            return Err(Fault::NotJson.into());
+        }
+        let is_answer = memchr::memmem::find(text.as_bytes(), b"\"hits\"").is_some();
+        match is_answer.then(|| serde_json::from_str::<Answer<T>>(text)) {
+            Some(Ok(answer)) => answer.hits.hits,
+            _ => return take(&serde_json::from_str(text).map_err(|error| not_json(text, &error))?),
+        }
+    };
+    all.iter().map(take).fold(Ok(()), |first, taken| match (first, taken) {
+        (Err(mut fault), Err(more)) => {
+            fault.lost.add(more.lost);
+            Err(fault)
+        }
+        (first, taken) => first.and(taken),
+    })
 }

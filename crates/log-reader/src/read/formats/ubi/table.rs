@@ -8,15 +8,19 @@ use crate::fault::Fault;
 use crate::fields::MAX_POSITIONS;
 use crate::keys::KeyHash;
 use crate::lists::{Logged, ShownList, unit_hash};
-use crate::logged::Propensities;
-use crate::names::{Id, find_or_add, lock};
+use crate::logged::{LoggedRow, Propensities};
+use crate::names::{Id, find_or_add, lock, mix};
 use crate::read::line::{LineFault, Lost};
 use crate::read::open_lists::Spot;
 use crate::read::thread_report::ThreadReport;
+use crate::table::Shown;
 use hashbrown::HashTable;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 const SHARDS: usize = 64;
+/// If none of so many ordinals is 0, they count from 1: the top of a list is what users see.
+const TELLING: u64 = 100;
 
 /// A query, with what was seen of its list.
 #[derive(Debug, Clone, Copy)]
@@ -41,26 +45,25 @@ struct Query {
     n_items: u8,
     /// The number of items down to the deepest impression or click.
     deepest: u8,
+    /// Numbers of its events: impressions and clicks.
+    events: [u32; 2],
     /// Whether the log has different documents of it.
     is_ambiguous: bool,
     /// The place of its items.
     start: u32,
 }
 
-/// An item of a list without hit ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Placed {
-    query: u32,
-    ordinal: u8,
-    item: u64,
-    is_click: bool,
-}
+/// An item of a list without hit ids, by query, application, ordinal and item.
+type Placed = (usize, u16, u8, Id, bool);
 
-/// An event that does not fit its query, or whose query was not read yet: another document of the
+/// An event that does not fit its query, or whose query has no hits so far: another document of the
 /// query may come.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     key: u64,
+    session: u64,
+    /// The words of the query, if its event has them and no document was read yet.
+    name: Option<Id>,
     seen: Seen,
     day: [u8; 10],
     spot: Spot,
@@ -73,14 +76,16 @@ struct Shard {
     items: Vec<Id>,
     placed: Vec<Placed>,
     waiting: Vec<Waiting>,
-    /// Queries with other documents, and the spots of these. Such a query has no list: the first
-    /// document read need not be the first of the log.
-    other_documents: Vec<(usize, Spot)>,
+    /// Queries with other documents, whether these have hits, and their spots. Such a query has no
+    /// list: the first document read need not be the first of the log.
+    other_documents: Vec<(usize, bool, Spot)>,
     /// Numbers of ordinals that count from 0 and from 1, with the first day of each.
     bases: [(u64, [u8; 10]); 2],
     repeated_queries: u64,
+    without_hits: u64,
     repeated_clicks: u64,
     without_ordinal: u64,
+    without_list: u64,
 }
 
 /// All queries of a log.
@@ -107,7 +112,7 @@ impl Joined {
         (key, &self.shards[(key >> 32) as usize % SHARDS])
     }
 
-    /// Adds a query. An equal one adds nothing.
+    /// Adds a document of a query.
     pub(super) fn query(
         &self,
         id: &str,
@@ -118,115 +123,99 @@ impl Joined {
         spot: Spot,
     ) {
         let (key, shard) = self.key(id);
-        let shard = &mut *lock(shard);
-        let start = shard.items.len();
-        let new = || Query {
-            key,
-            session: unit_hash(id.as_bytes()),
-            name,
-            user: user.unwrap_or(0),
-            names_user: user.is_some(),
-            at: spot.at,
-            propensity: propensity.unwrap_or(f64::NAN),
-            clicks: 0,
-            line: u32::try_from(spot.line).unwrap_or(u32::MAX),
-            file: u16::try_from(spot.file).unwrap_or(u16::MAX),
-            n_items: u8::try_from(items.len()).unwrap_or(u8::MAX),
-            deepest: 0,
-            is_ambiguous: false,
-            start: u32::try_from(start).unwrap_or(u32::MAX),
-        };
-        let (place, is_new) = find_or_add(
-            &mut shard.index,
-            &mut shard.queries,
-            key,
-            |known| known.key == key,
-            |known| known.key,
-            new,
-        );
-        if is_new {
-            if shard.items.capacity() < start + items.len() {
-                shard.items.reserve_exact(start / 8 + 1024);
-            }
-            shard.items.extend_from_slice(items);
-            return;
-        }
-        let known = shard.queries[place as usize];
-        let of_document = Some(known.user).filter(|_| known.names_user);
-        let same = known.name == name && of_document == user && shard.items_of(&known) == items;
-        if same {
-            shard.repeated_queries += 1;
-        } else {
-            shard.other_documents.push((place as usize, spot));
-        }
+        let query = Query::new(key, unit_hash(id.as_bytes()), name, user, spot);
+        let n_items = u8::try_from(items.len()).unwrap_or(u8::MAX);
+        let query = Query { propensity: propensity.unwrap_or(f64::NAN), n_items, ..query };
+        lock(shard).document(query, items, spot);
     }
 
-    /// Adds an event to its query; one whose query is unknown waits.
+    /// Adds an event to its query; one whose query is unknown waits, with the name of the query.
     pub(super) fn event(
         &self,
         id: &str,
         mut seen: Seen,
         user: impl FnOnce() -> Option<u64>,
+        name: impl FnOnce() -> Option<Id>,
         day: [u8; 10],
         spot: Spot,
     ) {
         let (key, shard) = self.key(id);
         let shard = &mut *lock(shard);
-        let joined = shard.find(key).ok_or(Fault::UnknownQuery);
-        if joined.map_or(0, |place| shard.queries[place].user) == 0 {
+        let place = shard.find(key);
+        if place.map_or(0, |place| shard.queries[place].user) == 0 {
             seen.user = user();
         }
-        if joined.and_then(|place| shard.apply(place, seen, day)).is_err() {
-            shard.waiting.push(Waiting { key, seen, day, spot });
+        if place.is_none_or(|place| shard.apply(place, seen, day).is_err()) {
+            // Only an event that names its place counts without a document.
+            let name = if place.is_none() && seen.ordinal.is_some() { name() } else { None };
+            shard.waiting.push(Waiting { key, session: unit_hash(id.as_bytes()), name, seen, day, spot });
         }
+    }
+
+    /// Ends the documents of queries, and reports those that differ.
+    pub(super) fn end_documents(&self, at_fault: &mut impl FnMut(Fault, Lost, usize, u64)) {
+        let mut notes = lock(&self.notes);
+        for shard in &self.shards {
+            let shard = &mut *lock(shard);
+            shard.mark_ambiguous();
+            shard.report_ambiguous(at_fault);
+            shard.note(&mut notes);
+        }
+    }
+
+    /// Whether the documents of a query differ.
+    pub(super) fn is_ambiguous(&self, id: &str) -> bool {
+        let (key, shard) = self.key(id);
+        let shard = lock(shard);
+        shard.find(key).is_some_and(|place| shard.queries[place].is_ambiguous)
     }
 
     /// Ends all lists.
     pub(super) fn close(
         &self,
         ubi: &Ubi,
-        names: &[Arc<str>],
-        lenient: bool,
         batches: &mut Batches<'_>,
-        report: &mut ThreadReport,
+        at_fault: &mut impl FnMut(Fault, Lost, usize, u64),
     ) -> Result<(), Error> {
-        let mut at_fault = |fault: Fault, lost: Lost, file: usize, line: u64| {
-            let name = names.get(file).map_or("", |name| name);
-            report.line(LineFault { lost, ..fault.into() }, &|_| String::new(), name, (file, line), lenient);
-        };
-        let (mut any_placed, mut from_zero) = (false, false);
+        // The number of ordinals of an application, and whether they count from 0.
+        let (mut ordinals, mut of_hits) = (BTreeMap::<u16, (u64, bool)>::new(), [0; 2]);
         for shard in &self.shards {
             let shard = &mut *lock(shard);
             shard.mark_ambiguous();
-            for Waiting { key, seen, day, spot } in std::mem::take(&mut shard.waiting) {
-                let joined = shard.find(key).ok_or(Fault::UnknownQuery);
-                let is_ambiguous = joined.is_ok_and(|place| shard.queries[place].is_ambiguous);
-                match joined.and_then(|place| shard.apply(place, seen, day)) {
-                    Err(fault) if !is_ambiguous => {
-                        at_fault(fault, of_event(seen.is_click), spot.file, spot.line);
-                    }
-                    _ => {}
-                }
+            shard.join_waiting(at_fault);
+            for &(_, application, ordinal, ..) in &shard.placed {
+                let (count, from_zero) = ordinals.entry(application).or_default();
+                (*count, *from_zero) = (*count + 1, *from_zero || ordinal == 0);
             }
-            let mut placed = shard.placed.iter().filter(|placed| !shard.is_ambiguous(placed.query));
-            any_placed |= placed.clone().next().is_some();
-            from_zero |= placed.any(|placed| placed.ordinal == 0);
+            of_hits = [0, 1].map(|base| of_hits[base] + shard.bases[base].0);
         }
-        if any_placed && !from_zero && ubi.position_base != Some(1) {
-            let unknown =
-                "lists without hit ids, and no ordinal of 0: say whether the first position is 0 or 1";
-            let message = ubi.position_base.map_or(unknown, |_| NO_ZERO);
+        let no_zero = !ordinals.is_empty() && ordinals.values().all(|(_, from_zero)| !from_zero);
+        let is_unknown =
+            |&(count, from_zero): &(u64, bool)| !from_zero && count < TELLING && of_hits == [0, 0];
+        let message = match ubi.position_base {
+            Some(0) if no_zero => Some(NO_ZERO),
+            None if ordinals.values().any(is_unknown) => {
+                Some("lists without hit ids, and no ordinal of 0: say whether the first position is 0 or 1")
+            }
+            _ => None,
+        };
+        if let Some(message) = message {
             return Err(Error::of(ErrorKind::Settings, "position_base", message));
         }
-        let base = ubi.position_base.unwrap_or(0);
+        let base_of = |application| {
+            let (count, from_zero) = ordinals.get(&application).copied().unwrap_or_default();
+            let from_one = !from_zero && (count >= TELLING || of_hits[1] >= of_hits[0]);
+            ubi.position_base.unwrap_or(from_one.into())
+        };
         let mut known = Logged { user: true, session: true, list_propensity: true, ..Logged::default() };
         for shard in &self.shards {
             let shard = &mut *lock(shard);
-            shard.place(base, &mut at_fault);
-            shard.report_ambiguous(&mut at_fault);
-            for query in shard.queries.iter().filter(|query| query.deepest > 0 && !query.is_ambiguous) {
+            shard.place(&base_of, batches, at_fault);
+            shard.report_ambiguous(at_fault);
+            let with_events = |query: &&Query| query.events != [0, 0] && !query.is_ambiguous;
+            for query in shard.queries.iter().filter(with_events) {
                 known.user &= query.user != 0;
-                known.list_propensity &= !query.propensity.is_nan();
+                known.list_propensity &= !query.propensity.is_nan() && query.n_items > 0;
             }
         }
         let mut notes = lock(&self.notes);
@@ -240,9 +229,43 @@ impl Joined {
     }
 }
 
+/// Reports what joins no list, and where.
+pub(super) fn at_fault<'a>(
+    names: &'a [Arc<str>],
+    lenient: bool,
+    report: &'a mut ThreadReport,
+) -> impl FnMut(Fault, Lost, usize, u64) + 'a {
+    move |fault, lost, file, line| {
+        let name = names.get(file).map_or("", |name| name);
+        report.line(LineFault { lost, ..fault.into() }, &|_| String::new(), name, (file, line), lenient);
+    }
+}
+
 /// A click or an impression that is left out.
 fn of_event(is_click: bool) -> Lost {
     Lost { clicks: is_click.into(), impressions: (!is_click).into() }
+}
+
+impl Query {
+    fn new(key: u64, session: u64, name: Id, user: Option<u64>, spot: Spot) -> Self {
+        Self {
+            key,
+            session,
+            name,
+            user: user.unwrap_or(0),
+            names_user: user.is_some(),
+            at: spot.at,
+            propensity: f64::NAN,
+            clicks: 0,
+            line: u32::try_from(spot.line).unwrap_or(u32::MAX),
+            file: u16::try_from(spot.file).unwrap_or(u16::MAX),
+            n_items: 0,
+            deepest: 0,
+            events: [0; 2],
+            is_ambiguous: false,
+            start: 0,
+        }
+    }
 }
 
 impl Shard {
@@ -251,35 +274,100 @@ impl Shard {
         found.map(|&place| place as usize)
     }
 
+    fn find_or_add(&mut self, query: Query) -> (usize, bool) {
+        let key = query.key;
+        let (is, key_of) = (|known: &Query| known.key == key, |known: &Query| known.key);
+        let (place, is_new) = find_or_add(&mut self.index, &mut self.queries, key, is, key_of, || query);
+        (place as usize, is_new)
+    }
+
+    /// Adds a document of a query: an equal one adds nothing, nor does one without hits to one with
+    /// hits, which replaces it.
+    fn document(&mut self, query: Query, items: &[Id], spot: Spot) {
+        self.without_hits += u64::from(items.is_empty());
+        let (place, is_new) = self.find_or_add(query);
+        let known = self.queries[place];
+        if !is_new {
+            let user = |of: &Query| of.names_user.then_some(of.user);
+            let same =
+                known.name == query.name && user(&known) == user(&query) && self.items_of(&known) == items;
+            if same {
+                self.repeated_queries += u64::from(query.n_items > 0);
+                self.queries[place].at = known.at.min(query.at);
+            } else if (query.n_items > 0) == (known.n_items > 0) {
+                self.other_documents.push((place, query.n_items > 0, spot));
+            }
+            if known.n_items > 0 || query.n_items == 0 {
+                return;
+            }
+            let user = if query.user == 0 { known.user } else { query.user };
+            self.queries[place] = Query { user, events: known.events, ..query };
+        }
+        let start = self.items.len();
+        if self.items.capacity() < start + items.len() {
+            self.items.reserve_exact(start / 8 + 1024);
+        }
+        self.items.extend_from_slice(items);
+        self.queries[place].start = u32::try_from(start).unwrap_or(u32::MAX);
+    }
+
+    /// Joins the events that waited for the documents of all queries. Those of a query without one
+    /// are its list by the words that they name.
+    fn join_waiting(&mut self, at_fault: &mut impl FnMut(Fault, Lost, usize, u64)) {
+        let mut all = std::mem::take(&mut self.waiting);
+        // The place of a query without documents is that of its first event.
+        all.sort_by_key(|waiting| waiting.spot.at);
+        for Waiting { key, session, name, seen, day, spot } in all {
+            let place = self.find(key).or_else(|| {
+                let query = Query::new(mix(key, name?.0), session, name?, None, spot);
+                Some(self.find_or_add(query).0)
+            });
+            let joined = place.ok_or(Fault::UnknownQuery).and_then(|place| self.apply(place, seen, day));
+            let (Err(fault), Seen { item, ordinal, is_click, application, .. }) = (joined, seen) else {
+                continue;
+            };
+            let query = place.map(|place| &mut self.queries[place]);
+            let (ambiguous, n_items) = query.map_or((false, 1), |query| {
+                query.events[usize::from(is_click)] += 1;
+                (query.is_ambiguous, query.n_items)
+            });
+            match (n_items, ordinal) {
+                _ if ambiguous => {}
+                (0, Some(ordinal)) => {
+                    let ordinal = u8::try_from(ordinal).unwrap_or(u8::MAX);
+                    self.placed.push((place.unwrap_or_default(), application, ordinal, item, is_click));
+                }
+                _ => at_fault(fault, of_event(is_click), spot.file, spot.line),
+            }
+        }
+    }
+
     /// Marks the queries with different documents. `other_documents` then has all but the first
     /// document of each.
     fn mark_ambiguous(&mut self) {
         let mut documents = std::mem::take(&mut self.other_documents);
+        // Hits decide among documents.
+        documents.retain(|&(number, has_hits, _)| (self.queries[number].n_items > 0) == has_hits);
         for place in 0..documents.len() {
-            let number = documents[place].0;
+            let (number, has_hits, _) = documents[place];
             let Query { at, file, line, is_ambiguous, .. } = &mut self.queries[number];
             if !std::mem::replace(is_ambiguous, true) {
-                documents.push((number, Spot { at: *at, file: usize::from(*file), line: u64::from(*line) }));
+                let spot = Spot { at: *at, file: usize::from(*file), line: u64::from(*line) };
+                documents.push((number, has_hits, spot));
             }
         }
-        documents.sort_unstable_by_key(|(number, spot)| (*number, spot.at));
+        documents.sort_unstable_by_key(|(number, _, spot)| (*number, spot.at));
         let of_queries = documents.chunk_by(|a, b| a.0 == b.0);
         self.other_documents = of_queries.flat_map(|documents| &documents[1..]).copied().collect();
     }
 
-    /// Reports the other documents of these queries; the first of a query with what was seen of its
-    /// list, which is left out.
+    /// Reports the other documents of these queries; the first of a query with its events, which are
+    /// left out.
     fn report_ambiguous(&mut self, at_fault: &mut impl FnMut(Fault, Lost, usize, u64)) {
-        for (number, spot) in std::mem::take(&mut self.other_documents) {
-            let Query { clicks, deepest, .. } = &mut self.queries[number];
-            let [clicks, impressions] =
-                [std::mem::take(clicks).count_ones().into(), std::mem::take(deepest).into()];
+        for (number, _, spot) in std::mem::take(&mut self.other_documents) {
+            let [impressions, clicks] = std::mem::take(&mut self.queries[number].events).map(u64::from);
             at_fault(Fault::OtherDocument, Lost { clicks, impressions }, spot.file, spot.line);
         }
-    }
-
-    fn is_ambiguous(&self, query: u32) -> bool {
-        self.queries[query as usize].is_ambiguous
     }
 
     fn items_of(&self, query: &Query) -> &[Id] {
@@ -296,17 +384,11 @@ impl Shard {
             self.queries[number].user = seen.user.unwrap_or(0);
         }
         if query.n_items == 0 {
-            let ordinal = seen.ordinal.ok_or(Fault::NoOrdinal)?;
-            if ordinal > MAX_POSITIONS {
-                return Err(Fault::PositionBeyondDepth { last: MAX_POSITIONS });
-            }
-            let ordinal = u8::try_from(ordinal).unwrap_or(u8::MAX);
-            let query = u32::try_from(number).unwrap_or(u32::MAX);
-            self.placed.push(Placed { query, ordinal, item: seen.item.0, is_click: seen.is_click });
-            return Ok(());
+            return Err(Fault::NoOrdinal);
         }
-        let place =
-            self.items_of(&query).iter().position(|item| *item == seen.item).ok_or(Fault::OutsideList)?;
+        let is_below = seen.ordinal.is_some_and(|ordinal| ordinal > query.n_items.into());
+        let outside = if is_below { Fault::BelowList } else { Fault::OutsideList };
+        let place = self.items_of(&query).iter().position(|item| *item == seen.item).ok_or(outside)?;
         match seen.ordinal {
             None => self.without_ordinal += 1,
             Some(ordinal) => {
@@ -319,6 +401,7 @@ impl Shard {
                 *count += 1;
             }
         }
+        self.queries[number].events[usize::from(seen.is_click)] += 1;
         self.mark(number, place, seen.is_click);
         Ok(())
     }
@@ -333,41 +416,66 @@ impl Shard {
         }
     }
 
-    /// Makes lists without hit ids of the items at their ordinals.
-    fn place(&mut self, base: u8, at_fault: &mut impl FnMut(Fault, Lost, usize, u64)) {
-        self.placed.sort_unstable();
-        for of_query in std::mem::take(&mut self.placed).chunk_by(|a, b| a.query == b.query) {
-            let number = of_query[0].query as usize;
-            let Query { file, line, is_ambiguous, .. } = self.queries[number];
-            self.queries[number].start = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
-            for placed in of_query {
-                let n_items = self.queries[number].n_items;
-                let fault = match placed.ordinal.checked_sub(base) {
-                    None => Some(Fault::PositionZero),
-                    Some(place) if place == n_items && u64::from(place) < MAX_POSITIONS => {
-                        self.items.push(Id(placed.item));
-                        self.queries[number].n_items += 1;
-                        None
+    /// Makes lists without hit ids of the items at their ordinals. Items that are no list from the
+    /// first position on, one at each, count one by one.
+    fn place(
+        &mut self,
+        base_of: &dyn Fn(u16) -> u8,
+        batches: &mut Batches<'_>,
+        at_fault: &mut impl FnMut(Fault, Lost, usize, u64),
+    ) {
+        let mut placed = std::mem::take(&mut self.placed);
+        placed.sort_unstable_by_key(|placed| (placed.0, placed.2, placed.3.0));
+        for of_query in placed.chunk_by(|a, b| a.0 == b.0) {
+            let number = of_query[0].0;
+            let Query { file, line, .. } = self.queries[number];
+            let mut list: Vec<(u8, Id, bool)> = Vec::with_capacity(of_query.len());
+            for &(_, application, ordinal, item, is_click) in of_query {
+                let fault = match ordinal.checked_sub(base_of(application)) {
+                    None => Fault::PositionZero,
+                    Some(place) if u64::from(place) >= MAX_POSITIONS => Fault::BelowList,
+                    Some(place) => {
+                        list.push((place, item, is_click));
+                        continue;
                     }
-                    Some(place) if place + 1 == n_items => {
-                        let is_same = self.items.last() == Some(&Id(placed.item));
-                        (!is_same).then_some(Fault::TwoItems)
-                    }
-                    Some(_) => Some(Fault::OutOfOrder { next: u64::from(n_items) + u64::from(base) }),
                 };
-                match fault {
-                    None => self.mark(number, usize::from(placed.ordinal - base), placed.is_click),
-                    Some(_) if is_ambiguous => {}
-                    Some(fault) => at_fault(fault, of_event(placed.is_click), file.into(), line.into()),
+                at_fault(fault, of_event(is_click), file.into(), line.into());
+            }
+            list.dedup_by(|again, shown| {
+                let same = (again.0, again.1) == (shown.0, shown.1);
+                self.repeated_clicks += u64::from(same && again.2 && shown.2);
+                shown.2 |= same && again.2;
+                same
+            });
+            let query = &mut self.queries[number];
+            if (0..).zip(&list).all(|(place, shown)| shown.0 == place) {
+                query.start = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
+                query.n_items = u8::try_from(list.len()).unwrap_or(u8::MAX);
+                for &(place, item, is_click) in &list {
+                    self.items.push(item);
+                    self.mark(number, place.into(), is_click);
                 }
+                continue;
+            }
+            let user = Some(query.user).filter(|user| *user != 0);
+            let row = LoggedRow { user, session: Some(query.session), ..LoggedRow::default() };
+            for &(position, item, is_click) in &list {
+                let (clicks, impressions) = (is_click.into(), 1);
+                let shown = Shown { query: query.name, item, clicks, impressions, position };
+                batches.count_logged(shown, &row, query.at);
+                self.without_list += 1;
             }
         }
     }
 
     fn close(self, with_propensities: bool, notes: &mut UbiReport, batches: &mut Batches<'_>) {
+        self.note(notes);
         for query in self.queries.iter().filter(|query| !query.is_ambiguous) {
+            notes.queries_without_events += u64::from(query.events == [0, 0]);
+            for (all, events) in notes.events.iter_mut().zip(query.events) {
+                *all += u64::from(events);
+            }
             if query.deepest == 0 {
-                notes.queries_without_events += 1;
                 continue;
             }
             let items = &self.items_of(query)[..query.deepest.into()];
@@ -379,10 +487,16 @@ impl Shard {
                 true,
             );
         }
+    }
+
+    /// Adds the counts of documents and events.
+    fn note(&self, notes: &mut UbiReport) {
         notes.queries += self.queries.len() as u64;
         notes.repeated_queries += self.repeated_queries;
+        notes.without_hits += self.without_hits;
         notes.repeated_clicks += self.repeated_clicks;
         notes.without_ordinal += self.without_ordinal;
+        notes.without_list += self.without_list;
         for (all, (count, first)) in notes.bases.iter_mut().zip(self.bases) {
             let first = String::from_utf8_lossy(&first).into_owned();
             if count > 0 && (all.count == 0 || first < all.first_day) {
