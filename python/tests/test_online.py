@@ -83,6 +83,12 @@ def test_judgments():
     rows = judgments(fitted, by="coec").splitlines()
     assert rows[3].startswith("red shoes,a,2,")
     assert "IMPORT_JUDGMENT" in judgments(fitted, "workbench")
-    assert judgments(fitted, "quepid", by="coec", scale="0-3").splitlines()[1:] == ["boots,a,0", "boots,b,2", "red shoes,a,3", "red shoes,b,1"]
+    assert judgments(fitted, "quepid", by="coec", scale="0-3").splitlines()[1:] == ["boots,a,0", "boots,b,3", "red shoes,a,3", "red shoes,b,1"]
+    assert judgments(fitted, "trec", by="coec").splitlines() == ["1 0 a 0", "1 0 b 3", "2 0 a 3", "2 0 b 1"]
+    assert judgments(fitted, "topics") == "1\tboots\n2\tred shoes\n"
+    formula = fit({**counts, "query": ["=cmd|1"] * 4, "item": ["a", "b", "c", "d"]}, format="counts", model="pbm")
+    assert judgments(formula, by="coec").splitlines()[1].startswith("'=cmd|1,a,")
+    assert judgments(formula, by="coec", keep_formulas=True).splitlines()[1].startswith("=cmd|1,a,")
+    spaced = fit({**counts, "item": ["a b", "c"] * 2}, format="counts", model="pbm")
     with pytest.raises(ValueError, match="white space"):
-        judgments(fitted, "trec")
+        judgments(spaced, "trec")

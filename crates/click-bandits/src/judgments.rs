@@ -1,5 +1,8 @@
 //! `judgments`: ratings of items from a fit, as the tools of search teams import them.
 
+#[cfg(test)]
+mod tests;
+
 use crate::destination::Destination;
 use crate::fit::PARAMETERS_PARQUET;
 use crate::terminal;
@@ -30,7 +33,8 @@ pub(crate) struct Arguments {
     /// A directory of fit
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Form of the file: quepid, workbench, trec (qrels), ltr or csv
+    /// Form of the file: quepid, workbench, trec (qrels), topics (the words of the queries that trec
+    /// and ltr number), ltr or csv
     #[arg(long = "as", value_name = "FORM", value_parser = form)]
     form: JudgmentForm,
     /// Where ratings come from
@@ -39,14 +43,17 @@ pub(crate) struct Arguments {
     /// Model of the attractions [default: the one that the fit chose]
     #[arg(long, value_name = "M", value_parser = model)]
     model: Option<Model>,
-    /// Range of ratings, relative to the largest: 0-1, or 0-3 in whole grades [default: as they
-    /// are; trec 0-3]
+    /// Range of ratings, relative to the largest of their query: 0-1, or 0-3 in whole grades
+    /// [default: as they are; trec 0-3]
     #[arg(long, value_name = "RANGE", value_parser = scale)]
     scale: Option<Scale>,
     /// Only items with at least N impressions
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = integer::<u64>(0..=u64::MAX))]
     min_impressions: u64,
-    /// File to write; - is standard output
+    /// Write names that spreadsheets would run as formulas as they are, without an apostrophe
+    #[arg(long)]
+    keep_formulas: bool,
+    /// File to write; - is standard output. Beside a file of trec stands FILE.topics.tsv
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
     /// Replace the file
@@ -75,6 +82,12 @@ fn scale(text: &str) -> Result<Scale, String> {
 /// Reads a fit, and writes its judgments.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let destination = Destination::of(Some(&arguments.out), arguments.force)?;
+    let is_trec = arguments.form == JudgmentForm::Trec;
+    let mut topics = arguments.out.clone().into_os_string();
+    topics.push(".topics.tsv");
+    let beside = (is_trec && arguments.out.as_os_str() != "-")
+        .then(|| Destination::of(Some(topics.as_ref()), arguments.force))
+        .transpose()?;
     let of_fit = ["comparison.json", "counts.csv", "parameters.json", PARAMETERS_PARQUET];
     if !of_fit.iter().any(|file| arguments.dir.join(file).exists()) {
         bail!("{}: not a directory of `fit`: it has none of {}", arguments.dir.display(), of_fit.join(", "));
@@ -85,6 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             bail!(Usage("--model: only for --by attraction".to_owned()));
         }
         By::Coec => {
+            check_written(&arguments.dir, "counts.csv")?;
             let counts = Reader::new(Format::counts()).read_files(&[arguments.dir.join("counts.csv")]);
             let counts = counts.map_err(|error| anyhow!("{error}"))?.counts;
             let (judgments, without) = over_expected(&counts, arguments.min_impressions);
@@ -99,9 +113,32 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         bail!("no item has {} impressions and a rating", arguments.min_impressions);
     }
     let name = arguments.dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let text = write(&judgments, arguments.form, arguments.scale.unwrap_or(Scale::Plain), &name)
-        .map_err(|error| anyhow!("--as: {error}"))?;
-    destination.write(|out| Ok(out.write_all(text.as_bytes())?))
+    let file = |form| {
+        let scale = arguments.scale.unwrap_or(Scale::Plain);
+        let written = write(&judgments, form, scale, &name, arguments.keep_formulas);
+        written.map_err(|error| anyhow!("--as: {error}"))
+    };
+    let written = file(arguments.form)?;
+    for (count, what, note) in [
+        (
+            written.formulas,
+            "name",
+            "would be a formula in a spreadsheet, and has an apostrophe before it (--keep-formulas)",
+        ),
+        (written.all_equal, "query", "has ratings that are all equal, and tell nothing about its items"),
+    ] {
+        if count > 0 {
+            terminal::tell(&format_args!("{}: each {note}", experiment::number::counted(count as u64, what)));
+        }
+    }
+    match beside {
+        Some(beside) => {
+            beside.write(|out| Ok(out.write_all(file(JudgmentForm::Topics)?.text.as_bytes())?))?
+        }
+        None if is_trec => terminal::tell(&"queries are numbered: --as topics writes their words"),
+        None => {}
+    }
+    destination.write(|out| Ok(out.write_all(written.text.as_bytes())?))
 }
 
 /// The attractions of a model, from either form of the parameters.
@@ -112,14 +149,15 @@ fn of_model(arguments: &Arguments) -> Result<Vec<Judgment>> {
     let least = arguments.min_impressions;
     let mut found = Attractions { best: wanted.len(), wanted, least, judgments: Vec::new() };
     let table = arguments.dir.join(PARAMETERS_PARQUET);
+    let name = if table.exists() { PARAMETERS_PARQUET } else { "parameters.json" };
+    check_written(&arguments.dir, name)?;
     if table.exists() {
-        check_written(&arguments.dir, PARAMETERS_PARQUET)?;
         let columns = COLUMNS.map(|name| RowColumn { name, optional: false });
         let read =
             Input::file(&table).and_then(|table| read_rows(&columns, true, vec![table], None, &mut found));
         read.map_err(|error| anyhow!("{error}"))?;
     } else {
-        for record in &Parameters::read(&arguments.dir.join("parameters.json"))?.models {
+        for record in &Parameters::read(&arguments.dir.join(name))?.models {
             for query in &record.queries {
                 query.items.iter().for_each(|item| found.take(record.model, &query.query, item));
             }
@@ -205,7 +243,7 @@ impl TakeRows for Attractions {
 /// all damage.
 fn check_written(dir: &Path, name: &str) -> Result<()> {
     let (path, manifest) = (dir.join(name), dir.join(MANIFEST));
-    if !manifest.exists() {
+    if !manifest.exists() || !path.exists() {
         return Ok(());
     }
     let record = json_of(&manifest)?;
@@ -229,39 +267,4 @@ fn chosen(dir: &Path) -> Result<Option<Model>> {
 fn json_of(path: &Path) -> Result<serde_json::Value> {
     let bytes = read_own(path).with_context(|| path.display().to_string())?;
     serde_json::from_slice(&bytes).with_context(|| path.display().to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every number of the table is checked for what it must satisfy.
-    #[test]
-    fn numbers_that_cannot_be_are_refused() {
-        let text = |text: &'static str| Value::Text(text.as_bytes());
-        let numbers = |estimate: f64, clicks: u64, shown: u64, lower: f64, upper: f64, model| {
-            let mut found = Attractions {
-                best: 2,
-                wanted: vec![Model::Cascade, Model::Pbm],
-                least: 1,
-                judgments: vec![],
-            };
-            let values =
-                [text(model), text("attraction"), text("q"), text("a"), estimate.into(), clicks.into()];
-            found
-                .row(&values.map(Some), &[shown.into(), lower.into(), upper.into()])
-                .map(|()| found.judgments.len())
-        };
-        let cascade =
-            |estimate, clicks, shown, lower, upper| numbers(estimate, clicks, shown, lower, upper, "cascade");
-        assert_eq!(cascade(0.4, 2, 5, 0.1, 1.0), Ok(1));
-        assert_eq!(cascade(0.4, 6, 5, 0.1, 0.9), Err((5, Fault::ClicksAboveImpressions { impressions: 5 })));
-        assert_eq!(cascade(1.1, 2, 5, 0.1, 0.9), Err((4, Fault::OutOfRange)));
-        assert_eq!(cascade(0.4, 2, 5, -0.1, 0.9), Err((7, Fault::OutOfRange)));
-        assert_eq!(cascade(0.4, 2, 5, 0.1, 1.5), Err((8, Fault::OutOfRange)));
-        assert_eq!(cascade(0.4, 2, 5, 0.9, 0.1), Err((7, Fault::AboveUpperEnd)));
-        assert_eq!(cascade(f64::NAN, 2, 5, 0.1, 0.9), Err((4, Fault::NotFinite)));
-        assert_eq!(cascade(0.4, 2, 5, 0.1, f64::INFINITY), Err((8, Fault::NotFinite)));
-        assert_eq!(numbers(1.4, 2, 5, 0.1, f64::INFINITY, "pbm"), Ok(1));
-    }
 }

@@ -41,7 +41,7 @@ fn clicks_over_expected_clicks_by_hand() {
     let quepid = judgments(&dir, &["--as", "quepid", "--by", "coec", "--scale", "0-3"]);
     assert_eq!(
         quepid,
-        "query,docid,rating\nred shoes,a,3\nred shoes,b,1\n\"x, \"\"y\"\" = z\",a,0\n\"x, \"\"y\"\" = z\",b,2\n"
+        "query,docid,rating\nred shoes,a,3\nred shoes,b,1\n\"x, \"\"y\"\" = z\",a,0\n\"x, \"\"y\"\" = z\",b,3\n"
     );
     let ltr = judgments(&dir, &["--as", "ltr", "--by", "coec"]);
     assert_eq!(ltr.lines().last().unwrap(), "1.5 qid:2 # b x, \"y\" = z");
@@ -51,7 +51,7 @@ fn clicks_over_expected_clicks_by_hand() {
     assert_eq!(workbench["judgmentRatings"][1]["query"], "x, \"y\" = z");
     assert_eq!(
         workbench["judgmentRatings"][0]["ratings"],
-        serde_json::json!([{ "docId": "a", "rating": "2.000" }, { "docId": "b", "rating": "0.500" }])
+        serde_json::json!([{ "docId": "a", "rating": "2" }, { "docId": "b", "rating": "0.5" }])
     );
     let few = judgments(&dir, &["--as", "csv", "--by", "coec", "--min-impressions", "0"]);
     assert_eq!(few, csv);
@@ -80,11 +80,10 @@ fn what_a_form_cannot_have_is_refused() {
     let dir = fit(top.path(), COUNTS);
     let out = top.path().join("out");
     for (more, expected) in [
-        (vec!["--as", "trec"], "the query `red shoes` has white space"),
         (vec!["--as", "csv", "--min-impressions", "1000"], "no item has 1000 impressions"),
         (vec!["--as", "csv", "--model", "dcm"], "the fit has no model dcm"),
         (vec!["--as", "csv", "--by", "coec", "--model", "pbm"], "--model: only for --by attraction"),
-        (vec!["--as", "yaml"], "expected one of quepid, workbench, trec, ltr, csv"),
+        (vec!["--as", "yaml"], "expected one of quepid, workbench, trec, topics, ltr, csv"),
     ] {
         let output = program(&[&["judgments", &dir, "--out", out.to_str().unwrap()], &more[..]].concat());
         let error = String::from_utf8(output.stderr).unwrap();
@@ -93,7 +92,15 @@ fn what_a_form_cannot_have_is_refused() {
     }
     let numbered = tempdir().unwrap();
     let dir = fit(numbered.path(), "query,item,position,clicks,impressions\n7,a,1,4,10\n7,b,2,1,10\n");
-    assert_eq!(judgments(&dir, &["--as", "trec", "--by", "coec"]), "7 0 a 3\n7 0 b 3\n");
+    let output = program(&["judgments", &dir, "--as", "trec", "--by", "coec"]);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "1 0 a 3\n1 0 b 3\n");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("1 query: each has ratings that are all equal"), "{told}");
+    assert!(told.contains("--as topics"), "{told}");
+    let spaced = tempdir().unwrap();
+    let dir = fit(spaced.path(), "query,item,position,clicks,impressions\n7,a b,1,4,10\n7,b,2,1,10\n");
+    let output = program(&["judgments", &dir, "--as", "trec"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("the item `a b` has white space"));
     let empty = tempdir().unwrap();
     for by in ["attraction", "coec"] {
         let output = program(&["judgments", empty.path().to_str().unwrap(), "--as", "csv", "--by", by]);
@@ -131,4 +138,98 @@ fn a_damaged_table_is_refused() {
     fs::write(&table, bytes).unwrap();
     fs::remove_file(Path::new(&out).join("manifest.json")).unwrap();
     assert_eq!(judgments(&out, &["--as", "csv"]), whole);
+}
+
+/// Ratings keep their digits: eight items that are hardly clicked have eight ratings.
+#[test]
+fn ratings_of_rare_clicks_differ() {
+    let top = tempdir().unwrap();
+    let cells = [(9, 4), (7, 3), (5, 2), (4, 2), (3, 1), (2, 1), (1, 0), (0, 0)].into_iter().enumerate();
+    let rows = cells.map(|(item, (first, second))| {
+        format!("shoes,s{item},1,{first},20000\nshoes,s{item},2,{second},20000\n")
+    });
+    let dir =
+        fit(top.path(), &format!("query,item,position,clicks,impressions\n{}", rows.collect::<String>()));
+    let request: Value = serde_json::from_str(&judgments(&dir, &["--as", "workbench"])).unwrap();
+    let ratings = request["judgmentRatings"][0]["ratings"].as_array().unwrap();
+    let ratings: Vec<&str> = ratings.iter().map(|rating| rating["rating"].as_str().unwrap()).collect();
+    let csv = judgments(&dir, &["--as", "csv"]);
+    let expected: Vec<&str> = csv.lines().skip(1).map(|row| row.split(',').nth(2).unwrap()).collect();
+    assert_eq!(ratings, expected);
+    let different: std::collections::BTreeSet<_> = ratings.iter().collect();
+    assert_eq!(different.len(), 8, "{ratings:?}");
+}
+
+/// Grades are those of a query, so a rare one has them all; topics have numbers, and words beside
+/// them.
+#[test]
+fn grades_and_topics_are_those_of_a_query() {
+    let top = tempdir().unwrap();
+    let mut counts = "query,item,position,clicks,impressions\n".to_owned();
+    for (query, clicks) in [("a brand", [1600, 960, 480, 160]), ("long tail", [120, 72, 36, 12])] {
+        for (item, clicks) in clicks.iter().enumerate() {
+            counts += &format!("{query},i{item},1,{clicks},2000\n{query},i{item},2,{},2000\n", clicks / 2);
+        }
+    }
+    let dir = fit(top.path(), &counts);
+    let grades = "3 2 1 0 3 2 1 0";
+    for by in ["attraction", "coec"] {
+        let csv = judgments(&dir, &["--as", "quepid", "--scale", "0-3", "--by", by]);
+        let found: Vec<&str> = csv.lines().skip(1).map(|row| row.rsplit(',').next().unwrap()).collect();
+        assert_eq!(found.join(" "), grades, "{csv}");
+    }
+    let out = top.path().join("qrels");
+    judgments(&dir, &["--as", "trec", "--out", out.to_str().unwrap()]);
+    let qrels = fs::read_to_string(&out).unwrap();
+    let found: Vec<&str> = qrels.lines().map(|row| row.rsplit(' ').next().unwrap()).collect();
+    assert_eq!(found.join(" "), grades, "{qrels}");
+    assert!(qrels.starts_with("1 0 i0 3\n") && qrels.contains("\n2 0 i3 0\n"), "{qrels}");
+    let topics = "1\ta brand\n2\tlong tail\n";
+    assert_eq!(fs::read_to_string(top.path().join("qrels.topics.tsv")).unwrap(), topics);
+    assert_eq!(judgments(&dir, &["--as", "topics"]), topics);
+    // Neither file is replaced.
+    fs::remove_file(&out).unwrap();
+    let again = program(&["judgments", &dir, "--as", "trec", "--out", out.to_str().unwrap()]);
+    assert!(!again.status.success() && !out.exists());
+}
+
+/// The words of a query are anybody's: a spreadsheet must not run them. Tools get them as they are.
+#[test]
+fn formulas_are_text() {
+    let top = tempdir().unwrap();
+    let dir = fit(
+        top.path(),
+        "query,item,position,clicks,impressions\n=cmd|1,@a,1,4,10\n=cmd|1,b,2,1,10\n\"-1,5 volt\",c,1,1,10\n",
+    );
+    for form in ["csv", "quepid"] {
+        let output = program(&["judgments", &dir, "--as", form]);
+        let [text, told] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        for expected in ["\n'=cmd|1,'@a,", "\n'=cmd|1,b,", "\n\"'-1,5 volt\",c,"] {
+            assert!(text.contains(expected), "{text}");
+        }
+        assert!(told.contains("4 names: each would be a formula"), "{told}");
+        assert!(judgments(&dir, &["--as", form, "--keep-formulas"]).contains("\n=cmd|1,@a,"));
+    }
+    assert!(judgments(&dir, &["--as", "workbench"]).contains("\"=cmd|1\""));
+    assert!(judgments(&dir, &["--as", "ltr"]).contains("qid:1 # c -1,5 volt"));
+}
+
+/// What a rating is made of has to be what `fit` wrote, in every file.
+#[test]
+fn changed_sources_are_refused() {
+    for (name, by, from, to) in [
+        ("parameters.json", "attraction", "\"value\":0.", "\"value\":2"),
+        ("counts.csv", "coec", ",40,", ",41,"),
+    ] {
+        let top = tempdir().unwrap();
+        let dir = fit(top.path(), COUNTS);
+        let file = Path::new(&dir).join(name);
+        let text = fs::read_to_string(&file).unwrap();
+        let changed = text.replacen(from, to, 1);
+        assert_ne!(changed, text);
+        fs::write(&file, changed).unwrap();
+        let output = program(&["judgments", &dir, "--as", "csv", "--by", by]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && error.contains("not the table that `fit` wrote"), "{error}");
+    }
 }

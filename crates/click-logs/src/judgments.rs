@@ -47,8 +47,10 @@ pub enum JudgmentForm {
     Quepid,
     /// The Search Relevance Workbench of `OpenSearch`: a request that imports judgments.
     Workbench,
-    /// TREC: `topic 0 document grade`.
+    /// TREC: `topic 0 document grade`, with numbers of topics as in [`Topics`](Self::Topics).
     Trec,
+    /// The words of the queries that TREC and learning to rank number: `number query`, with a tab.
+    Topics,
     /// Learning to rank: `rating qid:n # document query`.
     Ltr,
     /// CSV with intervals and counts.
@@ -57,16 +59,18 @@ pub enum JudgmentForm {
 
 impl JudgmentForm {
     /// All forms, with their names.
-    pub const ALL: [(&str, Self); 5] = [
+    pub const ALL: [(&str, Self); 6] = [
         ("quepid", Self::Quepid),
         ("workbench", Self::Workbench),
         ("trec", Self::Trec),
+        ("topics", Self::Topics),
         ("ltr", Self::Ltr),
         ("csv", Self::Csv),
     ];
 }
 
-/// The range of ratings in a file.
+/// The range of ratings in a file, relative to the largest rating of their query: tools compare the
+/// items of a query, and those of a rare one are clicked less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// As they are.
@@ -75,6 +79,17 @@ pub enum Scale {
     ToOne,
     /// Grades from 0 to 3, the largest rating.
     Grades,
+}
+
+/// The text of a file of judgments, with what to know of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The content of the file.
+    pub text: String,
+    /// Queries of several items whose grades are all equal.
+    pub all_equal: usize,
+    /// Names that a spreadsheet would run as formulas, and that have an apostrophe before them.
+    pub formulas: usize,
 }
 
 /// Clicks over expected clicks of every item with at least `min_impressions` impressions, and the
@@ -140,95 +155,110 @@ fn poisson_interval(count: f64) -> (f64, f64) {
     (if count > 0.0 { end(count, -QUANTILE).max(0.0) } else { 0.0 }, end(count + 1.0, QUANTILE))
 }
 
-/// The content of a file; `name` is that of the judgments in the workbench.
+/// Writes a file; `name` is that of the judgments in the workbench. In CSV, names that begin like a
+/// formula get an apostrophe, unless they are to be kept: whoever searches chooses the words of a
+/// query, and spreadsheets run them.
 ///
 /// # Errors
 ///
-/// A message that names a query or an item with white space, which TREC and learning to rank cannot
-/// have.
-pub fn write(judgments: &[Judgment], form: JudgmentForm, scale: Scale, name: &str) -> Result<String, String> {
-    let most = judgments.iter().map(|judgment| judgment.rating).fold(0.0, f64::max);
+/// A message that names an item with white space, which TREC and learning to rank cannot have.
+pub fn write(
+    judgments: &[Judgment],
+    form: JudgmentForm,
+    scale: Scale,
+    name: &str,
+    keep_formulas: bool,
+) -> Result<Written, String> {
     // The grades of TREC are whole numbers.
     let scale = if form == JudgmentForm::Trec { Scale::Grades } else { scale };
-    let rating = |judgment: &Judgment| match scale {
-        Scale::Plain => judgment.rating,
-        _ if most <= 0.0 => 0.0,
-        Scale::ToOne => judgment.rating / most,
-        Scale::Grades => (3.0 * judgment.rating / most).round(),
+    let (mut text, mut formulas, mut all_equal) = (String::new(), 0, 0);
+    let mut field = |text: &str| {
+        let is_formula = !keep_formulas && text.starts_with(FORMULA);
+        formulas += usize::from(is_formula);
+        field(&format!("{}{text}", if is_formula { "'" } else { "" }))
     };
-    let mut text = String::new();
     match form {
-        JudgmentForm::Quepid => {
-            text.push_str("query,docid,rating\n");
-            for judgment in judgments {
-                let [query, item] = [&judgment.query, &judgment.item].map(|name| field(name));
-                let _ = writeln!(text, "{query},{item},{}", rating(judgment));
+        JudgmentForm::Quepid => text.push_str("query,docid,rating\n"),
+        JudgmentForm::Csv => text.push_str("query,item,rating,lower,upper,clicks,impressions\n"),
+        _ => {}
+    }
+    let mut of_workbench = Vec::new();
+    for (number, of_query) in (1..).zip(judgments.chunk_by(|a, b| a.query == b.query)) {
+        let most = of_query.iter().map(|judgment| judgment.rating).fold(0.0, f64::max);
+        let rating = |judgment: &Judgment| match scale {
+            Scale::Plain => judgment.rating,
+            _ if most <= 0.0 => 0.0,
+            Scale::ToOne => judgment.rating / most,
+            Scale::Grades => (3.0 * judgment.rating / most).round(),
+        };
+        let is_equal = |pair: &[Judgment]| rating(&pair[0]) == rating(&pair[1]);
+        all_equal += usize::from(of_query.len() > 1 && of_query.windows(2).all(is_equal));
+        let query = &of_query[0].query;
+        // A comment and a topic end with their line.
+        let is_end = |letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
+        let line: String =
+            query
+                .chars()
+                .flat_map(|letter| {
+                    if is_end(letter) { letter.escape_default().collect::<Vec<_>>() } else { vec![letter] }
+                })
+                .collect();
+        match form {
+            JudgmentForm::Topics => writeln!(text, "{number}\t{line}").unwrap_or(()),
+            JudgmentForm::Workbench => {
+                let ratings = of_query.iter().map(
+                    |judgment| json!({ "docId": judgment.item, "rating": rating(judgment).to_string() }),
+                );
+                of_workbench.push(json!({ "query": query, "ratings": ratings.collect::<Vec<_>>() }));
             }
+            _ => {}
         }
-        JudgmentForm::Csv => {
-            text.push_str("query,item,rating,lower,upper,clicks,impressions\n");
-            for judgment in judgments {
-                let [query, item] = [&judgment.query, &judgment.item].map(|name| field(name));
-                let [low, high] = judgment.interval.map_or([const { String::new() }; 2], |(low, high)| {
-                    [low, high].map(|end| end.to_string())
-                });
-                let (rating, clicks, impressions) = (rating(judgment), judgment.clicks, judgment.impressions);
-                let _ = writeln!(text, "{query},{item},{rating},{low},{high},{clicks},{impressions}");
-            }
-        }
-        JudgmentForm::Workbench => {
-            let of_query = |judgments: &[Judgment]| {
-                let ratings = judgments.iter().map(|judgment| {
-                    json!({ "docId": judgment.item, "rating": format!("{:.3}", rating(judgment)) })
-                });
-                json!({ "query": judgments[0].query, "ratings": ratings.collect::<Vec<_>>() })
-            };
-            let queries: Vec<_> = judgments.chunk_by(|a, b| a.query == b.query).map(of_query).collect();
-            let request = json!({
-                "name": name,
-                "description": "Clicks of users",
-                "type": "IMPORT_JUDGMENT",
-                "judgmentRatings": queries,
-            });
-            let _ = writeln!(text, "{request:#}");
-        }
-        JudgmentForm::Trec => {
-            for judgment in judgments {
-                let [query, item] = [&judgment.query, &judgment.item];
-                without_space(query, "query")?;
-                without_space(item, "item")?;
-                let _ = writeln!(text, "{query} 0 {item} {}", rating(judgment));
-            }
-        }
-        JudgmentForm::Ltr => {
-            for (number, of_query) in (1..).zip(judgments.chunk_by(|a, b| a.query == b.query)) {
-                for judgment in of_query {
-                    without_space(&judgment.item, "item")?;
-                    // A comment ends with its line.
-                    let query: String = judgment
-                        .query
-                        .chars()
-                        .flat_map(|letter| {
-                            let is_end = letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
-                            if is_end { letter.escape_default().collect::<Vec<_>>() } else { vec![letter] }
-                        })
-                        .collect();
-                    let _ = writeln!(text, "{} qid:{number} # {} {query}", rating(judgment), judgment.item);
+        for judgment in of_query {
+            let (rating, item) = (rating(judgment), &judgment.item);
+            let _ = match form {
+                JudgmentForm::Topics | JudgmentForm::Workbench => Ok(()),
+                JudgmentForm::Quepid => writeln!(text, "{},{},{rating}", field(query), field(item)),
+                JudgmentForm::Csv => {
+                    let [low, high] =
+                        judgment.interval.map_or([const { String::new() }; 2], |(low, high)| {
+                            [low, high].map(|end| end.to_string())
+                        });
+                    let [query, item] = [query, item].map(|name| field(name));
+                    let Judgment { clicks, impressions, .. } = judgment;
+                    writeln!(text, "{query},{item},{rating},{low},{high},{clicks},{impressions}")
                 }
-            }
+                JudgmentForm::Trec => {
+                    writeln!(text, "{number} 0 {} {rating}", without_space(item)?)
+                }
+                JudgmentForm::Ltr => {
+                    writeln!(text, "{rating} qid:{number} # {} {line}", without_space(item)?)
+                }
+            };
         }
     }
-    Ok(text)
+    if form == JudgmentForm::Workbench {
+        let request = json!({
+            "name": name,
+            "description": "Clicks of users",
+            "type": "IMPORT_JUDGMENT",
+            "judgmentRatings": of_workbench,
+        });
+        let _ = writeln!(text, "{request:#}");
+    }
+    Ok(Written { text, all_equal, formulas })
 }
 
-fn without_space(name: &str, what: &str) -> Result<(), String> {
-    if name.contains(char::is_whitespace) {
+/// How a formula begins in a spreadsheet (OWASP, CSV injection).
+const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+
+fn without_space(item: &str) -> Result<&str, String> {
+    if item.contains(char::is_whitespace) {
         return Err(format!(
-            "the {what} `{}` has white space, which this form cannot have",
-            name.escape_debug()
+            "the item `{}` has white space, which this form cannot have",
+            item.escape_debug()
         ));
     }
-    Ok(())
+    Ok(item)
 }
 
 /// A field of CSV.

@@ -183,19 +183,21 @@ pub(crate) fn test_plan<'py>(
 
 /// Ratings of the items of a fit, as the text of a file that another tool imports.
 ///
-/// form is "quepid", "workbench", "trec", "ltr" or "csv". by is "attraction", of model, by default
-/// the one whose users are simulated; or "coec", clicks over expected clicks. scale is "0-1" or
-/// "0-3", relative to the largest rating. Items with fewer than min_impressions impressions are
-/// left out; name is that of the judgments in the workbench.
+/// form is "quepid", "workbench", "trec", "ltr", "csv" or "topics", the words of the queries that
+/// "trec" and "ltr" number. by is "attraction", of model, by default the one whose users are
+/// simulated; or "coec", clicks over expected clicks. scale is "0-1" or "0-3", relative to the
+/// largest rating of each query. Items with fewer than min_impressions impressions are left out;
+/// name is that of the judgments in the workbench. In "quepid" and "csv", names that a spreadsheet
+/// would run as formulas get an apostrophe, unless keep_formulas is true.
 ///
-/// Raises ValueError for names, and for names of queries and items that the form cannot have.
+/// Raises ValueError for names, and for names of items that the form cannot have.
 ///
 /// Examples:
 ///     >>> log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 30 + [0] * 40}
 ///     >>> judgments(fit(log, model="pbm"), "csv").splitlines()[0]
 ///     'query,item,rating,lower,upper,clicks,impressions'
 #[pyfunction]
-#[pyo3(signature = (fitted, form="csv", *, by="attraction", model=None, scale=None, min_impressions=1, name="judgments"))]
+#[pyo3(signature = (fitted, form="csv", *, by="attraction", model=None, scale=None, min_impressions=1, name="judgments", keep_formulas=false))]
 pub(crate) fn judgments(
     fitted: &Fitted,
     form: &str,
@@ -204,6 +206,7 @@ pub(crate) fn judgments(
     scale: Option<&str>,
     min_impressions: u64,
     name: &str,
+    keep_formulas: bool,
 ) -> PyResult<String> {
     let form = one_of("form", form, &JudgmentForm::ALL)?;
     let scale = scale.map(|scale| one_of("scale", scale, &[("0-1", Scale::ToOne), ("0-3", Scale::Grades)]));
@@ -232,5 +235,5 @@ pub(crate) fn judgments(
         });
         judgments
     };
-    write(&judgments, form, scale, name).map_err(value_error)
+    write(&judgments, form, scale, name, keep_formulas).map(|written| written.text).map_err(value_error)
 }
