@@ -225,18 +225,20 @@ impl<W: Write> Table<W> {
         propensities: Option<&Propensities>,
     ) -> io::Result<()> {
         let Decision { id, query, list, user, .. } = decision;
-        let (id, query, user) = (&**id, &**query, user.as_deref());
-        let time = timestamp(time);
         let hits: Vec<&str> = list.iter().map(|item| &**item).collect();
-        let mut document = json!({
+        let mut common = json!({
             "application": "click-bandits",
-            "query_id": id,
-            "client_id": user,
-            "user_query": query,
-            "timestamp": time,
-            "query_response_id": id,
-            "query_response_hit_ids": hits,
+            "query_id": **id,
+            "user_query": **query,
+            "timestamp": timestamp(time),
         });
+        // A `null` would be a user of that name to some readers.
+        if let Some(user) = user {
+            common["client_id"] = json!(**user);
+        }
+        let mut document = common.clone();
+        document["query_response_id"] = json!(**id);
+        document["query_response_hit_ids"] = json!(hits);
         if let Some(list) = propensities.and_then(|of| of.prefixes.last()) {
             document["query_attributes"] = json!({ "list_propensity": list });
         }
@@ -244,15 +246,10 @@ impl<W: Write> Table<W> {
         for (place, item) in hits.iter().enumerate().take(seen) {
             let actions = ["impression", "click"];
             for action in &actions[..=usize::from(clicks >> place & 1 == 1)] {
-                let event = json!({
-                    "application": "click-bandits",
-                    "action_name": action,
-                    "query_id": id,
-                    "client_id": user,
-                    "user_query": query,
-                    "timestamp": time,
-                    "event_attributes": { "object": { "object_id": item }, "position": { "ordinal": place + 1 } },
-                });
+                let mut event = common.clone();
+                event["action_name"] = json!(action);
+                event["event_attributes"] =
+                    json!({ "object": { "object_id": item }, "position": { "ordinal": place + 1 } });
                 writeln!(self.out[1], "{event}")?;
                 self.written[0].rows += 1;
             }
