@@ -33,8 +33,8 @@ pub(crate) struct Arguments {
     /// A directory of fit
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Form of the file: quepid, workbench, trec (qrels), topics (the words of the queries that trec
-    /// and ltr number), ltr or csv
+    /// Form of the file: quepid, workbench, trec (qrels), topics (the words of the queries that
+    /// trec and ltr number), ltr or csv
     #[arg(long = "as", value_name = "FORM", value_parser = form)]
     form: JudgmentForm,
     /// Where ratings come from

@@ -214,7 +214,7 @@ fn formulas_are_text() {
     assert!(judgments(&dir, &["--as", "ltr"]).contains("qid:1 # c -1,5 volt"));
 }
 
-/// What a rating is made of has to be what `fit` wrote, in every file.
+/// Every file that ratings come from has to be the one that `fit` wrote.
 #[test]
 fn changed_sources_are_refused() {
     for (name, by, from, to) in [

@@ -156,8 +156,8 @@ fn poisson_interval(count: f64) -> (f64, f64) {
 }
 
 /// Writes a file; `name` is that of the judgments in the workbench. In CSV, names that begin like a
-/// formula get an apostrophe, unless they are to be kept: whoever searches chooses the words of a
-/// query, and spreadsheets run them.
+/// formula get an apostrophe, unless they are to be kept: a user chooses the words of a query, and
+/// spreadsheets run them.
 ///
 /// # Errors
 ///

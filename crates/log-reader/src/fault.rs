@@ -184,7 +184,8 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What joins no list. A strict reader counts it, too: nothing is wrong with the line.
+    /// Events and documents that join no list. A strict reader counts them, too: nothing is wrong
+    /// with their lines.
     pub(crate) const UNJOINED: [Self; 6] = [
         Self::UnknownQuery,
         Self::OutsideList,

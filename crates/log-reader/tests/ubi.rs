@@ -318,7 +318,7 @@ fn faults_have_places_and_are_counted() {
                 error.place().clone()
             }
         };
-        // What joins no list is no fault of a line.
+        // An event that joins no list is no fault of a line.
         assert_eq!(strict_reads(fault), reader(ubi()).read_inputs(inputs(&files)).is_ok());
         assert_eq!((place.file.as_str(), place.line), ("file-1", 14), "{place}");
         let lenient = reader(ubi()).lenient(0.5).unwrap().read_inputs(inputs(&files)).unwrap();
@@ -472,9 +472,9 @@ fn clicks_are_handed_over_with_their_team() {
     assert_eq!(*error.kind(), ErrorKind::TooManySkipped, "{error}");
 }
 
-/// The sample of `OpenSearch`'s own tests, if it is there. Of the 84 queries of its front end 75 have
-/// one list in all documents with hits, 6 have none, and 3 differ; 67 impressions and 20 clicks have
-/// neither a document nor words. All numbers were counted by another program.
+/// The sample of `OpenSearch`'s own tests, if it is there. Of the 84 queries of its front end 75
+/// have one list in all documents with hits, 6 have none, and 3 differ; 67 impressions and 20 clicks
+/// have neither a document nor words. All numbers were counted by another program.
 #[test]
 fn the_public_sample_is_read_whole() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/ubi/opensearch_esci.ndjson.gz");
@@ -500,7 +500,7 @@ fn the_public_sample_is_read_whole() {
     let whole = read(ubi(), &[text.as_bytes()]).report;
     let events = whole.ubi.as_ref().unwrap().events;
     assert_eq!((whole.sessions, events), (255, [1883, 251]), "{whole}");
-    // What `OpenSearch` counts for its own clicks over expected clicks: events with words.
+    // Events with words, which `OpenSearch` counts for its own clicks over expected clicks.
     let events: String = text
         .lines()
         .filter(|line| line.contains("\"action_name\""))

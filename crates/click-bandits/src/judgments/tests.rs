@@ -1,4 +1,4 @@
-//! What a table of parameters must satisfy.
+//! The checks of a table of parameters.
 
 use super::*;
 

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 const SHARDS: usize = 64;
-/// If none of so many ordinals is 0, they count from 1: the top of a list is what users see.
+/// If none of this number of ordinals is 0, they count from 1: users see the top of a list.
 const TELLING: u64 = 100;
 
 /// A query, with what was seen of its list.
@@ -361,8 +361,8 @@ impl Shard {
         self.other_documents = of_queries.flat_map(|documents| &documents[1..]).copied().collect();
     }
 
-    /// Reports the other documents of these queries; the first of a query with its events, which are
-    /// left out.
+    /// Reports the other documents of these queries; the first of a query with its events, which
+    /// are left out.
     fn report_ambiguous(&mut self, at_fault: &mut impl FnMut(Fault, Lost, usize, u64)) {
         for (number, _, spot) in std::mem::take(&mut self.other_documents) {
             let [impressions, clicks] = std::mem::take(&mut self.queries[number].events).map(u64::from);
