@@ -398,9 +398,9 @@ fn clicks_are_handed_over_with_their_team() {
         read.map(|(rows, report)| (rows, report.ubi.unwrap()))
     };
     let expected = [
-        "c-1 new 2026-03-02T10:00:03.000Z q-0001",
-        "c-2 new 2026-03-02T10:00:13.000Z q-0002",
-        "c-2 new 2026-03-02T10:00:14.000Z q-0002",
+        "c-1 new 3 2026-03-02T10:00:03.000Z q-0001",
+        "c-2 new 2 2026-03-02T10:00:13.000Z q-0002",
+        "c-2 new 4 2026-03-02T10:00:14.000Z q-0002",
     ];
     let (rows, report) = read(ubi(), &events).unwrap();
     assert_eq!(
