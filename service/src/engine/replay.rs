@@ -9,7 +9,7 @@ use crate::store::StoreError;
 use click_models::Context;
 
 /// The events after which queries take theirs.
-const MANY: u64 = 250_000;
+const MANY: u64 = 500_000;
 
 impl Engine {
     /// Repeats an event of a store: what is common to all queries at once, the rest later.
