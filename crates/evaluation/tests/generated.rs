@@ -126,6 +126,44 @@ fn dependent_clicks() {
     }
 }
 
+/// Users of an exact cascade and random lists: the cascade is refused no more often than at the
+/// level of the comparison, 2.5 %. Above 7 of 30 has a probability of 1e-6. Two standard errors
+/// alone, which count what a fit of dependent clicks gains by 0.1 nats in all, refuse more than
+/// half.
+#[test]
+fn a_right_model_is_refused_at_the_level_of_the_comparison() {
+    let [mut refused, mut by_errors] = [0; 2];
+    for seed in 0..30 {
+        let of = generated(Users::DependentClicks(1.0), Logger::EpsilonGreedy(1.0), 3_000, seed);
+        let (evaluation, _) = read(&of, true, &[Model::Cascade]);
+        let models = evaluation.models.as_ref().unwrap();
+        refused += u64::from(!models.choice.alike.contains(&Model::Cascade));
+        let scores = models.comparison.scores();
+        let cascade = scores.iter().position(|score| score.model == Model::Cascade).unwrap();
+        by_errors += u64::from(models.comparison.difference(0, cascade).is_told_apart());
+        // A wrong model is told apart from it.
+        assert!(!models.position_based_holds());
+    }
+    assert!(refused <= 7 && by_errors > 7, "{refused} and {by_errors} of 30");
+}
+
+/// A log without the rows that were not clicked has no answer.
+#[test]
+fn a_log_of_clicks_alone_is_refused() {
+    let mut of = generated(Users::PositionBased(examination()), Logger::EpsilonGreedy(1.0), 500, 1);
+    let is_clicked = |line: &&str| line.split(',').nth(5) != Some("0");
+    of.log = of.log.lines().filter(is_clicked).map(|line| format!("{line}\n")).collect();
+    let ids = Ids::new();
+    let ranking = Ranking::read("ranking.csv", of.ranking.as_bytes()).unwrap();
+    let question = Question::new(ranking, None, &ids).unwrap();
+    let columns = "user=user,query=query,item=item,position=position,click=click,propensity=p";
+    let inputs = |_| Ok::<_, Error>(vec![Input::stream("log.csv", of.log.as_bytes())]);
+    let reader = Reader::new(Format::delimited(columns).unwrap());
+    let read = reader.read_lists(ids, inputs, || question.tally()).unwrap();
+    let refused = Evaluation::new(&question, read, &[], |_| true).unwrap_err();
+    assert!(refused.to_string().contains("only what was clicked"), "{refused}");
+}
+
 /// A new ranking that earns what was shown: few intervals exclude 0. Each user has ten lists that
 /// are alike; with errors by list, many do.
 #[test]
