@@ -15,7 +15,7 @@ use crate::users::FittedUsers;
 use crate::{Answer, Finding, HALVES, Interval, LOGGED, QueryFinding, Recommended, Transferred, VERSION};
 use click_logs::fit::{self, Deviation, Fit, FitError, Model, Options, Verdict};
 use click_logs::parameters;
-use click_logs::study::Study;
+use click_logs::study::{ONLY_CLICKED, Study, is_only_clicked};
 use click_logs::{Id, Part, Sessions};
 use contenders::Entrant;
 use documents::InputFile;
@@ -37,7 +37,7 @@ const RUNS: u64 = 40;
 pub(crate) const DRAWS: usize = 400;
 /// Queries with the most lists, on which policies are played.
 const PLAYED: usize = 10;
-/// A list is recommended if at most this share of the users likes it less than today's.
+/// A list is recommended if at most this share of users likes it less than today's, half better.
 const RISK: f64 = 0.025;
 /// The label of today's ranking.
 const TODAY: &str = "logged";
@@ -123,6 +123,9 @@ impl Decision {
         options: &Options,
         settings: &Settings<'_>,
     ) -> Result<Result<Self, String>, Error> {
+        if is_only_clicked(&study.log.counts) {
+            return Ok(Err(ONLY_CLICKED.to_owned()));
+        }
         let streams = Streams::new(settings.seed);
         let mut models = match FittedUsers::for_answer(study) {
             Ok(models) => models.into_iter(),
@@ -340,12 +343,17 @@ impl<'a> Deciding<'a> {
             };
             (0..n_draws).map(of_draw).collect()
         };
-        let weighted = |value: &dyn Fn(&LoggedQuery) -> f64| -> f64 {
-            queries.queries.iter().zip(&shares).map(|(query, share)| share * value(query)).sum()
-        };
+        // The clicks of a fit are known for all queries. So the sample tells only how far those of
+        // drawn users differ from them (a difference estimator; Särndal, Swensson, Wretman 1992).
+        let [fitted_clicks, observed] = queries.clicks_of_all;
+        let of_fit: Vec<f64> = queries.queries.iter().map(|query| query.fitted_clicks(users.fit())).collect();
+        let today = together(|draws| &draws.today).into_iter().zip(&drawn_shares).map(|(today, shares)| {
+            let of_sample: f64 = shares.iter().zip(&of_fit).map(|(share, clicks)| share * clicks).sum();
+            (today + fitted_clicks - of_sample).max(0.0)
+        });
         let all = Finding {
-            today: Interval::of_draws(&together(|draws| &draws.today)),
-            observed: weighted(&LoggedQuery::observed),
+            today: Interval::of_draws(&today.collect::<Vec<f64>>()),
+            observed,
             loss: Interval::of_draws(&together(|draws| &draws.named_loss))
                 .around(&together(|draws| &draws.loss)),
             gain: Interval::of_draws(&together(|draws| &draws.gain)),
@@ -390,7 +398,7 @@ impl<'a> Deciding<'a> {
             queries_of_log: queries.n_queries,
             lists: queries.queries.iter().map(|query| query.lists.count()).sum(),
             left_out: queries.left_out,
-            fitted_clicks: weighted(&|query| query.fitted_clicks(users.fit())),
+            fitted_clicks,
             all,
             policy: gains.map_or_else(String::new, |gains| gains.policy().to_owned()),
             played: played_all,
@@ -435,8 +443,8 @@ impl Draws {
         };
         let gain: Vec<f64> = (0..today.len()).map(gain_of).collect();
         let worse = gain.iter().filter(|gain| **gain < 0.0).count() as f64;
-        let better = gain.iter().filter(|gain| **gain > 0.0).count() as f64;
-        let is_recommended = promises && worse <= RISK * gain.len() as f64 && better > worse;
+        let better = gain.iter().filter(|gain| **gain > 0.0).count();
+        let is_recommended = promises && worse <= RISK * gain.len() as f64 && 2 * better >= gain.len().max(1);
         let gain = if is_recommended { gain } else { vec![0.0; today.len()] };
         let loss: Vec<f64> = difference(best, today).into_iter().map(|loss| loss.max(0.0)).collect();
         let named_loss = |draw: usize| if is_named(draw) { gain[draw].max(0.0) } else { loss[draw] };

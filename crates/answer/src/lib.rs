@@ -85,7 +85,7 @@ impl Serialize for Interval {
 pub struct Finding {
     /// Clicks of today's lists.
     pub today: Interval,
-    /// Observed clicks.
+    /// Observed clicks: of all queries together those of the whole log, not of a sample.
     pub observed: f64,
     /// Loss of today's lists against the best ones for the drawn users, which nobody knows. The
     /// lower end is that of the gain of the recommended lists.
@@ -124,8 +124,8 @@ pub struct QueryFinding {
     /// Losses and gains.
     #[serde(flatten)]
     pub finding: Finding,
-    /// The list to show; `None` if none is better than today's for nearly all users that the log
-    /// leaves possible.
+    /// The list to show; `None` if none is better than today's for most users that the log leaves
+    /// possible, and worse for hardly any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recommended: Option<Recommended>,
     /// The gain of a policy; `None` if none was played for the query.
@@ -171,7 +171,7 @@ pub struct Answer {
     /// Lists that are left out: shorter than others of their query, or with an item that is not
     /// fitted or shown twice.
     pub left_out: u64,
-    /// Clicks that the fitted users make on 1,000 of today's lists.
+    /// Clicks that the fitted users make on 1,000 of today's lists, of the whole log.
     pub fitted_clicks: f64,
     /// All queries of the log together.
     pub all: Finding,
@@ -192,7 +192,8 @@ impl Answer {
     /// Whether fitted users make about as many clicks as the log has: they differ by at most 5 %,
     /// or 2.5 standard errors of a count of the log's clicks.
     pub fn is_reliable(&self) -> bool {
-        let (lists, observed) = (self.lists.max(1) as f64, self.all.observed);
+        let lists = self.lists_of_log.saturating_sub(self.left_out).max(1) as f64;
+        let observed = self.all.observed;
         let clicks = (observed * lists / 1000.0).max(1.0);
         let error = 1000.0 * clicks.sqrt() / lists;
         (self.fitted_clicks - observed).abs() <= (RELIED_ON * observed).max(ERRORS * error)

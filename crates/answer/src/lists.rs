@@ -29,6 +29,9 @@ pub(crate) struct LoggedQueries {
     pub(crate) lists_of_log: u64,
     /// Lists that are left out.
     pub(crate) left_out: u64,
+    /// Clicks per 1,000 lists of all queries, not only of the sample: those that the users of the
+    /// fit make, and those that were observed.
+    pub(crate) clicks_of_all: [f64; 2],
 }
 
 /// A query with its lists.
@@ -64,6 +67,14 @@ impl Lists {
         self.counted.values().map(|[_, clicks]| clicks).sum()
     }
 
+    /// Clicks that the users of a fit make on all of them.
+    fn fitted_clicks(&self, fit: &Fit, query: &QueryFit) -> f64 {
+        let of_list = |(list, [shown, _]): (&Vec<usize>, &[u64; 2])| {
+            *shown as f64 * predicted(fit, query, list.iter().copied())
+        };
+        self.counted.iter().map(of_list).sum()
+    }
+
     /// How often an item was shown at most two positions from a position.
     fn shown_near(&self, item: usize, position: usize) -> u64 {
         let near = |list: &Vec<usize>| {
@@ -90,6 +101,10 @@ impl LoggedQueries {
         if drawn.is_empty() {
             return None;
         }
+        let of_all = 1000.0 / sizes.iter().sum::<u64>() as f64;
+        let fitted: f64 = able.iter().map(|(query, lists)| lists.fitted_clicks(fit, query)).sum();
+        let observed: u64 = able.iter().map(|(_, lists)| lists.clicks()).sum();
+        let clicks_of_all = [of_all * fitted, of_all * observed as f64];
         let (n_queries, left_out) = (able.len() as u64, able.iter().map(|(_, lists)| lists.left_out).sum());
         let names = filtered.counts.names();
         let mut queries = Vec::with_capacity(drawn.len());
@@ -102,7 +117,7 @@ impl LoggedQueries {
                 queries.push(LoggedQuery { id: query.id, name, stands_for, is_drawn, items, lists });
             }
         }
-        Some(Self { queries, n_queries, lists_of_log, left_out })
+        Some(Self { queries, n_queries, lists_of_log, left_out, clicks_of_all })
     }
 
     /// Whether these are also the lists of another fit, by the items of that fit.
@@ -194,30 +209,29 @@ impl LoggedQuery {
 
     /// Clicks that the users of a fit make on 1,000 of its lists.
     pub(crate) fn fitted_clicks(&self, fit: &Fit) -> f64 {
-        let of_list = |(list, [shown, _]): (&Vec<usize>, &[u64; 2])| {
-            *shown as f64 * self.predicted(fit, list.iter().copied())
-        };
-        1000.0 * self.lists.counted.iter().map(of_list).sum::<f64>() / self.lists.count() as f64
+        let of_all = fit.query(self.id).map_or(0.0, |query| self.lists.fitted_clicks(fit, query));
+        1000.0 * of_all / self.lists.count() as f64
     }
 
     /// Clicks that the users of a fit make on 1,000 lists of these items beyond those on its own.
     pub(crate) fn fitted_gain(&self, fit: &Fit, list: &Ranking) -> f64 {
-        1000.0 * self.predicted(fit, list.iter().map(ItemId::index)) - self.fitted_clicks(fit)
-    }
-
-    /// Clicks that the users of a fit make on a list.
-    fn predicted(&self, fit: &Fit, list: impl Iterator<Item = usize>) -> f64 {
-        let Some(query) = fit.query(self.id) else { return 0.0 };
-        let list: Vec<Id> = list.map(|item| query.items[item].item).collect();
-        let mut prediction = Prediction::default();
-        fit.predict(self.id, &list, Clicks::new(list.len()), &mut prediction);
-        prediction.marginal.iter().sum()
+        let items = list.iter().map(ItemId::index);
+        1000.0 * fit.query(self.id).map_or(0.0, |query| predicted(fit, query, items))
+            - self.fitted_clicks(fit)
     }
 
     /// Observed clicks per 1,000 lists.
     pub(crate) fn observed(&self) -> f64 {
         1000.0 * self.lists.clicks() as f64 / self.lists.count() as f64
     }
+}
+
+/// Clicks that the users of a fit make on a list of items of a query, by their places.
+fn predicted(fit: &Fit, query: &QueryFit, list: impl Iterator<Item = usize>) -> f64 {
+    let list: Vec<Id> = list.map(|item| query.items[item].item).collect();
+    let mut prediction = Prediction::default();
+    fit.predict(query.id, &list, Clicks::new(list.len()), &mut prediction);
+    prediction.marginal.iter().sum()
 }
 
 /// Draws `n` of the queries with these numbers of lists, in order, and how many lists each stands

@@ -122,8 +122,9 @@ impl<'a> FittedUsers<'a> {
             about.push(format!("The {QUERIES} of {} queries with the most impressions.", queries.len()));
         }
         about.push("Policies, horizon and runs are a beginning: change them as you like.".to_owned());
+        // With fewer than ten runs of each, pages tell no policies apart, and ask for more.
         let builder = Experiment::builder(format!("fitted-{model}"), instances)
-            .runs((shown.len() as u64 * 2).max(20))
+            .runs((shown.len() as u64 * 10).max(20))
             .seed(seed)
             .comments(about, comments);
         let builder = self.row.policies.iter().fold(builder, |builder, policy| builder.policy(policy));

@@ -81,7 +81,7 @@ fn rounded(number: f64) -> String {
     while number / unit >= 100.0 {
         unit *= 10.0;
     }
-    fixed((number / unit).ceil() * unit, 0).parse().map_or_else(|_| fixed(number, 0), grouped)
+    fixed((number / unit).ceil() * unit, 0)
 }
 
 impl Answer {
@@ -174,8 +174,8 @@ impl Answer {
         let n_guesses = recommended.iter().filter(|list| list.is_guess).count() as u64;
         let n = recommended.len() as u64;
         if n == 0 {
-            return "No list was found that is better than today's for nearly all users that the log leaves possible: \
-                    it cannot tell which list is better."
+            return "No list was found that is better than today's for most users that the log leaves possible, and worse for \
+                    hardly any: it cannot tell which list is better."
                 .to_owned();
         }
         let gain = format!(

@@ -38,8 +38,10 @@
 //! ```
 
 mod checks;
+mod only_clicked;
 
 pub use self::checks::{Checks, ManyClicks, Repeats, SecondHalf};
+pub use self::only_clicked::{ONLY_CLICKED, are_all_clicked, is_only_clicked};
 
 use crate::fit::models::{Simulated, row};
 use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values, split};

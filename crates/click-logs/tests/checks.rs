@@ -1,7 +1,7 @@
 //! Faults of a log are found, and honest logs have none.
 
-use click_logs::fit::Options;
-use click_logs::study::{Checks, Settings, Study, study, with_users};
+use click_logs::fit::{Model, Options, fit};
+use click_logs::study::{Checks, Settings, Study, is_only_clicked, study, with_users};
 use click_logs::{Format, Reader};
 use click_models::{
     CascadeModel, ClickChain, ClickModel, Clicks, DbnReward, DcmReward, DependentClick, DynamicBayesian,
@@ -126,8 +126,11 @@ fn checked(sessions: &[Shown]) -> Checks {
 fn honest_logs_have_no_faults() {
     for (seed, kind) in (1..).zip(KINDS) {
         for noise in [0.1, 1.0] {
-            let checks = checked(&sessions(kind, noise, 1.0, &mut rng(seed)));
+            let mut checks = checked(&sessions(kind, noise, 1.0, &mut rng(seed)));
             assert!(checks.in_order && checks.second_half.is_some() && checks.repeats.is_some());
+            // A search that does not end is a fault of the fit: user browsing, of other users.
+            assert!(checks.not_converged.iter().all(|model| *model == Model::Ubm && kind != "ubm"));
+            checks.not_converged.clear();
             assert_eq!(checks.sentences(LIMIT), [""; 0], "{kind} {noise}");
         }
     }
@@ -207,7 +210,14 @@ fn counts_are_not_checked() {
     let reader = Reader::new(Format::Sessions).threads(NonZeroUsize::MIN);
     let log = sessions("pbm", 0.5, 1.0, &mut rng(1));
     let checks = Checks::new(&studied(&log, &reader), &Options::default()).unwrap();
-    let nothing = Checks { in_order: false, many_clicks: None, second_half: None, repeats: None };
+    let nothing = Checks {
+        only_clicked: false,
+        not_converged: Vec::new(),
+        in_order: false,
+        many_clicks: None,
+        second_half: None,
+        repeats: None,
+    };
     assert_eq!(checks, nothing);
     assert!(matches!(checks.sentences(LIMIT).as_slice(), [only] if only.contains("counts do not have")));
 }
@@ -230,4 +240,77 @@ fn a_half_without_clicks_is_a_change_only_beside_many() {
     }
     let none = checked(&(0..20).map(|_| (7, vec![1, 2], vec![false, false])).collect::<Vec<_>>());
     assert!(!none.second_half.unwrap().is_changed());
+}
+
+/// A log as rows, and as counts of cells with this many impressions: of position-based users.
+fn rows_and_counts(impressions: u64, seed: u64) -> [Vec<String>; 2] {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let (mut rows, mut counts) = (Vec::new(), Vec::new());
+    for item in 0..30 {
+        let attraction = 0.02 + 0.4 * rng.random::<f64>() * rng.random::<f64>();
+        for (position, examination) in EXAMINATION.iter().enumerate() {
+            let click = |_: u64| u64::from(rng.random::<f64>() < attraction * examination);
+            let clicks: Vec<u64> = (0..impressions).map(click).collect();
+            let of_cell = format!("i{item},{}", position + 1);
+            rows.extend(clicks.iter().map(|click| format!("{of_cell},{click},1")));
+            counts.push(format!("{of_cell},{},{impressions}", clicks.iter().sum::<u64>()));
+        }
+    }
+    [rows, counts]
+}
+
+/// What was shown and not clicked is missing from tables of rows and of counts, and from no honest
+/// log, however small. 400 honest logs: 1 % of false alarms would show as none once in 50.
+#[test]
+fn a_log_of_clicks_alone_is_told_and_no_honest_one() {
+    let is_told = |lines: &[String]| {
+        let table = format!("item,position,clicks,impressions\n{}\n", lines.join("\n"));
+        let columns = "item=item,position=position,click=clicks,impressions=impressions";
+        let reader = Reader::new(Format::delimited(columns).unwrap());
+        is_only_clicked(&reader.read("log.csv", table.as_bytes()).unwrap().counts)
+    };
+    let clicked = |lines: &[String]| -> Vec<String> {
+        let is_clicked = |line: &&String| line.split(',').nth(2) != Some("0");
+        lines.iter().filter(is_clicked).cloned().collect()
+    };
+    let mut told = 0;
+    for seed in 0..100 {
+        for impressions in [1, 5, 20, 300] {
+            let [rows, counts] = rows_and_counts(impressions, seed);
+            assert!(!is_told(&rows) && !is_told(&counts), "{impressions} impressions, seed {seed}");
+            let clicked_rows = clicked(&rows);
+            assert_eq!(is_told(&clicked_rows), clicked_rows.len() >= 10, "{impressions}, seed {seed}");
+        }
+        let [_, counts] = rows_and_counts(20, seed);
+        told += usize::from(is_told(&clicked(&counts)));
+    }
+    assert!(told >= 90, "{told} of 100");
+}
+
+/// Users who leave after most clicks: the search of `ubm` either ends, or says that it does not.
+#[test]
+fn a_fit_that_does_not_converge_says_so() {
+    let browsing = |queries: usize, leave: f64| {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut log = "query\turls\tclicked_mask\n".to_owned();
+        let attraction: Vec<f64> = (0..10 * queries).map(|_| 0.6 * rng.random::<f64>().powi(2)).collect();
+        for session in 0..300 {
+            let (query, mut items, mut left) = (session % queries, (0..10).collect::<Vec<_>>(), false);
+            items.shuffle(&mut rng);
+            let click = |item: &usize| {
+                let click = !left && rng.random::<f64>() < attraction[10 * query + item];
+                left |= click && rng.random::<f64>() < leave;
+                if click { '1' } else { '0' }
+            };
+            let mask: String = items.iter().map(click).collect();
+            let items = items.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+            writeln!(log, "q{query}\t{items}\t{mask}").unwrap();
+        }
+        let reader = Reader::new(Format::Sessions).keep_sessions();
+        let read = reader.read("log.tsv", log.as_bytes()).unwrap();
+        fit(Model::Ubm, &read.counts, &read.sessions, &Options::default()).unwrap()
+    };
+    // Random order and ranked lists by turns.
+    assert!(browsing(1, 1.0).has_converged());
+    assert!(!browsing(20, 1.0).has_converged());
 }

@@ -9,6 +9,7 @@ use crate::ranking::Ranking;
 use crate::tally::Tally;
 use crate::targets::Targets;
 use click_logs::fit::{FitError, Model};
+use click_logs::study::{ONLY_CLICKED, are_all_clicked};
 use click_logs::{Fault, Ids, ReadLists, Sessions};
 use documents::remark;
 use documents::remark::Remark;
@@ -76,6 +77,9 @@ pub enum EvaluationError {
     /// Values of clicks that do not fit.
     #[error("the values of clicks: expected {0} numbers of at least 0, one for each position")]
     Values(usize),
+    /// What was shown and not clicked is missing from the log.
+    #[error("no answer: {ONLY_CLICKED}")]
+    OnlyClicked,
     /// The ranking has no query of the log.
     #[error("no query of the ranking is in the log")]
     NoQuery,
@@ -135,7 +139,7 @@ impl Evaluation {
     ///
     /// # Errors
     ///
-    /// No query of the ranking is in the log; nothing to learn lists from; `before` has ended it.
+    /// Only clicks or no query of the ranking in the log; nothing to learn; `before` ended it.
     pub fn new(
         question: &Question,
         read: ReadLists<Tally<'_>>,
@@ -143,6 +147,9 @@ impl Evaluation {
         before: impl Fn(Model) -> bool,
     ) -> Result<Self, EvaluationError> {
         let Question { ranking, values, .. } = question;
+        if are_all_clicked(read.report.clicks, read.report.impressions) {
+            return Err(EvaluationError::OnlyClicked);
+        }
         let sessions = read.log.map(|log| log.sessions).filter(|sessions| !sessions.is_empty());
         let are_rows = !read.logged.session && sessions.is_none();
         let mut before = |model| before(model).then_some(()).ok_or(EvaluationError::Stopped);

@@ -7,7 +7,6 @@ use ::answer::{FittedUsers, PARAMETERS};
 use click_logs::fit::{Comparison, Difference, Fit, Model, identifiability};
 use click_logs::parameters::{FEW, for_each_parameter};
 use click_logs::study::{FilteredLog, Study};
-use click_logs::{ListSessions, QuerySessions};
 use experiment::number::{counted, fixed, grouped, significant};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -24,6 +23,10 @@ impl fmt::Display for Overview<'_> {
         let FilteredLog { report, n_queries, counts, .. } = log;
         let prior = |fit: &Fit| format!("{} {}", fit.model(), fit.site().prior_strength);
         let priors: Vec<String> = fits.iter().map(prior).collect();
+        let mut doubts = self.outcome.checks.sentences(MAX_CLICKS);
+        if self.outcome.checks.only_clicked {
+            writeln!(f, "{}\n", doubts.remove(0))?;
+        }
         writeln!(f, "{}: {report}", self.arguments.named())?;
         writeln!(
             f,
@@ -68,7 +71,7 @@ impl fmt::Display for Overview<'_> {
             }
             None => writeln!(f, "No spec.toml: no fitted model can be simulated."),
         }?;
-        for sentence in self.outcome.checks.sentences(MAX_CLICKS) {
+        for sentence in doubts {
             writeln!(f, "\n{sentence}")?;
         }
         match &self.outcome.answer {
@@ -121,14 +124,6 @@ fn for_a_shell(word: &str) -> String {
 
 fn names(models: &[Model]) -> String {
     models.iter().map(|model| model.name()).collect::<Vec<_>>().join(", ")
-}
-
-/// The number of impressions in all sessions of a query.
-fn impressions(query: QuerySessions<'_>) -> u64 {
-    let of_list = |list: ListSessions<'_>| {
-        list.items().len() as u64 * list.patterns().iter().map(|pattern| pattern.sessions).sum::<u64>()
-    };
-    query.lists().map(of_list).sum()
 }
 
 /// Why there is no comparison of models.
@@ -200,25 +195,13 @@ impl Overview<'_> {
             };
             warn(format!("not fitted: {all}. {remedy}"))?;
         }
-        let of_sessions: u64 = log.sessions.queries().map(impressions).sum();
+        let of_sessions: u64 = log.sessions.counts().impressions();
         if of_sessions > log.counts.impressions() {
             warn(format!(
                 "the filter dropped items or positions of these queries from the counts, so from the pbm's parameters; the other models and \
                  the comparison have all {} impressions: a session is predicted whole.",
                 grouped(of_sessions)
             ))?;
-        }
-        for fit in fits {
-            let ends = fit.queries().iter().map(|query| query.convergence.as_ref());
-            let ends = ends.chain([fit.site().convergence.as_ref()]).flatten();
-            let n_stuck = ends.filter(|end| !end.converged).count();
-            if n_stuck > 0 {
-                warn(format!(
-                    "{}: {} ended before they met their criterion.",
-                    fit.model(),
-                    counted(n_stuck as u64, "maximisation")
-                ))?;
-            }
         }
         let mut unknown = BTreeMap::<_, [u64; 2]>::new();
         let Ok(()) = for_each_parameter(&log.counts, fits, |row| {

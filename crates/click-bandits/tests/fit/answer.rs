@@ -230,3 +230,26 @@ fn what_stands_against_an_answer_is_named() {
     let printed = works("fit", &[&[log.as_str()][..], &arguments].concat());
     assert!(printed.contains("ranking: a half of the log has too few clicks"), "{printed}");
 }
+
+/// 1,500 queries, of which the answer draws ten: what the log has is what all of its lists have,
+/// and not an estimate from those of the sample (835).
+#[test]
+fn clicks_of_the_log_are_not_those_of_a_sample_of_queries() {
+    let top = tempdir().unwrap();
+    let log = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/logs/heavy.sessions.tsv.gz");
+    let arguments =
+        [log, "--format", "sessions", "--model", "pbm", "--held-out", "0", "--out", text(top.path())];
+    let printed = works("fit", &arguments);
+    assert!(
+        printed.contains("Today's ranking gets") && printed.contains("(1,089 were observed)"),
+        "{printed}"
+    );
+    let answer = fs::read_to_string(top.path().join("answer.json")).unwrap();
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    let [observed, lower, upper] = ["/all/observed", "/all/today/lower", "/all/today/upper"]
+        .map(|at| answer.pointer(at).unwrap().as_f64().unwrap());
+    assert!((observed - 1089.0).abs() < 1.0 && lower < 1089.0 && 1089.0 < upper, "{answer}");
+    // Ten runs of each query: fewer tell no policies apart.
+    let spec = fs::read_to_string(top.path().join("spec.toml")).unwrap();
+    assert!(spec.contains("\nruns = 10000\n"), "{}", &spec[..400]);
+}

@@ -34,3 +34,40 @@ fn counts_are_not_checked_and_this_is_said() {
         assert_eq!(shown.matches("which counts do not have").count(), 1, "{shown}");
     }
 }
+
+/// Rows and counts without what was shown and not clicked: said first, and no answer.
+#[test]
+fn a_log_of_clicks_alone_is_said_before_anything_else_and_has_no_answer() {
+    let top = tempdir().unwrap();
+    let lists =
+        (0..200).map(|session| format!("s{session},q{},i{},{}\n", session % 2, session % 7, 1 + session % 3));
+    let rows = lists.map(|row| row.replace('\n', ",1\n")).collect::<String>();
+    let cells = (0..90).map(|cell| format!("q,i{},{},{},50\n", cell / 3, 1 + cell % 3, 1 + cell % 3 / 2));
+    let counts = cells.collect::<String>();
+    let columns = "session=session,query=query,item=item,position=position,click=click";
+    for (name, head, table, format) in [
+        (
+            "rows.csv",
+            "session,query,item,position,click",
+            rows,
+            &["--format", "delimited", "--columns", columns, "--lenient", "--max-skipped", "1"][..],
+        ),
+        ("counts.csv", "query,item,position,clicks,impressions", counts, &[][..]),
+    ] {
+        let (log, out) = (top.path().join(name), top.path().join(name).with_extension("out"));
+        fs::write(&log, format!("{head}\n{table}")).unwrap();
+        let source = if format.is_empty() { vec!["--counts", text(&log)] } else { vec![text(&log)] };
+        let printed = works("fit", &[&source[..], format, &["--model", "pbm", "--out", text(&out)]].concat());
+        assert!(
+            printed.starts_with("No fit to this log can be right: the log has only what was clicked: "),
+            "{printed}"
+        );
+        assert!(
+            printed.contains("\nNo answer on today's ranking: the log has only what was clicked: "),
+            "{printed}"
+        );
+        assert!(
+            fs::read_to_string(out.join("index.html")).unwrap().contains("No fit to this log can be right")
+        );
+    }
+}

@@ -152,7 +152,7 @@ impl<'a> Fitting<'a> {
             at.extend(satisfaction.into_iter().chain(values));
         }
         let mut before = f64::INFINITY;
-        for _ in 0..TURNS {
+        for turn in 1..=TURNS {
             squarem::maximise(&problem, &mut at, &em, false);
             let split = problem.split(&at);
             let after_skip = split.continuation[0];
@@ -164,6 +164,7 @@ impl<'a> Fitting<'a> {
             self.scanned.find_item_prior(TOLERANCE_OF_LIFTS, |rows, last, weights| {
                 examined_below(rows, last, [split.attraction, &after_click], after_skip, weights);
             });
+            self.scanned.has_settled &= turn < TURNS;
             self.count(&mut problem, 0);
         }
         at

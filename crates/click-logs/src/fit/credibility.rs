@@ -236,6 +236,7 @@ impl<S: Source> Credibility<'_, S> {
         let is_rough = self.tolerance > NEAR;
         let mut is_near = is_warm;
         let mut convergence = Convergence::closed_form(0.0);
+        let (mut variances, mut kept, mut is_settled) = (Vec::new(), None, false);
         for turn in 0..TURNS {
             let before = found.clone();
             let seen = self.seen(&found, stride);
@@ -245,11 +246,19 @@ impl<S: Source> Credibility<'_, S> {
             };
             convergence = convergence.then(self.maximise(&mut found, &item_prior, trace));
             let change = found.change(&before);
+            // Where clicks after a click are rare, random order may favour ranked lists and these
+            // random order, turn by turn. Ranked lists assume less.
+            variances.push(found.variance);
+            kept = match variances[..] {
+                [.., a, b, c, d] if [a, b] == [c, d] && c != d => Some(f64::max(c, d)),
+                _ => kept,
+            };
+            found.variance = kept.unwrap_or(found.variance);
             let ends = change <= self.tolerance && (turn > 0 || is_rough);
             let is_checked = || item_prior.is_most_probable(&self.seen(&found, stride), strength);
-            let is_over = ends && (!is_near || is_rough || is_checked());
+            is_settled = ends && (!is_near || is_rough || is_checked());
             prior = Some(item_prior);
-            if is_over {
+            if is_settled {
                 break;
             }
             is_near = !self.examines && !ends && (is_warm || change <= NEAR);
@@ -263,6 +272,7 @@ impl<S: Source> Credibility<'_, S> {
                 lifts.maximise(&mut found, &item_prior, false);
             }
         }
+        convergence.converged &= is_settled;
         let by_position = self.attraction_by_position(&found, &item_prior);
         (found, item_prior.with_positions(by_position), convergence)
     }

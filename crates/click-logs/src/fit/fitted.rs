@@ -196,6 +196,12 @@ impl Fit {
         if own { Scope::Query } else { Scope::Site }
     }
 
+    /// Whether all searches for its parameters met their criterion.
+    pub fn has_converged(&self) -> bool {
+        let ends = self.queries().iter().map(|query| &query.convergence);
+        ends.chain([&self.site().convergence]).flatten().all(|end| end.converged)
+    }
+
     /// Parameters of positions for all queries together; empty for models without such parameters.
     pub fn site_positions(&self) -> &[Estimate] {
         &self.positions.site

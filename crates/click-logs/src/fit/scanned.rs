@@ -101,6 +101,8 @@ pub(super) struct Scanned<'a> {
     pub(super) means: Vec<f64>,
     /// Where the next search for the prior of attraction starts.
     found: Option<FoundPrior>,
+    /// Whether the alternation between the prior and the other parameters has come to its end.
+    pub(super) has_settled: bool,
 }
 
 impl<'a> Scanned<'a> {
@@ -128,6 +130,7 @@ impl<'a> Scanned<'a> {
             item_prior: ItemPrior::default(),
             means: Vec::new(),
             found: None,
+            has_settled: true,
         };
         let rows_of_lists = |query: usize| {
             let items = scanned.queries[query].lists().flat_map(|list| list.items());
@@ -197,7 +200,8 @@ impl<'a> Scanned<'a> {
             tolerance,
         };
         let before = self.found.take();
-        let (found, item_prior, _) = credibility.fit(self.options.prior_strength, before, false);
+        let (found, item_prior, convergence) = credibility.fit(self.options.prior_strength, before, false);
+        self.has_settled = convergence.converged;
         let everywhere = vec![1.0; self.n_positions];
         self.means = vec![item_prior.mean; self.rows.items.len()];
         for (query, counts) in examined.0.iter().enumerate() {
@@ -295,11 +299,13 @@ impl<'a> Scanned<'a> {
         queries: Vec<QueryFit>,
         convergence: Option<Convergence>,
     ) -> Attractions {
+        let of_all = || convergence.clone().unwrap_or(Convergence::closed_form(f64::NAN));
+        let unsettled = (!self.has_settled).then(|| Convergence { converged: false, ..of_all() });
         let site = Site {
             typical: self.item_prior.typical_of_site(),
             lift: self.item_prior.lift(),
             prior_strength: self.item_prior.strength,
-            convergence,
+            convergence: unsettled.or(convergence),
         };
         Attractions { queries, site }
     }

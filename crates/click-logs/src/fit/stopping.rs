@@ -117,6 +117,7 @@ impl<'a> Fitting<'a> {
                 let passed = (1.0 - leave) * in_vain;
                 weights[below..].fill(passed / (leave + passed));
             });
+            self.scanned.has_settled &= stays || turn < TURNS;
             (problem.clicks, problem.skips) = self.scanned.all_counted(0..problem.clicks.len());
             before = leave;
         }

@@ -12,14 +12,18 @@ pub use self::many_clicks::ManyClicks;
 pub use self::repeats::Repeats;
 pub use self::second_half::SecondHalf;
 
-use super::Study;
-use crate::fit::{FitError, Options};
+use super::{ONLY_CLICKED, Study, is_only_clicked};
+use crate::fit::{Fit, FitError, Model, Options};
 use documents::number::{counted, fixed, grouped, significant};
 use serde::Serialize;
 
 /// Doubts about a log, from its sessions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Checks {
+    /// Whether what was shown and not clicked is missing: then nothing else is told.
+    pub only_clicked: bool,
+    /// The models whose fits did not converge.
+    pub not_converged: Vec<Model>,
     /// Whether the log has sessions, and their order is known. Counts have neither.
     pub in_order: bool,
     /// Sessions with more clicks than any fitted model makes probable; `None` if there are none.
@@ -42,6 +46,8 @@ impl Checks {
         let whole = study.simulated().or(study.fits.first());
         let second_half = whole.map(|whole| SecondHalf::new(whole, sessions, options)).transpose()?;
         Ok(Self {
+            only_clicked: is_only_clicked(&study.log.counts),
+            not_converged: study.fits.iter().filter(|fit| !fit.has_converged()).map(Fit::model).collect(),
             in_order: !sessions.is_empty() && sessions.has_order(),
             many_clicks: ManyClicks::new(&fits, sessions),
             second_half: second_half.flatten(),
@@ -54,7 +60,14 @@ impl Checks {
     pub fn sentences(&self, limit: &str) -> Vec<String> {
         let whole = |number: f64| fixed(number, 0);
         let percent = |share: f64| fixed(100.0 * share, usize::from(share.abs() < 0.1));
+        if self.only_clicked {
+            return vec![format!("No fit to this log can be right: {ONLY_CLICKED}.")];
+        }
         let mut sentences = Vec::new();
+        if !self.not_converged.is_empty() {
+            let models = self.not_converged.iter().map(|model| model.name()).collect::<Vec<_>>().join(", ");
+            sentences.push(format!("Not converged: {models}: other parameters may be more probable."));
+        }
         if !self.in_order {
             sentences.push(
                 "Not checked, since it needs sessions in their order, which counts do not have: whether \

@@ -1,0 +1,47 @@
+//! Sentences of an answer.
+
+use answer::{Answer, Finding, Interval, Transferred};
+use click_logs::fit::Verdict;
+
+fn interval(mean: f64) -> Interval {
+    Interval { mean, lower: mean - 10.0, upper: mean + 10.0 }
+}
+
+fn answer(sessions: u64, lists: u64, queries: u64) -> Answer {
+    let model = Transferred {
+        model: "pbm",
+        slope: None,
+        verdict: Verdict::CannotTest,
+        needed: Some(3.125),
+        queries,
+        lists,
+        sessions,
+    };
+    let all = Finding { today: interval(300.0), observed: 300.0, loss: interval(20.0), gain: interval(10.0) };
+    Answer {
+        version: 2,
+        models: vec![model],
+        lists_of_log: 1000,
+        queries_of_log: 10,
+        lists: 1000,
+        left_out: 0,
+        fitted_clicks: 300.0,
+        all,
+        policy: String::new(),
+        played: None,
+        queries: Vec::new(),
+    }
+}
+
+/// Numbers above 999 have separators, and two digits that count as well.
+#[test]
+fn what_would_be_needed_has_two_digits_that_count() {
+    for (numbers, would) in [
+        ((213_094, 68_190, 100), "About 670,000 sessions of 220,000 lists in 320 queries would."),
+        ((3_000_000, 320, 2), "About 9,400,000 sessions of 1,000 lists in 7 queries would."),
+        ((30, 20, 1), "About 94 sessions of 63 lists in 4 queries would."),
+    ] {
+        let said = answer(numbers.0, numbers.1, numbers.2).sentences().join(" ");
+        assert!(said.contains(would), "{said}");
+    }
+}
