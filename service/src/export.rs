@@ -345,8 +345,8 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
         table.write_items(BufWriter::new(&items)).and_then(|()| items.sync_all()).map_err(fault)?;
         std::fs::rename(part(ITEMS), out.join(ITEMS)).map_err(fault)?;
     }
-    println!("{}", said(&table.template, &table.written, out, form));
-    Ok(())
+    let said = said(&table.template, &table.written, out, form);
+    writeln!(io::stdout(), "{said}").map_err(|error| error.to_string())
 }
 
 /// The files that were written, and the commands that read them.

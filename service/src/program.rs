@@ -12,6 +12,7 @@ use crate::writer::Writer;
 use lexopt::prelude::*;
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -81,12 +82,12 @@ pub fn run() -> Result<(), String> {
         }
         match argument {
             Short('h') | Long("help") => {
-                print!("{HELP}");
-                return Ok(());
+                return write!(stdout(), "{HELP}").map_err(|error| error.to_string());
             }
             Short('V') | Long("version") => {
-                println!("click-bandits-serve {}", env!("CARGO_PKG_VERSION"));
-                return Ok(());
+                let version = env!("CARGO_PKG_VERSION");
+                return writeln!(stdout(), "click-bandits-serve {version}")
+                    .map_err(|error| error.to_string());
             }
             Long("data") => arguments.data = Some(parser.value().map_err(fault)?.into()),
             Long("listen") => {

@@ -1,10 +1,10 @@
 //! Where a command writes its one document: a file of its own, or standard output.
 
-use crate::terminal::UNWRITTEN;
+use crate::terminal::written;
 use anyhow::{Context as _, Result, bail};
 use experiment::{TemporaryFile, manifest, read_own, remove_left_overs};
 use std::fs;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
@@ -38,13 +38,12 @@ impl Destination {
         Ok(Self::File(path.to_owned()))
     }
 
-    /// Writes a document, whole or not at all. A pipe closed by its reader is not an error.
+    /// Writes a document: a file whole or not at all, a pipe as far as its reader takes it.
     pub(crate) fn write(&self, write: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>) -> Result<()> {
         match self {
             Self::Standard => {
-                let mut output = Pipe { output: BufWriter::new(io::stdout()), is_closed: false };
-                let written = write(&mut output).and_then(|()| Ok(output.flush()?));
-                if output.is_closed { Ok(()) } else { written }
+                let mut output = Pipe(BufWriter::new(io::stdout()));
+                write(&mut output).and_then(|()| Ok(output.flush()?))
             }
             Self::File(path) => {
                 let cannot = || format!("{}: cannot be written", path.display());
@@ -69,27 +68,15 @@ fn is_of_result(path: &Path) -> bool {
     owner.is_some_and(|owner| name == "manifest.json" || owner.files.iter().any(|file| *file == name))
 }
 
-/// Standard output that remembers whether its reader has closed it.
-struct Pipe<W> {
-    output: W,
-    is_closed: bool,
-}
-
-impl<W> Pipe<W> {
-    fn note<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
-        self.is_closed |= outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe);
-        outcome.map_err(|error| io::Error::new(error.kind(), format!("{UNWRITTEN}: {error}")))
-    }
-}
+/// Standard output, whose errors say so.
+struct Pipe<W>(W);
 
 impl<W: Write> Write for Pipe<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.output.write(bytes);
-        self.note(written)
+        written(self.0.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let flushed = self.output.flush();
-        self.note(flushed)
+        written(self.0.flush())
     }
 }

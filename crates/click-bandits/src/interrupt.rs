@@ -19,6 +19,14 @@ pub(crate) fn give_way_to(command: &mut Command) -> io::Result<ExitCode> {
     Ok(if command.status()?.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Ends the program as others end whose output nobody reads on: by SIGPIPE, without a word. A shell
+/// shows 141, and `pipefail` sees that what was written is a part.
+pub(crate) fn end_cut_off() -> ! {
+    #[cfg(all(unix, not(feature = "portable")))]
+    let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
+    std::process::exit(141)
+}
+
 #[cfg(all(unix, not(feature = "portable")))]
 mod unix {
     use crate::terminal::harmless;

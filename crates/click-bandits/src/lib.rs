@@ -225,8 +225,11 @@ fn program_with_help() -> clap::Command {
 
 /// Prints the parser's answer in place of a command line: help, the version, or an error.
 fn unparsed(error: &clap::Error) -> ExitCode {
-    match terminal::written(error.print().and_then(|()| stdout().flush())) {
-        _ if error.use_stderr() => ExitCode::from(usage::STATUS),
+    let printed = error.print().and_then(|()| stdout().flush());
+    if error.use_stderr() {
+        return ExitCode::from(usage::STATUS);
+    }
+    match terminal::written(printed) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             terminal::tell(&format_args!("error: {failure:#}"));

@@ -3,7 +3,8 @@
 //! Names may come from untrusted files: characters that control a terminal are written as `\u{1b}`.
 //! Columns are those of a terminal, so that names in any script are aligned.
 
-use anyhow::{Context as _, Result};
+use crate::interrupt;
+use anyhow::Result;
 use report::into_lines;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -12,10 +13,7 @@ use std::io::{self, ErrorKind, Write as _, stderr, stdout};
 use std::ops::Range;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The error if standard output does not take everything.
-pub(crate) const UNWRITTEN: &str = "standard output cannot be written";
-
-/// Writes to standard output. A pipe that its reader has closed is not an error.
+/// Writes to standard output.
 pub(crate) fn say(text: &dyn Display) -> Result<()> {
     put(&harmless(&text.to_string()))
 }
@@ -25,18 +23,18 @@ pub(crate) fn put(text: &str) -> Result<()> {
     print(text.as_bytes())
 }
 
-/// Writes a file's content to standard output. A pipe closed by its reader is not an error.
+/// Writes a file's content to standard output.
 pub(crate) fn print(content: &[u8]) -> Result<()> {
     let mut output = stdout().lock();
-    written(output.write_all(content).and_then(|()| output.flush()))
+    Ok(written(output.write_all(content).and_then(|()| output.flush()))?)
 }
 
-/// The outcome of writing to standard output. A pipe that its reader has closed is not an error.
-pub(crate) fn written(outcome: io::Result<()>) -> Result<()> {
-    match outcome {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context(UNWRITTEN),
-        _ => Ok(()),
-    }
+/// The outcome of writing to standard output. A pipe that its reader has closed ends the program.
+pub(crate) fn written<T>(outcome: io::Result<T>) -> io::Result<T> {
+    outcome.map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => interrupt::end_cut_off(),
+        kind => io::Error::new(kind, format!("standard output cannot be written: {error}")),
+    })
 }
 
 /// Writes a line to standard error. Errors are ignored.
