@@ -41,6 +41,9 @@ pub enum ErrorKind {
     Parquet,
 }
 
+/// The text of a place whose value is not shown.
+pub(crate) const HIDDEN: &str = "..";
+
 /// A place in a log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
@@ -50,7 +53,7 @@ pub struct Place {
     pub line: u64,
     /// 1-based column of the line and its name in the format, if the fault is in one column.
     pub column: Option<(usize, String)>,
-    /// The faulty text, shortened. Never from a column that identifies users.
+    /// The faulty text, shortened; `..` if it is a whole line, or may identify users.
     pub text: String,
     /// Description of the fault.
     pub message: String,
@@ -108,7 +111,7 @@ impl fmt::Display for Place {
             write!(f, "column {column} ({name}): ")?;
         }
         write!(f, "{}", self.message)?;
-        if self.line > 0 {
+        if self.line > 0 && self.text != HIDDEN {
             write!(f, ", found `{}`", self.text)?;
         }
         Ok(())

@@ -389,7 +389,7 @@ fn faults_have_their_places() {
         ),
         (
             "v,ann,a,1,1,0.5,0.5,0.3\nv,bob,b,2,0,0.5,0.3,0.3",
-            "5: column 2 (user): another user than at the position above, found `..`",
+            "5: column 2 (user): another user than at the position above",
             Fault::AnotherUser,
         ),
         (

@@ -7,7 +7,7 @@ use super::open_lists::{OpenLists, Run};
 use super::thread_report::ThreadReport;
 use crate::collect::{Batches, Collector};
 use crate::columns::{ByRole, LIST, POSITION, PROPENSITY, READ, USER};
-use crate::error::{Error, ErrorKind, Place};
+use crate::error::{Error, ErrorKind, HIDDEN, Place};
 use crate::fault::Fault;
 use crate::keys::ListKey;
 use crate::lists::ShownList;
@@ -204,7 +204,7 @@ impl<'a> Closing<'a> {
             // A user is not shown.
             let kind = (PROPENSITY..=LIST).contains(&role).then(|| role - PROPENSITY);
             let value = kind.and_then(|kind| logged?.propensities(line.place(), 1).0[kind].first().copied());
-            let text = value.map_or_else(|| "..".to_owned(), |value| value.to_string());
+            let text = value.map_or_else(|| HIDDEN.to_owned(), |value| value.to_string());
             (place.map_or(0, |place| place + 1), text)
         };
         let file = run.spot.file;

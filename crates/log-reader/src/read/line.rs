@@ -4,7 +4,7 @@ use super::marks::{CutLine, Cuts};
 use super::open_lists::{OpenLists, Spot};
 use super::thread_report::ThreadReport;
 use crate::collect::Batches;
-use crate::error::Error;
+use crate::error::{Error, HIDDEN};
 use crate::fault::Fault;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Lost {
 
 impl From<Fault> for LineFault {
     fn from(fault: Fault) -> Self {
-        Self::new(fault, 0, b"..")
+        Self::new(fault, 0, HIDDEN.as_bytes())
     }
 }
 

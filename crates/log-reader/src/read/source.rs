@@ -1,7 +1,7 @@
 //! Files and streams: decompressed, and cut into blocks of whole lines.
 
 use super::line::{LineFormat, MAX_TEXT, is_blank};
-use crate::error::{Error, ErrorKind, Place};
+use crate::error::{Error, ErrorKind, HIDDEN, Place};
 use crate::read_report::ReadReport;
 use documents::{BYTE_ORDER_MARK, Unpacked};
 use std::collections::VecDeque;
@@ -325,7 +325,8 @@ impl<'a> Files<'a> {
         let n_lines = memchr::memchr_iter(b'\n', &start[..header]).count() as u64;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         format.lay(line).map_err(|message| {
-            let shown = if format.is_header(line) { &line[..line.len().min(MAX_TEXT)] } else { b".." };
+            let shown =
+                if format.is_header(line) { &line[..line.len().min(MAX_TEXT)] } else { HIDDEN.as_bytes() };
             let text = String::from_utf8_lossy(shown).escape_debug().to_string();
             let place = Place { file: name.to_string(), line: n_lines.max(1), column: None, text, message };
             Error::at(ErrorKind::Header, place)

@@ -14,6 +14,7 @@ use crate::columns::{
     CLICK, IMPRESSIONS, ITEM, Named, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES, SESSION,
     USER, number_of, places,
 };
+use crate::error::HIDDEN;
 use crate::fault::Fault;
 use crate::fields::{check_count, table_clicks, table_number};
 use crate::keys::KeyHash;
@@ -191,7 +192,7 @@ impl TableLines<'_> {
                 } else {
                     Fault::TooManyColumns { expected }
                 };
-                return Err(LineFault::new(fault, 0, b".."));
+                return Err(LineFault::new(fault, 0, HIDDEN.as_bytes()));
             }
             let values = fields.map(|field| field.map(Value::Text));
             let further: Vec<Value<'_>> = (0..layout.further.len())
@@ -278,7 +279,7 @@ impl TableLines<'_> {
             let text = if named == expected && may_be_shown {
                 fields.map(Option::unwrap_or_default).join(&b' ')
             } else {
-                b"..".into()
+                HIDDEN.as_bytes().into()
             };
             let fault = if found < expected {
                 Fault::TooFewColumns { found, expected }

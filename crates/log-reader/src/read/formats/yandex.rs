@@ -20,6 +20,7 @@
 //! If a faulty line of a query is skipped, clicks after it belong to earlier lists or none.
 
 use crate::collect::Batches;
+use crate::error::HIDDEN;
 use crate::fault::Fault;
 use crate::fields::number;
 use crate::lists::{ShownList, unit_hash};
@@ -102,7 +103,7 @@ impl LineFormat for Yandex {
             return if is_fine {
                 Ok(())
             } else {
-                Err(LineFault::new(Fault::TooManyColumns { expected: 4 }, 0, b".."))
+                Err(LineFault::new(Fault::TooManyColumns { expected: 4 }, 0, HIDDEN.as_bytes()))
             };
         }
         match columns[2] {
