@@ -32,8 +32,10 @@ use click_logs::fit::{Comparison, Fit, Model};
 use click_logs::study::{Checks, Study};
 use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
+use experiment::number::counted;
 use experiment::output::OutputDir;
 use experiment::sha256;
+use std::fs;
 
 /// The files that a fit may write. Some figures and the spec are written only for some models.
 const FILES: [&str; 15] = [
@@ -176,6 +178,11 @@ fn fit_and_write<'a>(
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
     let manifest = Manifest::of(&canonical, started, source.threads(), &files, program());
     output.write_all(&manifest.to_json(), &files)?;
+    let others = fs::read_dir(&arguments.out).map_or(0, Iterator::count).saturating_sub(files.len() + 1);
+    if others > 0 {
+        let (out, others) = (arguments.out.display(), counted(others as u64, "other file"));
+        tell(&format!("{out}: also has {others}, left alone"));
+    }
     Ok(Outcome { source, study, checks, answer, in_table, parameters: sha256_of_parameters })
 }
 

@@ -184,3 +184,29 @@ fn a_linked_file_of_a_directory_stays_unread() {
     let output = run(folder.path(), &["check", "./inside", "--allow", "."]);
     assert!(text(&output.stdout).contains("not TOML"), "{}", text(&output.stdout));
 }
+
+/// Policies that differ by what they are told, or by how they read clicks, differ in the overview.
+#[test]
+fn the_overview_has_the_settings_of_policies_besides_their_parameters() {
+    let policies = GOOD.find("[[policies]]").expect("policies");
+    let policy =
+        |label: &str, more: &str| format!("[[policies]]\npolicy = \"pbm-ts\"\nlabel = \"{label}\"\n{more}\n");
+    let all = policy("told", "kappa = [0.9, 0.5, 0.25]") + &policy("wrong", "kappa = [0.5, 0.5, 0.5]");
+    let cascade = "[[policies]]\npolicy = \"cascade-ts\"\nread-as = \"cascade\"\n";
+    let spec = format!("{}{all}{cascade}", &GOOD[..policies]);
+    let output = check(&spec, &[]);
+    let found = text(&output.stdout);
+    for line in [
+        "  policy  told        pbm-ts  kappa = [0.9, 0.5, 0.25]\n",
+        "  policy  wrong       pbm-ts  kappa = [0.5, 0.5, 0.5]\n",
+        "  policy  cascade-ts  read-as = \"cascade\"\n",
+    ] {
+        assert!(found.contains(line), "{found}\nwithout {line:?}");
+    }
+    let answer: serde_json::Value = serde_json::from_slice(&check(&spec, &["--json"]).stdout).expect("JSON");
+    let of_policy = |place: usize| &answer["experiments"][0]["policies"][place]["settings"];
+    assert_eq!(
+        (&of_policy(0)["kappa"], &of_policy(2)["read-as"]),
+        (&"[0.9, 0.5, 0.25]".into(), &"\"cascade\"".into())
+    );
+}

@@ -253,11 +253,6 @@ impl Experiment {
         live::in_words(&self.live)
     }
 
-    /// The settings of a policy's live use as in a file; `None` if it has none.
-    pub fn live_use(entrant: &Entrant) -> Option<String> {
-        entrant.live.as_ref().map(live::use_to_toml)
-    }
-
     /// Disturbances of the policies, if there are any.
     pub(crate) fn conditions(&self) -> Option<&Conditions> {
         Some(&self.live).filter(|live| live.disturb())

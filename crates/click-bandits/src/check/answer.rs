@@ -5,6 +5,7 @@ use crate::usage::in_words;
 use experiment::number::counted;
 use experiment::{Experiment, SpecError};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -52,10 +53,10 @@ fn described(experiment: &Experiment) -> Value {
         let positions = shapes.get(index).map(|shape| shape.n_positions());
         json!({ "name": table.name, "items": table.n_items, "positions": positions })
     };
-    let policies = experiment
-        .policies()
-        .iter()
-        .map(|entry| json!({ "label": entry.label, "policy": entry.spec.to_string(), "live": Experiment::live_use(entry) }));
+    let policies = experiment.policies().iter().map(|entry| {
+        let settings: BTreeMap<_, _> = Experiment::settings(entry).into_iter().collect();
+        json!({ "label": entry.label, "policy": entry.spec.to_string(), "live": settings.get("live"), "settings": settings })
+    });
     json!({
         "name": experiment.name(),
         "task": experiment.task().name(),

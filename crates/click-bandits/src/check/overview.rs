@@ -59,8 +59,8 @@ impl fmt::Display for Overview<'_> {
         let columns = labels.max().unwrap_or(0);
         for entry in experiment.policies() {
             let policy = entry.spec.to_string();
-            let used =
-                Experiment::live_use(entry).map_or_else(String::new, |used| format!("  live = {used}"));
+            let settings = Experiment::settings(entry).into_iter();
+            let used: String = settings.map(|(key, value)| format!("  {key} = {value}")).collect();
             if policy == entry.label {
                 writeln!(f, "  policy  {policy}{used}")?;
             } else {

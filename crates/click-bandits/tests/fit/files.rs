@@ -171,3 +171,17 @@ fn a_full_disk_or_a_killed_process_leaves_no_half_written_result() {
     // one failed.
     assert!(n_failed >= 4);
 }
+
+/// Files of others in the directory stay, and are said to be there.
+#[test]
+fn other_files_in_the_directory_are_said() {
+    let top = tempdir().unwrap();
+    let (log, out) = (pbm_log(top.path(), 500), top.path().join("out"));
+    let arguments = [text(&log), "--format", "kdd2012", "--answer", "0", "--out", text(&out)];
+    let said = || String::from_utf8(run("fit", &arguments).stderr).unwrap();
+    assert!(!said().contains("other file"));
+    fs::write(out.join("notes.txt"), "mine").unwrap();
+    fs::create_dir(out.join("folder")).unwrap();
+    assert!(said().contains("also has 2 other files, left alone"));
+    assert_eq!(fs::read_to_string(out.join("notes.txt")).unwrap(), "mine");
+}

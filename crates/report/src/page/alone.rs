@@ -54,7 +54,8 @@ fn write_policies(html: &mut Html, panel: &Panel) {
         let named = if label == name { format!("`{label}`") } else { format!("`{label}` (`{name}`)") };
         let mut parameters: Vec<String> =
             spec.parameters().iter().map(|(key, value)| format!("`{key} = {value}`")).collect();
-        parameters.extend(Experiment::live_use(policy).map(|used| format!("`live = {used}`")));
+        let settings = Experiment::settings(policy).into_iter();
+        parameters.extend(settings.map(|(key, value)| format!("`{key} = {value}`")));
         let with = if parameters.is_empty() { String::new() } else { format!(" {}.", parameters.join(", ")) };
         all.push(format!("{named}: {}{with}", spec.row().sentence));
     }

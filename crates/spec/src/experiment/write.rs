@@ -3,6 +3,7 @@
 use super::entries::names_of;
 use super::{Experiment, Schedule, Task, checkpoints, live};
 use crate::models::{Model, Parameter, Parameters};
+use contenders::Entrant;
 use documents::names::quoted;
 use itertools::Itertools as _;
 use serde_json::Value;
@@ -50,28 +51,8 @@ impl Experiment {
             if entry.label != entry.name {
                 let _ = writeln!(text, "label = {}", quoted(&entry.label));
             }
-            if let Some(protocol) = entry.read_as {
-                let _ = writeln!(text, "read-as = {}", quoted(Model::of(protocol).name));
-            }
-            if entry.sees != Sees::default() {
-                let _ = writeln!(text, "sees = {:?}", names_of(entry.sees));
-            }
-            if let Some(lists) = &entry.lists {
-                let _ = writeln!(text, "lists = {}", quoted(lists.file.file_name()));
-            }
-            if let Some(priors) = &entry.priors {
-                let _ =
-                    writeln!(text, "prior = \"fitted\"\nprior_file = {}", quoted(priors.file.file_name()));
-            }
-            if let Some(used) = &entry.live {
-                let _ = writeln!(text, "live = {}", live::use_to_toml(used));
-            }
-            if entry.told_gamma {
-                let _ = writeln!(text, "told = \"gamma\"");
-            }
-            if let Some(examination) = &entry.examination {
-                let kappa: Vec<f64> = examination.iter().map(|probability| probability.get()).collect();
-                let _ = writeln!(text, "kappa = {kappa:?}");
+            for (key, setting) in Self::settings(entry) {
+                let _ = writeln!(text, "{key} = {setting}");
             }
             let spec = serde_json::to_value(entry.spec).unwrap_or_default();
             for (key, parameter) in spec[&entry.name].as_object().into_iter().flatten() {
@@ -82,6 +63,28 @@ impl Experiment {
             }
         }
         text
+    }
+
+    /// The keys of a policy besides its parameters, with their values as in a file.
+    pub fn settings(entry: &Entrant) -> Vec<(&'static str, String)> {
+        let lists = entry.lists.as_ref().map(|lists| quoted(lists.file.file_name()));
+        let priors = entry.priors.as_ref().map(|priors| quoted(priors.file.file_name()));
+        let kappa = entry.examination.as_ref().map(|examination| {
+            let kappa: Vec<f64> = examination.iter().map(|probability| probability.get()).collect();
+            format!("{kappa:?}")
+        });
+        let sees = (entry.sees != Sees::default()).then(|| format!("{:?}", names_of(entry.sees)));
+        let all = [
+            ("read-as", entry.read_as.map(|protocol| quoted(Model::of(protocol).name))),
+            ("sees", sees),
+            ("lists", lists),
+            ("prior", priors.as_ref().map(|_| quoted("fitted"))),
+            ("prior_file", priors),
+            ("live", entry.live.as_ref().map(live::use_to_toml)),
+            ("told", entry.told_gamma.then(|| quoted("gamma"))),
+            ("kappa", kappa),
+        ];
+        all.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
     }
 
     fn write_head(&self, text: &mut String) -> std::fmt::Result {
