@@ -159,7 +159,7 @@ pub fn run() -> Result<(), String> {
     let left_out = fitted.as_ref().map_or(&[][..], |fitted| &fitted.left_out);
     if check {
         for what in left_out {
-            println!("left out: {what}");
+            writeln!(stdout(), "left out: {what}").map_err(|error| error.to_string())?;
         }
         return Ok(());
     }

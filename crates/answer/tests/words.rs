@@ -20,6 +20,7 @@ fn answer(sessions: u64, lists: u64, queries: u64) -> Answer {
     let all = Finding { today: interval(300.0), observed: 300.0, loss: interval(20.0), gain: interval(10.0) };
     Answer {
         version: 2,
+        remarks: Vec::new(),
         models: vec![model],
         lists_of_log: 1000,
         queries_of_log: 10,
