@@ -10,7 +10,6 @@
 //! | [`Model::Dbn`] | as SDBN; a user who has not left continues to the next position with `continuation` | sessions |
 //! | [`Model::Ccm`] | `attraction[item]` until the user stops; continues with `continuation[0]` after no click, after a click with a mean of the other two, weighted by attraction | sessions |
 //! | [`Model::Ubm`] | `attraction[item] * examination[l, position of the last click above]` | sessions |
-//! | [`Model::CtrLogistic`] | odds: `odds of the item * odds ratio[l, position of the last click above]`; a yardstick, which cannot be simulated | sessions |
 //! | [`Model::CtrGlobal`], [`Model::CtrRank`], [`Model::CtrDocument`] | the click-through rate of all, of the position, of (query, item) | counts |
 //!
 //! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015; Guo, Liu, Wang,
@@ -67,7 +66,6 @@ mod in_order;
 mod item_prior;
 mod linear;
 mod log_product;
-mod logistic;
 pub(crate) mod models;
 mod options;
 mod position_based;

@@ -7,7 +7,6 @@ mod fit;
 mod intervals;
 mod judgments;
 mod lists;
-mod logistic;
 mod order;
 mod parameters;
 #[cfg(feature = "parquet")]

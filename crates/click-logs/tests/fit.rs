@@ -217,17 +217,17 @@ fn the_model_that_made_a_log_fits_it_best() {
             }
         }
     };
-    // The UBM contains the PBM and the cascade, and the logistic regression has its freedom; the
-    // SDBN contains the cascade, and has nearly the freedom of the DCM. DBN and CCM contain the
-    // cascade, and lists of three positions are too short to tell them from the others.
+    // The UBM contains the PBM and the cascade; the SDBN contains the cascade, and has nearly the
+    // freedom of the DCM. DBN and CCM contain the cascade, and lists of three positions are too short
+    // to tell them from the others.
     check(
         session_log(&[pbm_users()], 25_000, &mut rng(5)),
         Model::Pbm,
-        &[Model::Ubm, Model::Dbn, Model::Ccm, Model::CtrLogistic],
+        &[Model::Ubm, Model::Dbn, Model::Ccm],
     );
-    let alike = [Model::Ubm, Model::Sdbn, Model::Dcm, Model::Dbn, Model::Ccm, Model::CtrLogistic];
+    let alike = [Model::Ubm, Model::Sdbn, Model::Dcm, Model::Dbn, Model::Ccm];
     check(session_log(&[cascade_users()], 25_000, &mut rng(6)), Model::Cascade, &alike);
-    let alike = [Model::Sdbn, Model::Ubm, Model::Dbn, Model::Ccm, Model::CtrLogistic];
+    let alike = [Model::Sdbn, Model::Ubm, Model::Dbn, Model::Ccm];
     check(session_log(&[dcm_users()], 25_000, &mut rng(7)), Model::Dcm, &alike);
 }
 

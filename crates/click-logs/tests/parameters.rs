@@ -124,6 +124,17 @@ fn every_model_is_read_back() {
 
 /// A file contains the estimates of the fits but for the ninth digit, and a line for each element
 /// of a list.
+/// Earlier versions fitted a logistic regression.
+#[test]
+fn a_retired_model_is_left_out() {
+    let json = written(&log(), &Options::default());
+    let mut older: Value = serde_json::from_slice(&json).unwrap();
+    let mut retired = older["models"][0].clone();
+    retired["model"] = json!("ctr-logistic");
+    older["models"].as_array_mut().unwrap().insert(1, retired);
+    assert_eq!(read(older.to_string()), read(json));
+}
+
 #[test]
 fn eight_digits_are_written_query_by_query() {
     let read_log = |held_out: Option<(u64, u64)>| {

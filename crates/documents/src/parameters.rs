@@ -252,15 +252,13 @@ pub struct ItemRecord {
     pub impressions: u64,
 }
 
-/// A parameter of a position: examination; in the DCM the probability of leaving after a click; in
-/// the logistic regression an odds ratio.
+/// A parameter of a position: examination; in the DCM the probability of leaving after a click.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PositionRecord {
     /// The position, from 1.
     pub position: usize,
-    /// User browsing and logistic regression: the position of the last click above; 0 if there is
-    /// none.
+    /// User browsing: the position of the last click above; 0 if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_click: Option<usize>,
     /// Its value.
@@ -432,7 +430,10 @@ impl Parameters {
                 return Err(field("schema", other));
             }
         }
-        let parameters = read_json(name, json, expected)?;
+        let parameters = match without_retired(json) {
+            Some(json) => read_json(name, &json, expected)?,
+            None => read_json(name, json, expected)?,
+        };
         check::check(&parameters).map_err(|(path, message)| field(&path, message))?;
         Ok(parameters)
     }
@@ -441,6 +442,17 @@ impl Parameters {
     pub fn model(&self, model: Model) -> Option<&ModelRecord> {
         self.models.iter().find(|record| record.model == model)
     }
+}
+
+/// A model that earlier versions fitted.
+const RETIRED: &str = "ctr-logistic";
+
+/// The content of a file without the fits of a retired model; `None` if it has none.
+fn without_retired(json: &[u8]) -> Option<Vec<u8>> {
+    std::str::from_utf8(json).ok().filter(|text| text.contains(RETIRED))?;
+    let mut content: serde_json::Value = serde_json::from_slice(json).ok()?;
+    content.get_mut("models")?.as_array_mut()?.retain(|record| record["model"] != RETIRED);
+    serde_json::to_vec(&content).ok()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the serialiser asks with a reference")]

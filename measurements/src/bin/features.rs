@@ -7,8 +7,7 @@
 //!
 //! The numbers are seeds. A feature has an effect for each of its values; effects add up to the
 //! log-odds of a click. Effects of items have the prior N(mean, 1), others N(0, 10). The maximum is
-//! found one effect at a time, so the program also confirms the library's Newton steps:
-//! `ctr-logistic` has the item and "position x last click", with priors that are estimated.
+//! found one effect at a time.
 
 use click_logs::fit::{Model, Options, Scope, compare, fit};
 use click_logs::{Id, Reader, Sessions, formats};
@@ -68,7 +67,7 @@ fn main() -> Outcome {
         return Err("expected: FORMAT FILE SEEDS..".into());
     };
     let row = formats::find(format).ok_or_else(|| format!("`{format}` is no format"))?;
-    let models = [(Model::CtrLogistic, Scope::Site), (Model::Ubm, Scope::Site), (Model::Ubm, Scope::Query)];
+    let models = [(Model::Ubm, Scope::Site), (Model::Ubm, Scope::Query)];
     let mut scores = vec![0.0; SETS.len() + models.len()];
     for seed in seeds {
         let reader = Reader::new(row.format(None)?).keep_sessions().hold_out(5, seed.parse()?)?;

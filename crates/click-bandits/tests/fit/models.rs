@@ -60,9 +60,9 @@ fn nothing_is_compared_if_nothing_is_to_be_held_out() {
         (printed, parameters, comparison.lines().count())
     };
     let (printed, parameters, rows) = fitted("10");
-    assert!(printed.contains("ctr-logistic") && rows > 1, "{printed}");
+    assert!(printed.contains("ctr-global") && rows > 1, "{printed}");
     let (without, same, rows) = fitted("0");
-    assert!(!without.contains("ctr-logistic") && without.contains("Models are not compared"), "{without}");
+    assert!(!without.contains("ctr-global") && without.contains("Models are not compared"), "{without}");
     assert_eq!((same, rows), (parameters, 1));
 }
 

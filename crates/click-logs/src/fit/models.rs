@@ -7,7 +7,6 @@ mod cascade;
 mod ccm;
 mod ctr_document;
 mod ctr_global;
-mod ctr_logistic;
 mod ctr_rank;
 mod dbn;
 mod dcm;
@@ -27,9 +26,9 @@ pub(crate) use row::{Row, Simulated};
 
 /// From the simplest model on, by its parameters: one rate; a rate per position; a rate per item;
 /// attraction per item; then with three numbers for the site, a number per position (first the PBM,
-/// which needs no sessions), a number per pair of positions (first the UBM, which has users), and a
-/// second number per item, without and with a number for the site.
-static SIMPLEST_FIRST: [&Row; 11] = [
+/// which needs no sessions), a number per pair of positions, and a second number per item, without
+/// and with a number for the site.
+static SIMPLEST_FIRST: [&Row; 10] = [
     &ctr_global::ROW,
     &ctr_rank::ROW,
     &ctr_document::ROW,
@@ -38,7 +37,6 @@ static SIMPLEST_FIRST: [&Row; 11] = [
     &pbm::ROW,
     &dcm::ROW,
     &ubm::ROW,
-    &ctr_logistic::ROW,
     &sdbn::ROW,
     &dbn::ROW,
 ];

@@ -16,7 +16,7 @@
 //! | `there` | probability that the user has not left, given the clicks above; for marginals without them |
 //!
 //! Numerics: sums and products of probabilities. Complexity: O(length of the list), O(length^2) for
-//! the marginals of the UBM and the logistic regression; a binary search for every item.
+//! the marginals of the UBM; a binary search for every item.
 
 use super::estimate::Estimate;
 use super::fitted::{Fit, QueryFit, browsing_column};

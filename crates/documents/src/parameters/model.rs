@@ -138,13 +138,6 @@ models! {
             ..OF_SESSIONS
         },
     }
-    CtrLogistic = "ctr-logistic" {
-        about: "A logistic regression on the item, and the position with the last click: a yardstick",
-        parameters: ModelParameters {
-            positions: Some(PositionParameters { name: "odds-ratio", have_last_clicks: true, ..EXAMINATION }),
-            ..OF_SESSIONS
-        },
-    }
     CtrDocument = "ctr-document" {
         about: "A click-through rate for each query and item",
         parameters: OF_COUNTS,
