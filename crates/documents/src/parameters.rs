@@ -81,7 +81,6 @@ pub enum IdType {
 
 impl IdType {
     /// Whether names are texts: files leave that out.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the serialiser asks with a reference")]
     pub fn is_text(&self) -> bool {
         *self == Self::Text
     }
