@@ -181,7 +181,7 @@ pub(crate) fn fit(
     };
     let seed = whole("seed", seed, 0..=i64::MAX)?;
     let ubi = ubi(application, impression, click, position_base, exact_queries)?;
-    let (source, format) = Source::new(log, format, columns, ubi, None)?;
+    let (source, format) = Source::new(log, format, columns, ubi, None, &[])?;
     let is_counts = source.is_counts;
     let mut reader = reader_of(&format, first_position, clip_clicks, max_skipped, threads)?;
     if let Some(most) = max_clicks {

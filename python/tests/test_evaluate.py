@@ -41,14 +41,20 @@ def close(found, expected):
 
 @pytest.mark.parametrize("case", sorted(path.name for path in CASES.iterdir()))
 @pytest.mark.parametrize("in_memory", [False, True])
-def test_every_number_of_a_case(case, in_memory):
+@pytest.mark.parametrize("named", [False, True])
+def test_every_number_of_a_case(case, in_memory, named):
     expected = json.loads((CASES / case / "expected.json").read_text())
     log, ranking = CASES / case / "log.csv", CASES / case / "ranking.csv"
     given = {"values": expected["values_of_clicks"], "columns": COLUMNS, "model": "none"}
+    if not named:
+        # The columns of a table have these names, and its propensities are read with them.
+        given["columns"] = None if in_memory else COLUMNS
     if in_memory:
         found = evaluate(table(log), table(ranking), **given)
     else:
         found = evaluate(log, ranking, format="delimited", **given)
+    with pytest.raises(ValueError, match="the values of clicks: expected"):
+        evaluate(log, ranking, format="delimited", **{**given, "columns": COLUMNS, "values": given["values"] + [1.0]})
     record = json.loads(found.to_json())
     for key in ["lists", "users", "groups"]:
         assert record[key] == expected[key]

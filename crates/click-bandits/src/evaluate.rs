@@ -43,8 +43,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEY=COLUMN,..")]
     columns: Option<String>,
     /// The new ranking: CSV with the columns query (or session), position and item, and list and
-    /// probability if there are several lists; a TREC run; or `learned`: the best lists of the
-    /// models, learned on one half of the users and valued on the other
+    /// probability if there are several lists; a TREC run, ordered by its scores; or `learned`: the
+    /// best lists of the models, learned on one half of the users and valued on the other
     #[arg(long, value_name = "FILE")]
     ranking: PathBuf,
     /// Value of a click at each position, from the first on [default: 1 each]
@@ -121,7 +121,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let ranking = if is_learned { Ranking::learned() } else { Ranking::open(&arguments.ranking)? };
     let values = (!arguments.values.is_empty()).then_some(&*arguments.values);
     let ids = Ids::new();
-    let question = Question::new(ranking, values, &ids).map_err(|error| anyhow!(Usage(error.to_string())))?;
+    let question = Question::new(ranking, source.format(), values, &ids)
+        .map_err(|error| anyhow!(Usage(error.to_string())))?;
     let tell = |what: &str| {
         if !arguments.quiet {
             terminal::tell(&what);

@@ -10,7 +10,7 @@ use crate::tally::Tally;
 use crate::targets::Targets;
 use click_logs::fit::{FitError, Model};
 use click_logs::study::{ONLY_CLICKED, are_all_clicked};
-use click_logs::{Fault, Ids, ReadLists, Sessions};
+use click_logs::{Fault, Format, Ids, ReadLists, Sessions};
 use documents::remark;
 use documents::remark::Remark;
 
@@ -33,11 +33,12 @@ use documents::remark::Remark;
 ///     }
 /// }
 /// let columns = "session=session,item=item,position=position,click=click,propensity=p";
-/// let reader = Reader::new(Format::delimited(columns)?).keep_sessions();
+/// let format = Format::delimited(columns)?;
+/// let reader = Reader::new(format.clone()).keep_sessions();
 /// let ranking = Ranking::read("new.csv", b"query,position,item\nall,1,a\nall,2,b\n")?;
 ///
 /// let ids = Ids::new();
-/// let question = Question::new(ranking, None, &ids)?;
+/// let question = Question::new(ranking, &format, None, &ids)?;
 /// let inputs = |_| Ok::<_, Error>(vec![Input::stream("log.csv", log.as_bytes())]);
 /// let read = reader.read_lists(ids, inputs, || question.tally())?;
 /// let evaluation = Evaluation::new(&question, read, &[], |_| true)?;
@@ -74,6 +75,9 @@ pub enum EvaluationError {
     /// A name of the ranking cannot be one of a log.
     #[error("the ranking: {0}")]
     Name(Fault),
+    /// Two queries of the ranking have the same name in the log, and different lists.
+    #[error("the ranking has two lists for the query `{0}`, as the log spells it: keep one")]
+    TwoLists(String),
     /// Values of clicks that do not fit.
     #[error("the values of clicks: expected {0} numbers of at least 0, one for each position")]
     Values(usize),
@@ -97,18 +101,26 @@ pub enum EvaluationError {
 }
 
 impl Question {
-    /// `values` are those of a click at each position, by default 1. `ids` are those of the lists
-    /// that the log will show.
+    /// `format` is that of the log, which gives queries their names. `values` are those of a click
+    /// at each position, by default 1. `ids` are those of the lists that the log will show.
     ///
     /// # Errors
     ///
-    /// [`EvaluationError::Values`], [`EvaluationError::Name`].
-    pub fn new(ranking: Ranking, values: Option<&[f64]>, ids: &Ids) -> Result<Self, EvaluationError> {
+    /// [`EvaluationError::TwoLists`], [`EvaluationError::Values`], [`EvaluationError::Name`].
+    pub fn new(
+        ranking: Ranking,
+        format: &Format,
+        values: Option<&[f64]>,
+        ids: &Ids,
+    ) -> Result<Self, EvaluationError> {
+        let ranking = ranking.of_log(format).map_err(EvaluationError::TwoLists)?;
         let n_positions = if ranking.is_learned() { 64 } else { ranking.n_positions() };
-        let enough = |values: &&[f64]| values.len() >= n_positions || ranking.is_learned();
+        let fits = |values: &&[f64]| {
+            if ranking.is_learned() { values.len() <= n_positions } else { values.len() == n_positions }
+        };
         let valid = |values: &&[f64]| values.iter().all(|value| *value >= 0.0 && value.is_finite());
         let given =
-            |values| Some(values).filter(enough).filter(valid).ok_or(EvaluationError::Values(n_positions));
+            |values| Some(values).filter(fits).filter(valid).ok_or(EvaluationError::Values(n_positions));
         let mut values =
             values.map_or(Ok(vec![1.0; n_positions]), |values| given(values).map(<[f64]>::to_vec))?;
         values.resize(n_positions, 0.0);

@@ -6,6 +6,8 @@ mod read;
 pub use self::check::Row;
 pub(crate) use self::check::TOLERANCE;
 
+use click_logs::Format;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -106,6 +108,27 @@ impl Ranking {
     /// A row is invalid.
     pub fn from_rows<'a>(key: Key, rows: impl Iterator<Item = Row<'a>>) -> Result<Self, RankingError> {
         check::ranking(key, (1..).zip(rows).collect(), &check::COLUMNS)
+    }
+
+    /// The ranking with queries as a log of this format spells them, or the query that has two
+    /// different rankings then.
+    pub(crate) fn of_log(self, format: &Format) -> Result<Self, String> {
+        if self.key == Key::Session {
+            return Ok(self);
+        }
+        let mut queries: BTreeMap<String, &[NewList]> = BTreeMap::new();
+        let is_same = |(a, b): (&NewList, &NewList)| (a.probability, &a.items) == (b.probability, &b.items);
+        for lists in self.queries() {
+            let first = queries.entry(format.query_name(&lists[0].name).into_owned()).or_insert(lists);
+            if first.len() != lists.len() || !first.iter().zip(lists).all(is_same) {
+                return Err(format.query_name(&lists[0].name).into_owned());
+            }
+        }
+        let renamed = |(name, lists): (String, &[NewList])| {
+            let list = |list: &NewList| NewList { name: name.clone(), ..list.clone() };
+            lists.iter().map(list).collect::<Vec<_>>()
+        };
+        Ok(Self { key: self.key, lists: queries.into_iter().flat_map(renamed).collect() })
     }
 
     /// Positions of the longest list.

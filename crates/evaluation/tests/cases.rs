@@ -45,7 +45,7 @@ fn read(case: &str, ranking: Ranking, values: &[f64], threads: usize) -> Levels 
         Reader::new(Format::delimited(COLUMNS).unwrap()).threads(NonZeroUsize::new(threads).unwrap());
     let reader = reader.block_bytes(NonZeroUsize::new(100).unwrap());
     let ids = Ids::new();
-    let question = Question::new(ranking, Some(values), &ids).unwrap();
+    let question = Question::new(ranking, reader.format(), Some(values), &ids).unwrap();
     let inputs = |_| Ok::<_, Error>(vec![Input::file(&path(case, "log.csv"))?]);
     let read = reader.read_lists(ids, inputs, || question.tally()).unwrap();
     Evaluation::new(&question, read, &[], |_| true).unwrap().levels.unwrap()

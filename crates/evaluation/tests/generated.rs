@@ -20,7 +20,7 @@ fn read(of: &Generated, with_users: bool, models: &[Model]) -> (Evaluation, Opti
     let reader = if models.is_empty() { reader } else { reader.keep_sessions() };
     let ids = Ids::new();
     let ranking = Ranking::read("ranking.csv", of.ranking.as_bytes()).unwrap();
-    let question = Question::new(ranking, None, &ids).unwrap();
+    let question = Question::new(ranking, reader.format(), None, &ids).unwrap();
     let inputs = |_| Ok::<_, Error>(vec![Input::stream("log.csv", of.log.as_bytes())]);
     let read = reader.read_lists(ids, inputs, || question.tally()).unwrap();
     let log = read.log.clone();

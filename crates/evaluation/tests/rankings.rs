@@ -1,6 +1,7 @@
 //! Files of rankings, and what is wrong with them.
 
-use evaluation::Ranking;
+use click_logs::{Error, Format, Ids, Input, Reader, Ubi};
+use evaluation::{Question, Ranking};
 
 fn error(content: &str) -> String {
     Ranking::read("r", content.as_bytes()).unwrap_err().to_string()
@@ -11,6 +12,9 @@ fn a_run_and_a_table_are_the_same_ranking() {
     let table = Ranking::read("r", b"query,position,item\nq,2,b\nq,1,a\np,1,c\n").unwrap();
     for run in [
         "q Q0 b 2 0.5 x\nq Q0 a 1 0.9 x\np Q0 c 1 1 x\n",
+        // The order is that of scores, whatever the ranks; of equal scores the last name is first.
+        "q Q0 a 2 0.9 x\nq Q0 b 1 0.5 x\np Q0 c 7 1 x\n",
+        "q Q0 a - 9e-1 x\np Q0 c first 1 x\nq Q0 b -3 -5 x\n",
         "\nq\tQ0\tb\t1\t0.5\tx\r\nq Q0 a 0 0.9 x\np Q0 c 0 1 x",
     ] {
         assert_eq!(Ranking::read("r", run.as_bytes()).unwrap(), table);
@@ -23,6 +27,61 @@ fn a_run_and_a_table_are_the_same_ranking() {
     // Without spaces in the header, they are part of the names, as in logs.
     let other = Ranking::read("r", b"position,query,item\n2,q, b\n1,q,a\n1,p,c\n").unwrap();
     assert_ne!(other, table);
+    let tied = Ranking::read("r", b"q Q0 a 1 0.5 x\nq Q0 b 2 0.5 x\nq Q0 c 3 0.50 x\n").unwrap();
+    assert_eq!(tied, Ranking::read("r", b"query,position,item\nq,1,c\nq,2,b\nq,3,a\n").unwrap());
+}
+
+/// Runs of evaluations have a thousand items a query; lists of logs have at most 64.
+#[test]
+fn long_rankings_are_cut() {
+    let line = |rank: i32| format!("q Q0 i{rank} {rank} {} x\n", -rank);
+    let run = |n| Ranking::read("r", (1..=n).map(line).collect::<String>().as_bytes()).unwrap();
+    assert_eq!((run(1000).n_positions(), run(1000)), (64, run(64)));
+    let rows: String = (1..=100).map(|rank| format!("q,{rank},i{rank}\n")).collect();
+    let table = Ranking::read("r", format!("query,position,item\n{rows}").as_bytes()).unwrap();
+    assert_eq!(table, run(64));
+}
+
+/// A log of User Behavior Insights is read in lower case and without outer blanks, a table is not.
+#[test]
+fn queries_are_spelt_as_in_the_log() {
+    let [ubi, exact] =
+        [false, true].map(|exact_queries| Format::Ubi(Ubi { exact_queries, ..Ubi::default() }));
+    let log = "{\"query_id\":\"1\",\"user_query\":\" Red  shoes\",\"query_response_hit_ids\":[\"a\",\"b\"]}\n\
+               {\"query_id\":\"1\",\"action_name\":\"click\",\"event_attributes\":{\"object\":{\"object_id\":\"b\"}}}\n";
+    let found = |format: &Format, ranking: &str| {
+        let (ids, ranking) = (Ids::new(), Ranking::read("r", ranking.as_bytes()).unwrap());
+        let question = Question::new(ranking, format, None, &ids).map_err(|error| error.to_string())?;
+        let inputs = |_| Ok::<_, Error>(vec![Input::stream("log", log.as_bytes())]);
+        let read = Reader::new(format.clone()).read_lists(ids, inputs, || question.tally()).unwrap();
+        Ok::<_, String>(question.levels(read.receivers, false).is_some_and(|levels| levels.lists == 1))
+    };
+    for (format, query, expected) in [
+        (&ubi, "RED  Shoes ", true),
+        (&ubi, "red shoes", false),
+        (&exact, " Red  shoes", true),
+        (&exact, "red  shoes", false),
+    ] {
+        let ranking = format!("query,position,item\n{query},1,a\n{query},2,b\n");
+        assert_eq!(found(format, &ranking), Ok(expected), "{query}");
+    }
+    // Two spellings of one query with one list, and with two.
+    let twice = "query,position,item\nRed  shoes,1,a\nred  shoes,1,a\n";
+    assert_eq!(found(&ubi, twice), Ok(true));
+    let differ = "query,position,item\nRed  shoes,1,a\nred  shoes,1,b\n";
+    let message = "the ranking has two lists for the query `red  shoes`, as the log spells it: keep one";
+    assert_eq!(found(&ubi, differ), Err(message.to_owned()));
+}
+
+#[test]
+fn values_are_those_of_every_position() {
+    for (values, fits) in
+        [(&[1.0][..], false), (&[1.0, 0.5], true), (&[1.0, 0.5, 0.2], false), (&[1.0, -1.0], false)]
+    {
+        let ranking = Ranking::read("r", b"query,position,item\nq,1,a\nq,2,b\n").unwrap();
+        let question = Question::new(ranking, &Format::Yandex, Some(values), &Ids::new());
+        assert_eq!(question.is_ok(), fits, "{values:?}");
+    }
 }
 
 #[test]
@@ -32,8 +91,9 @@ fn lines_of_tables_are_checked() {
         ("q,1,1,1,a\nq,1,1,2,a\n", "r:3: column 5 (item): item `a` twice in a list of `q`"),
         ("q,1,1,1,a\nq,1,1,3,b\n", "r:3: column 4 (position): expected position 2 of `q`, found `3`"),
         ("q,1,1,1,a\nq,1,1,1,b\n", "r:3: column 4 (position): position 1 of `q` twice in a list"),
-        ("q,1,1,65,a\n", "r:2: column 4 (position): expected a position from 1 to 64, found `65`"),
-        ("q,1,1,-1,a\n", "r:2: column 4 (position): expected a position from 1 to 64, found `-1`"),
+        ("q,1,1,65,a\n", "r:2: column 4 (position): expected position 1 of `q`, found `65`"),
+        ("q,1,1,0,a\n", "r:2: column 4 (position): expected a position from 1, found `0`"),
+        ("q,1,1,-1,a\n", "r:2: column 4 (position): expected a position from 1, found `-1`"),
         (
             "q,1,0.5,1,a\nq,2,0.499,1,b\n",
             "r:2: column 3 (probability): the probabilities of the lists of `q` sum to 0.999: expected 1",
@@ -76,13 +136,10 @@ fn lines_of_tables_are_checked() {
 #[test]
 fn lines_of_runs_are_checked() {
     for (run, expected) in [
-        (
-            "q Q0 a 1 1 x\nq Q0 b 2 2 x\n",
-            "r:2: column 5 (score): expected a score not above that of the rank before it, found `2`",
-        ),
-        ("q Q0 a 1 1 x\nq Q0 b 3 0 x\n", "r:2: column 4 (rank): expected position 2 of `q`, found `3`"),
+        ("q Q0 a 1 1 x\nq Q0 a 2 0 x\n", "r:2: column 3 (item): item `a` twice in a list of `q`"),
+        ("q Q0 a 1 1 x\nq Q0 b 2 NaN x\n", "r:2: column 5 (score): expected a number, found `NaN`"),
         ("q Q0 a 1 1 x\nq Q0 b\n", "r:2: expected 6 fields of a TREC run, found 3"),
-        ("q Q0 a first 1 x\n", "r:1: column 4 (rank): expected a rank, found `first`"),
+        ("q Q0 a 1 first x\n", "r:1: column 5 (score): expected a number, found `first`"),
     ] {
         assert_eq!(error(run), expected);
     }

@@ -81,6 +81,11 @@ impl Reader {
         }
     }
 
+    /// The format of the logs.
+    pub fn format(&self) -> &Format {
+        &self.format
+    }
+
     /// Skips faulty lines and counts them by reason. Fails if more than the share `max_share` of
     /// all lines was skipped, or of their impressions or clicks, as far as these can be read.
     /// Damaged compression, an empty log, a wrong header and unreadable files remain errors.

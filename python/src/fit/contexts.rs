@@ -286,7 +286,8 @@ pub(super) fn fit_log(common: Common<'_, '_>, asked: Asked<'_, '_>) -> PyResult<
             return Err(value_error(format!("held_out is {name:?}: expected a whole number with contexts")));
         }
     };
-    let (source, format) = Source::new(log, format, columns, Ubi::default(), Some(&asked.columns()?))?;
+    let (source, format) =
+        Source::new(log, format, columns, Ubi::default(), Some(&asked.columns()?), &["user"])?;
     // Refuses what no reader takes.
     reader_of(&format, first_position, false, max_skipped, None)?;
     let mut lists = PersonalLists::new(&format, asked.query.as_deref()).map_err(value_error)?;

@@ -7,8 +7,8 @@ use crate::interrupt::interruptible;
 use crate::message::{type_error, value_error};
 use crate::table::{Column, Table};
 use ::evaluation::{Key, Question, Ranking, RankingError, Row};
-use click_logs::Ids;
 use click_logs::study::ModelsToFit;
+use click_logs::{Columns, Ids};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering;
 /// log, format, columns, first_position, threads and the options of format "ubi" are as of fit.
 /// columns may also name "user", "propensity", "prefix-propensity" and "list-propensity", the
 /// probabilities with which the ranker of the log showed an item at its position, the items down to
-/// it, and the list.
+/// it, and the list. Without columns, those of a table in memory with these names are read.
 ///
 /// ranking is the path of a file (CSV or a TREC run); a table with the columns query (or session),
 /// position and item, and list and probability if a query has several lists; or "learned", the best
@@ -66,7 +66,7 @@ pub(crate) fn evaluate(
     let named = named.map_or_else(|| Ok(Vec::new()), models)?;
     let ranking = new_ranking(ranking)?;
     let ubi = ubi(application, impression, click, position_base, exact_queries)?;
-    let (source, format) = Source::new(log, format, columns, ubi, None)?;
+    let (source, format) = Source::new(log, format, columns, ubi, None, &Columns::LOGGED_KEYS)?;
     let has_sessions = format.has_sessions() && !source.is_counts;
     let mut reader = reader_of(&format, first_position, false, None, threads)?;
     let named = ModelsToFit::new(named, has_sessions).map_err(|model| {
@@ -76,7 +76,7 @@ pub(crate) fn evaluate(
         reader = reader.keep_sessions();
     }
     let ids = Ids::new();
-    let question = Question::new(ranking, values.as_deref(), &ids).map_err(value_error)?;
+    let question = Question::new(ranking, &format, values.as_deref(), &ids).map_err(value_error)?;
     let found = interruptible(py, |stop| {
         let read = source.read_lists(&reader, ids, &question, stop).map_err(Ok)?;
         let before = |_| !stop.load(Ordering::Relaxed);

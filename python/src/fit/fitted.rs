@@ -276,7 +276,7 @@ impl Fitted {
         exact_queries: bool,
     ) -> PyResult<Table> {
         let ubi = ubi(application, impression, click, position_base, exact_queries)?;
-        let (py, (source, format)) = (log.py(), Source::new(log, format, columns, ubi, None)?);
+        let (py, (source, format)) = (log.py(), Source::new(log, format, columns, ubi, None, &[])?);
         let reader = reader_of(&format, first_position, clip_clicks, max_skipped, threads)?;
         let none = no_sessions(&format, source.is_counts, false);
         let reader = if none.is_some() { reader } else { reader.keep_sessions() };

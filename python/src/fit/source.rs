@@ -53,7 +53,7 @@ enum Content {
 
 impl Source {
     /// The log, and its format. `contexts` are columns beyond `columns`, of a log that is read with
-    /// its contexts.
+    /// its contexts; `also` are keys beyond those of all logs.
     ///
     /// # Errors
     ///
@@ -64,6 +64,7 @@ impl Source {
         columns: Option<&Bound<'_, PyAny>>,
         ubi: Ubi,
         contexts: Option<&Pairs>,
+        also: &[&'static str],
     ) -> PyResult<(Self, Format)> {
         if format != Some(UBI) && ubi != Ubi::default() {
             let options = "application, impression, click, position_base and exact_queries";
@@ -96,7 +97,7 @@ impl Source {
                 "format {format:?} is of files: leave it out for a table in memory"
             )));
         }
-        let (frame, format) = of_table(log, is_counts, named, contexts)?;
+        let (frame, format) = of_table(log, is_counts, named, contexts, also)?;
         Ok((Self { content: Content::Frame(frame), is_counts }, format))
     }
 
@@ -153,7 +154,11 @@ pub(super) type Pairs = Vec<(String, String)>;
 /// The columns by key, from a dict or a text.
 pub(super) fn pairs(given: &Bound<'_, PyAny>) -> PyResult<Pairs> {
     if let Ok(dict) = given.cast::<PyDict>() {
-        return dict.iter().map(|(key, column)| Ok((key.extract()?, column.extract()?))).collect();
+        let pair = |(key, column): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            // None leaves a column out.
+            Ok((key.extract()?, column.extract::<Option<String>>()?.unwrap_or_default()))
+        };
+        return dict.iter().map(pair).collect();
     }
     let Ok(text) = given.extract::<String>() else {
         let found = given.get_type().name()?;
@@ -234,6 +239,7 @@ fn of_table(
     is_counts: bool,
     named: Option<Pairs>,
     contexts: Option<&Pairs>,
+    also: &[&'static str],
 ) -> PyResult<(Frame<'static>, Format)> {
     frame_of(NAME, log, &|there: &[String]| {
         if is_counts {
@@ -241,15 +247,17 @@ fn of_table(
             return Ok((Format::counts(), names.map(str::to_owned).to_vec()));
         }
         let mut pairs = named.clone().unwrap_or_else(|| contexts.cloned().unwrap_or_default());
-        // Columns that are not named have the names of their keys.
-        for key in Columns::KEYS.into_iter().chain(contexts.map(|_| "user")) {
+        // Columns that are not named have the names of their keys, in Python with underscores.
+        for key in Columns::KEYS.iter().chain(also) {
+            let Some(name) = there.iter().find(|name| name.replace('_', "-") == *key) else { continue };
             let rivals = [("impressions", "session"), ("session", "impressions")];
             let is_taken = |(other, column): &(String, String)| {
-                [other, column].contains(&&key.to_owned())
-                    || named.is_some() && rivals.contains(&(key, other.as_str()))
+                other.replace('_', "-") == *key
+                    || column == name
+                    || named.is_some() && rivals.contains(&(*key, other.as_str()))
             };
-            if there.iter().any(|name| name == key) && !pairs.iter().any(is_taken) {
-                pairs.push((key.to_owned(), key.to_owned()));
+            if !pairs.iter().any(is_taken) {
+                pairs.push(((*key).to_owned(), name.clone()));
             }
         }
         let columns = Columns::named(pairs).map_err(|error| {

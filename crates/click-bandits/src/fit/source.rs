@@ -129,6 +129,11 @@ impl<'a> Source<'a> {
         &self.left_out
     }
 
+    /// The format of the log.
+    pub(crate) fn format(&self) -> &Format {
+        self.reader.format()
+    }
+
     /// The models to fit.
     pub(crate) fn models(&self) -> &[Model] {
         &self.models

@@ -2,8 +2,8 @@
 
 use super::{Key, NewList, Ranking, RankingError};
 
-/// A list has at most this many positions, as in logs.
-const MAX_POSITIONS: u64 = 64;
+/// A list of a log has at most this many positions; items of a ranking below are left out.
+const MAX_POSITIONS: usize = 64;
 /// Probabilities of a query sum to 1 within this.
 pub(crate) const TOLERANCE: f64 = 1e-6;
 /// Letters of a name in a message.
@@ -45,9 +45,8 @@ pub(super) fn ranking(
         if let Some((column, _)) = empty {
             return Err(at(*line, column, "expected a name, found none".to_owned()));
         }
-        if !(1..=MAX_POSITIONS).contains(&row.position) {
-            let expected = format!("expected a position from 1 to {MAX_POSITIONS}");
-            return Err(at(*line, 2, format!("{expected}, found `{}`", row.position)));
+        if row.position == 0 {
+            return Err(at(*line, 2, "expected a position from 1, found `0`".to_owned()));
         }
         if !(row.probability > 0.0 && row.probability <= 1.0) {
             let expected = "expected a probability above 0, at most 1";
@@ -86,6 +85,7 @@ pub(super) fn ranking(
                 }
                 items.push(row.item.to_owned());
             }
+            items.truncate(MAX_POSITIONS);
             if ![0, items.len()].contains(&len) {
                 let message = format!(
                     "the lists of `{name}` have {len} and {} positions: expected as many in each",

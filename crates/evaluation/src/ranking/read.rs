@@ -64,8 +64,7 @@ fn table(text: &str) -> Result<Ranking, RankingError> {
         let line = record.position().map_or(0, Position::line);
         let named = |place: usize| named_cell(&heads[place], &record[place]);
         let number = named(position).parse();
-        let number =
-            number.map_err(|_| at(line, columns[2], "a position from 1 to 64", &record[position]))?;
+        let number = number.map_err(|_| at(line, columns[2], "a position from 1", &record[position]))?;
         let of_list = several.map_or(Ok(1.0), |(_, place)| named(place).parse());
         let of_list = of_list.map_err(|_| at(line, columns[1], "a probability", &record[probability]))?;
         let list = several.map_or("", |(place, _)| named(place));
@@ -77,30 +76,25 @@ fn table(text: &str) -> Result<Ranking, RankingError> {
     ranking(key, records.iter().map(row).collect::<Result<_, _>>()?, &columns)
 }
 
-/// A TREC run. Ranks count from 0 or from 1. Evaluators sort by score, so scores must not rise down
-/// a list: with other ranks it would have two readings.
+/// A TREC run. Ranks are ignored, as `trec_eval` does: items are ordered by score, and those with
+/// equal scores by name, the last first.
 fn run(text: &str) -> Result<Ranking, RankingError> {
-    let mut rows: Vec<(u64, Row<'_>)> = Vec::new();
-    let mut above = ("", 0, 0.0);
+    let mut rows: Vec<(f64, u64, Row<'_>)> = Vec::new();
     for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
         let fields: Vec<&str> = text.split_whitespace().collect();
-        let [query, _, item, rank, score, _] = fields[..] else {
+        let [query, _, item, _, score, _] = fields[..] else {
             let message = format!("expected {FIELDS} fields of a TREC run, found {}", fields.len());
             return Err(RankingError::of(line, message));
         };
-        let position: u64 = rank.parse().map_err(|_| at(line, OF_RUNS[2], "a rank", rank))?;
         let value = score.parse().ok().filter(|value: &f64| !value.is_nan());
         let value = value.ok_or_else(|| at(line, OF_RUNS[1], "a number", score))?;
-        if above.0 == query && position > above.1 && value > above.2 {
-            return Err(at(line, OF_RUNS[1], "a score not above that of the rank before it", score));
-        }
-        above = (query, position, value);
-        rows.push((line, Row { query, list: "", probability: 1.0, position, item }));
+        rows.push((value, line, Row { query, list: "", probability: 1.0, position: 0, item }));
     }
-    if rows.iter().any(|(_, row)| row.position == 0) {
-        for (_, row) in &mut rows {
-            row.position = row.position.saturating_add(1);
-        }
+    rows.sort_by(|(a, _, x), (b, _, y)| x.query.cmp(y.query).then(b.total_cmp(a)).then(y.item.cmp(x.item)));
+    let mut ranked = Vec::with_capacity(rows.len());
+    for query in rows.chunk_by(|(.., a), (.., b)| a.query == b.query) {
+        let numbered = (1..).zip(query);
+        ranked.extend(numbered.map(|(position, &(_, line, row))| (line, Row { position, ..row })));
     }
-    ranking(Key::Query, rows, &OF_RUNS)
+    ranking(Key::Query, ranked, &OF_RUNS)
 }

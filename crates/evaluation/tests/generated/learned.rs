@@ -10,7 +10,7 @@ use evaluation::{Basis, Evaluation, Key, Question, Ranking, Row};
 fn evaluated(log: &str, ranking: Ranking) -> (Evaluation, click_logs::Log) {
     let reader = Reader::new(Format::delimited(COLUMNS).unwrap()).keep_sessions();
     let ids = Ids::new();
-    let question = Question::new(ranking, None, &ids).unwrap();
+    let question = Question::new(ranking, reader.format(), None, &ids).unwrap();
     let inputs = |_| Ok::<_, Error>(vec![Input::stream("log.csv", log.as_bytes())]);
     let read = reader.read_lists(ids, inputs, || question.tally()).unwrap();
     let log = read.log.clone().unwrap();

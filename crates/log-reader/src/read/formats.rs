@@ -48,6 +48,7 @@ use crate::columns::Columns;
 use crate::error::{Error, ErrorKind};
 use crate::lists::Logged;
 use crate::read_report::ReadReport;
+use std::borrow::Cow;
 
 /// The format of a log. [`rows`] describes each.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -387,6 +388,11 @@ impl Format {
             Self::Ubi(ubi) => return ubi::read(ubi, reader, inputs, collector),
         };
         Ok((report?, logged))
+    }
+
+    /// The name that a query has in a log of this format: that of a ranking is normalised alike.
+    pub fn query_name<'q>(&self, query: &'q str) -> Cow<'q, str> {
+        if let Self::Ubi(ubi) = self { ubi.normalised(query) } else { Cow::Borrowed(query) }
     }
 
     /// Whether the format has sessions, and so the order of impressions and clicks.

@@ -183,10 +183,17 @@ fn lost(fault: Fault, found: &str, is_click: bool) -> LineFault {
 }
 
 impl Ubi {
-    /// The words of a query, which are its name.
+    /// The words of a query.
     fn words<'d>(&self, document: &'d Document<'_>) -> Cow<'d, str> {
-        let words = document.user_query.as_ref().map_or("", |text| &text.0);
-        if self.exact_queries { Cow::Borrowed(words) } else { Cow::Owned(words.trim().to_lowercase()) }
+        self.normalised(document.user_query.as_ref().map_or("", |text| &text.0))
+    }
+
+    /// The name of a query as the log has it.
+    pub(super) fn normalised<'q>(&self, query: &'q str) -> Cow<'q, str> {
+        if query.trim().is_empty() {
+            return Cow::Borrowed(NO_WORDS);
+        }
+        if self.exact_queries { Cow::Borrowed(query) } else { Cow::Owned(query.trim().to_lowercase()) }
     }
 
     /// The content of an opened document; `None` for a line of a bulk request, and for a document
@@ -273,8 +280,7 @@ impl Ubi {
         at: Spot,
         batches: &mut Batches<'_>,
     ) -> Result<(), Fault> {
-        let text = self.words(document);
-        let query = batches.id(if text.is_empty() { NO_WORDS } else { &text }.as_bytes())?;
+        let query = batches.id(self.words(document).as_bytes())?;
         let hits = document.query_response_hit_ids.iter().flatten().take(64);
         let items = hits.map(|hit| batches.id(hit.0.as_bytes())).collect::<Result<Vec<_>, _>>()?;
         let propensity = document.query_attributes.as_ref().and_then(|of| of.list_propensity);
