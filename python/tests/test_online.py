@@ -92,3 +92,70 @@ def test_judgments():
     spaced = fit({**counts, "item": ["a b", "c"] * 2}, format="counts", model="pbm")
     with pytest.raises(ValueError, match="white space"):
         judgments(spaced, "trec")
+
+
+judgments(fitted, "trec")
+
+
+def every_time():
+    """The same fourteen days of one test, in every type of time that a table has."""
+    from datetime import date, datetime, timedelta, timezone
+
+    import numpy as np
+
+    first = datetime(2026, 3, 1, 9, 30, tzinfo=timezone.utc)
+    times = [first + timedelta(days=row // 20, seconds=row % 20) for row in range(280)]
+    seconds = np.array([time.timestamp() for time in times])
+    yield "text", [time.isoformat() for time in times]
+    yield "datetimes", times
+    yield "dates", [time.date() for time in times]
+    yield "fractions of seconds", seconds + 0.25
+    for unit in ["D", "s", "ms", "us", "ns"]:
+        yield f"datetime64[{unit}]", seconds.astype("datetime64[s]").astype(f"datetime64[{unit}]")
+    arrow = pytest.importorskip("pyarrow")
+    for kind in [
+        *(arrow.timestamp(unit, zone) for unit in ["s", "ms", "us", "ns"] for zone in [None, "UTC", "Europe/Berlin"]),
+        arrow.date32(),
+        arrow.date64(),
+        arrow.dictionary(arrow.int32(), arrow.timestamp("us")),
+    ]:
+        values = arrow.array(times, arrow.timestamp("us", "UTC"))
+        if arrow.types.is_dictionary(kind):
+            values = values.cast(arrow.timestamp("us")).dictionary_encode()
+        else:
+            values = values.cast(arrow.date32()).cast(kind) if arrow.types.is_date(kind) else values.cast(kind)
+        yield str(kind), values
+
+
+@pytest.mark.parametrize("kind, times", every_time(), ids=lambda given: given if isinstance(given, str) else "")
+def test_every_type_of_time(kind, times, tmp_path):
+    rows = {"user": list(range(280)), "arm": ["a", "b"] * 140, "clicks": [1, 0, 2, 1, 0] * 56}
+    days = [day["date"] for day in ab_test({**rows, "time": [f"2026-03-{1 + row // 20:02}" for row in range(280)]})["days"]]
+    tables = [{**rows, "time": times}]
+    arrow = pytest.importorskip("pyarrow")
+    frame = arrow.table({**rows, "time": times})
+    tables.append(frame)
+    for library, of in [("pandas", lambda module: frame.to_pandas()), ("polars", lambda module: module.from_arrow(frame))]:
+        tables.append(of(pytest.importorskip(library)))
+    duckdb = pytest.importorskip("duckdb")
+    tables.append(duckdb.from_arrow(frame))
+    parquet = pytest.importorskip("pyarrow.parquet")
+    if kind != "date64":
+        parquet.write_table(frame, tmp_path / "visits.parquet")
+        tables.append(tmp_path / "visits.parquet")
+    if kind.startswith("timestamp") or kind.startswith("datetime"):
+        parquet.write_table(frame, tmp_path / "spark.parquet", use_deprecated_int96_timestamps=True)
+        tables.append(tmp_path / "spark.parquet")
+    for table in tables:
+        assert [day["date"] for day in ab_test(table)["days"]] == days, type(table)
+
+
+def test_a_column_of_time_is_left_out():
+    rows = {"user": ["u", "v"] * 50, "arm": ["A", "B"] * 50, "clicks": [1, 0] * 50, "time": [object()] * 100}
+    with pytest.raises(TypeError, match="row 0, column `time`"):
+        ab_test(rows)
+    expected = ab_test({key: column for key, column in rows.items() if key != "time"})
+    for columns in [{"time": None}, {"time": ""}, "time="]:
+        assert ab_test(rows, columns=columns) == expected
+    with pytest.raises(ValueError, match="`user=`: a column has a name"):
+        ab_test(rows, columns="user=")

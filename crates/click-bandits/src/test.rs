@@ -64,7 +64,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     kind: KindName,
     /// Names of the columns: user=.., team=.., list=.., position=.., time=.. of an interleaving;
-    /// user=.., arm=.., clicks=.., time=.. of an A/B test [default: their keys]
+    /// user=.., arm=.., clicks=.., time=.. of an A/B test [default: their keys]; `time=` leaves
+    /// that column out
     #[arg(long, value_name = "KEY=COLUMN,..")]
     columns: Option<String>,
     /// Team or arm of today's ranker; differences are those of the other one [default: the first of

@@ -1,9 +1,12 @@
 //! Parquet files as engines write them, and faulty ones.
 
-use log_reader::{Error, ErrorKind, Fault, Format, Log, Reader};
+use log_reader::{
+    Error, ErrorKind, Fault, Format, Input, Log, Reader, RowColumn, TakeRows, Value, read_rows,
+};
 use parquet::basic::Compression;
 use parquet::data_type::{
-    ByteArray, ByteArrayType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type,
+    ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type,
+    Int64Type, Int96, Int96Type,
 };
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -144,7 +147,7 @@ fn rows_make_sessions() {
 
     let mixed_up = Table { positions: (0..3 * n).map(|row| [1, 3, 3][row % 3]).collect(), ..table };
     let error = reader.read("log.parquet", mixed_up.write(Compression::SNAPPY).as_slice()).unwrap_err();
-    assert_eq!(*error.kind(), ErrorKind::Line(Fault::OutOfOrder { next: 2 }));
+    assert_eq!(*error.kind(), ErrorKind::Line(Fault::PositionTwice));
 }
 
 #[test]
@@ -464,4 +467,51 @@ fn a_changed_page_with_a_checksum_is_refused() {
     assert_eq!(std::mem::replace(&mut changed[208], 6), 5);
     let message = reader.read("log.parquet", &changed[..]).unwrap_err().to_string();
     assert!(message.contains("log.parquet") && message.contains("CRC"), "{message}");
+}
+
+/// The times of a column of this type in Parquet, as one day in 2026 or the time between its ends.
+fn times<T: DataType>(column: &str, values: &[T::T]) -> Vec<String> {
+    let schema = Arc::new(parse_message_type(&format!("message log {{ REQUIRED {column}; }}")).unwrap());
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<T>().write_batch(values, None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    let mut found = Found(Vec::new());
+    let inputs = vec![Input::stream("log", &*bytes)];
+    let columns = [RowColumn { name: "t", optional: false }];
+    read_rows(&columns, true, inputs, None, &mut found).unwrap();
+    found.0
+}
+
+struct Found(Vec<String>);
+
+impl TakeRows for Found {
+    fn row(&mut self, values: &[Option<Value<'_>>; 6], _: &[Value<'_>]) -> Result<(), (usize, Fault)> {
+        self.0.push(format!("{:?}", values[0].unwrap()));
+        Ok(())
+    }
+}
+
+#[test]
+fn times_are_read_with_their_units() {
+    // Spark's type: nanoseconds of the day in two words, and the Julian day.
+    let mut of_spark = Int96::new();
+    of_spark.set_data(1500, 0, 2_440_588 + 1);
+    assert_eq!(times::<Int96Type>("INT96 t", &[of_spark]), ["Time(86400000001, 86400000000)"]);
+    assert_eq!(times::<Int32Type>("INT32 t (DATE)", &[-1, 20_000]), ["Time(-1, 1)", "Time(20000, 1)"]);
+    for (unit, of_day) in
+        [("TIMESTAMP_MILLIS", 86_400_000_i64), ("TIMESTAMP_MICROS", 86_400_000_000)].into_iter().chain([
+            ("TIMESTAMP(MILLIS,false)", 86_400_000),
+            ("TIMESTAMP(MICROS,false)", 86_400_000_000),
+            ("TIMESTAMP(NANOS,true)", 86_400_000_000_000),
+        ])
+    {
+        let found = times::<Int64Type>(&format!("INT64 t ({unit})"), &[-7]);
+        assert_eq!(found, [format!("Time(-7, {of_day})")], "{unit}");
+    }
+    assert_eq!(times::<Int64Type>("INT64 t", &[-7]), ["Negative(-7)"]);
 }

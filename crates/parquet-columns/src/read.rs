@@ -1,9 +1,9 @@
 //! Columns of a file, as cells.
 
 use bytes::Bytes;
-use parquet::basic::{ConvertedType, Type};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::ColumnReader;
-use parquet::data_type::{ByteArray, FixedLenByteArray};
+use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
@@ -24,6 +24,8 @@ pub enum Cell {
     Unsigned(u64),
     /// A floating-point number.
     Number(f64),
+    /// A date or a timestamp: a number of ticks since 1970, and the number of ticks of a day.
+    Time(i64, i64),
     /// A text, or a decimal with all digits of its scale.
     Text(ByteArray),
 }
@@ -71,7 +73,6 @@ pub fn unsupported(column: &ColumnDescriptor) -> Option<String> {
         _ if scale(column).is_some_and(|scale| scale.max(column.type_precision()) > 38) => {
             Some("decimals of more than 38 digits".into())
         }
-        kind @ Type::INT96 => Some(kind.to_string()),
         kind @ Type::FIXED_LEN_BYTE_ARRAY if scale(column).is_none() => Some(kind.to_string()),
         _ => None,
     }
@@ -119,6 +120,26 @@ fn whole(bytes: &[u8]) -> i128 {
     bytes.iter().fold(sign, |number, &byte| number << 8 | i128::from(byte))
 }
 
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// The number of ticks of a day, if a column holds dates or timestamps. Local times are read as
+/// those of UTC.
+fn ticks_of_day(column: &ColumnDescriptor) -> Option<i64> {
+    let of_unit = |unit: TimeUnit| match unit {
+        TimeUnit::MILLIS => 1000,
+        TimeUnit::MICROS => 1_000_000,
+        TimeUnit::NANOS => 1_000_000_000,
+    };
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Timestamp(of)), _) => Some(DAY * of_unit(of.unit)),
+        (_, ConvertedType::TIMESTAMP_MICROS) => Some(DAY * 1_000_000),
+        (_, ConvertedType::TIMESTAMP_MILLIS) => Some(DAY * 1000),
+        (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) => Some(1),
+        _ => None,
+    }
+}
+
 fn decode(reader: &mut ColumnReader, column: &ColumnDescriptor) -> Result<Vec<Cell>, ParquetError> {
     /// Decodes with a reader of one type, and inserts missing values.
     macro_rules! rows {
@@ -141,17 +162,19 @@ fn decode(reader: &mut ColumnReader, column: &ColumnDescriptor) -> Result<Vec<Ce
         ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
     );
     let scale = scale(column).map(|scale| usize::try_from(scale).unwrap_or(0));
+    let ticks = ticks_of_day(column);
+    let signed = |value: i64| ticks.map_or(Cell::Whole(value), |of_day| Cell::Time(value, of_day));
     Ok(match reader {
         ColumnReader::BoolColumnReader(reader) => rows!(reader, |value: bool| Cell::Whole(value.into())),
         ColumnReader::Int32ColumnReader(reader) => rows!(reader, |value: i32| match scale {
             Some(scale) => Cell::of_decimal(value.into(), scale),
             None if unsigned => Cell::Unsigned(value.cast_unsigned().into()),
-            None => Cell::Whole(value.into()),
+            None => signed(value.into()),
         }),
         ColumnReader::Int64ColumnReader(reader) => rows!(reader, |value: i64| match scale {
             Some(scale) => Cell::of_decimal(value.into(), scale),
             None if unsigned => Cell::Unsigned(value.cast_unsigned()),
-            None => Cell::Whole(value),
+            None => signed(value),
         }),
         ColumnReader::FloatColumnReader(reader) => rows!(reader, |value: f32| Cell::Number(value.into())),
         ColumnReader::DoubleColumnReader(reader) => rows!(reader, Cell::Number),
@@ -162,6 +185,9 @@ fn decode(reader: &mut ColumnReader, column: &ColumnDescriptor) -> Result<Vec<Ce
         ColumnReader::FixedLenByteArrayColumnReader(reader) => rows!(reader, |value: FixedLenByteArray| {
             Cell::of_decimal(whole(value.data()), scale.unwrap_or(0))
         }),
-        ColumnReader::Int96ColumnReader(_) => Vec::new(),
+        // Microseconds hold every day that has a number there; nanoseconds would not.
+        ColumnReader::Int96ColumnReader(reader) => {
+            rows!(reader, |value: Int96| Cell::Time(value.to_micros(), DAY * 1_000_000))
+        }
     })
 }

@@ -4,17 +4,24 @@ use crate::arrays::refuse_masked;
 use crate::message::{type_error, value_error};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
-    ArrowPrimitiveType, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, UInt64Array};
-use arrow_schema::DataType;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, TimestampMicrosecondArray,
+    UInt64Array,
+};
+use arrow_schema::{DataType, TimeUnit};
 use click_logs::{ReadColumn, Value};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
 
 /// A column that rows of a log are read from.
 #[derive(Debug, Clone)]
@@ -23,13 +30,13 @@ pub(super) struct ArrowColumn(ArrayRef);
 impl ArrowColumn {
     /// # Errors
     ///
-    /// `TypeError` if the values are neither numbers, truth values nor texts.
+    /// `TypeError` if the values are neither numbers, truth values, times nor texts.
     pub(super) fn new(of: &str, name: &str, array: ArrayRef) -> PyResult<Self> {
         if is_supported(array.data_type()) {
             return Ok(Self(array));
         }
         Err(type_error(format!(
-            "{of}: column `{name}` has type {}: expected whole numbers, truth values or texts",
+            "{of}: column `{name}` has type {}: expected whole numbers, truth values, times or texts",
             array.data_type()
         )))
     }
@@ -42,6 +49,9 @@ fn is_supported(of: &DataType) -> bool {
         | DataType::Float32
         | DataType::Float64
         | DataType::Decimal128(..)
+        | DataType::Date32
+        | DataType::Date64
+        | DataType::Timestamp(..)
         | DataType::Utf8
         | DataType::LargeUtf8
         | DataType::Utf8View => true,
@@ -71,6 +81,27 @@ fn values<'a>(array: &'a dyn Array, rows: Range<usize>, into: &mut Vec<Value<'a>
         DataType::Float64 => numbers::<Float64Type>(array, rows, into, Value::from),
         DataType::Decimal128(_, scale) => {
             numbers::<Decimal128Type>(array, rows, into, |value| decimal(value, *scale));
+        }
+        DataType::Date32 => {
+            numbers::<Date32Type>(array, rows, into, |value| Value::Time(value.into(), 1));
+        }
+        DataType::Date64 => {
+            numbers::<Date64Type>(array, rows, into, |value| Value::Time(value, DAY * 1000));
+        }
+        DataType::Timestamp(TimeUnit::Second, _) => {
+            numbers::<TimestampSecondType>(array, rows, into, |value| Value::Time(value, DAY));
+        }
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            numbers::<TimestampMillisecondType>(array, rows, into, |value| Value::Time(value, DAY * 1000));
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            numbers::<TimestampMicrosecondType>(array, rows, into, |value| {
+                Value::Time(value, DAY * 1_000_000)
+            });
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            let value = |value| Value::Time(value, DAY * 1_000_000_000);
+            numbers::<TimestampNanosecondType>(array, rows, into, value);
         }
         DataType::Boolean => {
             let truths = array.as_boolean();
@@ -178,6 +209,12 @@ pub(super) fn copied(of: &str, py: Python<'_>, name: &str, given: &Bound<'_, PyA
                 Arc::new(Float64Array::from(values))
             }
         }
+        "M" => {
+            let ticks = vector::<i64>(&array.call_method1("astype", ("datetime64[us]",))?, "int64")?;
+            // NaT.
+            let present = |ticks: i64| (ticks != i64::MIN).then_some(ticks);
+            Arc::new(ticks.into_iter().map(present).collect::<TimestampMicrosecondArray>())
+        }
         "O" | "U" | "T" => {
             let objects = array.call_method0("tolist")?;
             if let Ok(numbers) = objects.extract::<Vec<Option<i64>>>() {
@@ -199,7 +236,7 @@ pub(super) fn copied(of: &str, py: Python<'_>, name: &str, given: &Bound<'_, PyA
         _ => {
             let found = array.getattr("dtype")?;
             return Err(type_error(format!(
-                "{of}: column `{name}` has type {found}: expected whole numbers, truth values or texts"
+                "{of}: column `{name}` has type {found}: expected whole numbers, truth values, times or texts"
             )));
         }
     })
@@ -210,7 +247,7 @@ fn vector<T: Element + Copy>(array: &Bound<'_, PyAny>, of: &str) -> PyResult<Vec
     Ok(array.try_readonly()?.as_array().iter().copied().collect())
 }
 
-/// A text, or a whole number as text, which is the same name.
+/// A text, a date or a time as text, or a whole number as text, which is the same name.
 pub(super) fn text(of: &str, name: &str, row: usize, object: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let is_nan =
         || object.cast::<PyFloat>().is_ok_and(|number| number.extract::<f64>().is_ok_and(f64::is_nan));
@@ -222,6 +259,10 @@ pub(super) fn text(of: &str, name: &str, row: usize, object: &Bound<'_, PyAny>) 
         Ok(None)
     } else if object.cast::<PyInt>().is_ok() {
         Ok(Some(object.str()?.to_string_lossy().into_owned()))
+    } else if object.hasattr("isoformat")? {
+        let text: String = object.call_method0("isoformat")?.extract()?;
+        // Of pandas.
+        Ok(Some(text).filter(|text| text != "NaT"))
     } else {
         let found = object.get_type().name()?;
         Err(type_error(format!(

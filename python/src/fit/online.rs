@@ -15,6 +15,7 @@ use click_logs::judgments::{Judgment, JudgmentForm, Scale, over_expected, write}
 use click_logs::parameters::for_each_parameter;
 use click_logs::{RowColumn, TakeRows, read_rows, read_rows_of_frame};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use std::convert::Infallible;
 
 /// Which of two rankers users of interleaved lists prefer: the content of the command's
@@ -22,10 +23,10 @@ use std::convert::Infallible;
 ///
 /// table is a path or a list of paths (CSV or Parquet), or a table in memory, as of fit. A row is a
 /// click: user, team of the clicked item, and perhaps list, position and time; columns names them,
-/// as a dict or as text. baseline is today's team; shares are those of the other one. unit is
-/// "user", or "list" if every list was interleaved with a fresh coin. depth credits clicks at the
-/// first positions only. level is that of the intervals; the probability of a false alarm is the
-/// rest, and 0.05 means the same as 0.95.
+/// as a dict or as text, and None (or no name) leaves one of the last three out. baseline is
+/// today's team; shares are those of the other one. unit is "user", or "list" if every list was
+/// interleaved with a fresh coin. depth credits clicks at the first positions only. level is that
+/// of the intervals; the probability of a false alarm is the rest, and 0.05 means the same as 0.95.
 ///
 /// Raises ValueError for what is no test, with the row and the column, TypeError for other types,
 /// and OSError for files.
@@ -113,10 +114,13 @@ fn verdict<'py>(
     columns: Option<&Bound<'py, PyAny>>,
     settings: &Settings,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let named = columns.map(pairs).transpose()?;
-    let named = named.map(|pairs| {
-        pairs.into_iter().map(|(key, column)| format!("{key}={column}")).collect::<Vec<_>>().join(",")
+    let named = columns.map(|columns| match columns.cast::<PyString>() {
+        Ok(text) => Ok(text.to_string_lossy().into_owned()),
+        Err(_) => pairs(columns).map(|pairs| {
+            pairs.into_iter().map(|(key, column)| format!("{key}={column}")).collect::<Vec<_>>().join(",")
+        }),
     });
+    let named = named.transpose()?;
     let needed = [("list", settings.by_list), ("position", settings.depth.is_some())];
     let needed: Vec<&str> = needed.into_iter().filter(|(_, is)| *is).map(|(key, _)| key).collect();
     let columns: Vec<RowColumn<'_>> = row_columns(settings.kind, named.as_deref(), false, &needed)

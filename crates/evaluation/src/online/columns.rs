@@ -16,8 +16,9 @@ const INTERLEAVING: [(&str, bool); 5] =
     [("user", false), ("team", false), ("position", true), ("time", true), ("list", true)];
 const AB: [(&str, bool); 4] = [("user", false), ("arm", false), ("clicks", false), ("time", true)];
 
-/// The columns of a test of this kind, from `key=column,..`; a key without a column is its name.
-/// `before`: rows may have no arm. `needed` are keys of optional columns that must be there.
+/// The columns of a test of this kind, from `key=column,..`; a key that is not given is its
+/// column's name, and `time=` leaves that column out. `before`: rows may have no arm. `needed` are
+/// keys of optional columns that must be there.
 ///
 /// # Errors
 ///
@@ -44,7 +45,7 @@ pub fn row_columns<'a>(
             let keys: Vec<&str> = known.iter().map(|known| known.0).collect();
             return Err(format!("`{key}`: expected one of {}", keys.join(", ")));
         };
-        if name.is_empty() {
+        if name.is_empty() && (!known[place].1 || needed.contains(&key)) {
             return Err(format!("`{key}=`: a column has a name"));
         }
         if std::mem::replace(&mut given[place], true) {

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 /// A column whose values are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowColumn<'a> {
-    /// Its name in the header.
+    /// Its name in the header; empty for a column that is left out.
     pub name: &'a str,
     /// Whether a table may lack it.
     pub optional: bool,
@@ -119,7 +119,8 @@ fn further<'a>(columns: &[RowColumn<'a>]) -> Vec<&'a str> {
 
 fn named<'a>(columns: &[RowColumn<'a>], further: &'a [&'a str]) -> Named<'a> {
     let mut named = Named { by_role: [None; ROLES], optional: [false; ROLES], further };
-    for (place, column) in columns.iter().take(READ).enumerate() {
+    for (place, column) in columns.iter().take(READ).enumerate().filter(|(_, column)| !column.name.is_empty())
+    {
         (named.by_role[place], named.optional[place]) = (Some(column.name), column.optional);
     }
     named

@@ -33,6 +33,8 @@ pub enum Value<'a> {
     Negative(i64),
     /// A number that is not whole, above 2^53 or no number.
     Fraction(f64),
+    /// A point in time: a number of ticks since 1970 in UTC, and the number of ticks of a day.
+    Time(i64, i64),
     /// A text.
     Text(&'a [u8]),
 }
@@ -88,7 +90,7 @@ impl Value<'_> {
             Self::Missing => Err(Fault::Empty),
             Self::Number(number) => Ok(number),
             Self::Negative(_) => Err(Fault::Negative),
-            Self::Fraction(_) => Err(Fault::NotANumber),
+            Self::Fraction(_) | Self::Time(..) => Err(Fault::NotANumber),
             Self::Text(text) => table_number(text),
         }
     }
@@ -104,6 +106,7 @@ impl Value<'_> {
             Self::Number(number) => number as f64,
             Self::Negative(number) => number as f64,
             Self::Fraction(number) => number,
+            Self::Time(ticks, _) => ticks as f64,
             Self::Text(text) => decimal(text).unwrap_or(f64::NAN),
         };
         if number.is_finite() { Ok(number) } else { Err(Fault::NotFinite) }
@@ -120,6 +123,7 @@ impl Value<'_> {
             Self::Number(number) => batches.id(number.to_string().as_bytes()),
             Self::Negative(number) => batches.id(number.to_string().as_bytes()),
             Self::Fraction(_) => Err(Fault::NotANumber),
+            Self::Time(ticks, _) => Self::from(ticks).id(batches),
             Self::Text(text) => batches.id(text),
         }
     }
@@ -128,7 +132,7 @@ impl Value<'_> {
         match self {
             Self::Missing => Err(Fault::Empty),
             Self::Number(1) => Ok(1.0),
-            Self::Number(_) | Self::Negative(_) => Err(Fault::NotAPropensity),
+            Self::Number(_) | Self::Negative(_) | Self::Time(..) => Err(Fault::NotAPropensity),
             Self::Fraction(number) => check_propensity(number),
             Self::Text(text) => batches.texts.propensity(text, kind),
         }
@@ -138,10 +142,7 @@ impl Value<'_> {
     fn unit(self, role: usize, batches: &mut Batches<'_>) -> Result<u64, Fault> {
         match self {
             Self::Missing | Self::Text(b"") => Err(Fault::Empty),
-            Self::Number(number) => Ok(batches.texts.hash(number.to_string().as_bytes(), role)),
-            Self::Negative(number) => Ok(batches.texts.hash(number.to_string().as_bytes(), role)),
-            Self::Fraction(number) => Ok(batches.texts.hash(number.to_string().as_bytes(), role)),
-            Self::Text(text) => Ok(batches.texts.hash(text, role)),
+            name => Ok(batches.texts.hash(&name.bytes(), role)),
         }
     }
 
@@ -151,6 +152,7 @@ impl Value<'_> {
             Self::Number(number) => hash.of_numbers(1, number),
             Self::Negative(number) => hash.of_numbers(2, number.cast_unsigned()),
             Self::Fraction(number) => hash.of_numbers(3, number.to_bits()),
+            Self::Time(ticks, _) => hash.of_numbers(4, ticks.cast_unsigned()),
             Self::Text(text) => hash.of_text(text),
         }
     }
@@ -169,6 +171,7 @@ impl Value<'_> {
             Self::Number(number) => number.to_string(),
             Self::Negative(number) => number.to_string(),
             Self::Fraction(number) => number.to_string(),
+            Self::Time(ticks, _) => ticks.to_string(),
             Self::Text(text) => {
                 String::from_utf8_lossy(&text[..text.len().min(MAX_TEXT)]).escape_debug().to_string()
             }

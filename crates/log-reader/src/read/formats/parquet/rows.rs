@@ -1,7 +1,7 @@
-//! Whole numbers, texts, truth values, decimals (as the same text in CSV), and floating-point
-//! numbers that are whole; no nested columns. Only the named columns are read, a few thousand rows
-//! at a time. Compression may be Snappy, gzip, LZ4 or Zstandard. A stream is read completely first,
-//! since the description of a file is at its end.
+//! Whole numbers, texts, truth values, times, decimals (as the same text in CSV), and
+//! floating-point numbers that are whole; no nested columns. Only the named columns are read, a few
+//! thousand rows at a time. Compression may be Snappy, gzip, LZ4 or Zstandard. A stream is read
+//! completely first, since the description of a file is at its end.
 //!
 //! Pages with checksums are compared with them. The library that decodes the pages may panic on
 //! damaged pages. The panic becomes an error.
@@ -34,6 +34,7 @@ fn value(cell: &Cell) -> Value<'_> {
         Cell::Whole(number) => (*number).into(),
         Cell::Unsigned(number) => Value::Number(*number),
         Cell::Number(number) => (*number).into(),
+        Cell::Time(ticks, of_day) => Value::Time(*ticks, *of_day),
         Cell::Text(text) => Value::Text(text.data()),
     }
 }
