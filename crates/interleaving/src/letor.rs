@@ -8,7 +8,8 @@
 //! ```
 //!
 //! `LABEL` is a grade of relevance, a whole number from 0 to 255. `QUERY` is any name without
-//! spaces. `INDEX` counts from 1 and rises along the line. `VALUE` is a finite number. A feature
+//! spaces. `INDEX` counts from 1 and rises along the line. `VALUE` is a finite number; the
+//! largest one may be written with fewer digits, rounded up (`1.79769313486232e+308`). A feature
 //! that is not listed is 0.
 //!
 //! Reference: the formats of `SVMlight` (Joachims 1999) and of LETOR 3.0 and 4.0 (Liu, Xu, Qin,
@@ -262,6 +263,10 @@ fn parse<'line>(
                 row.push((feature - 1, number));
                 continue;
             }
+            Ok(_) if let Some(largest) = rounded_up(value) => {
+                row.push((feature - 1, largest));
+                continue;
+            }
             Ok(_) => "is not a finite number",
             Err(_) => "is not a number",
         };
@@ -269,6 +274,14 @@ fn parse<'line>(
         return Err(place.error_at(Kind::Value, offset + index.len() + 1, message));
     }
     Ok(Some(Document { label, query, column }))
+}
+
+/// The largest number with this sign, if the text is that number with fewer digits, rounded up:
+/// .NET writes it as `1.79769313486232E+308`, which stands for a missing value in some files.
+fn rounded_up(text: &str) -> Option<f64> {
+    let (digits, exponent) = text.split_once(['e', 'E'])?;
+    let tenth: f64 = format!("{digits}e{}", exponent.parse::<i32>().ok()?.checked_sub(1)?).parse().ok()?;
+    (tenth.abs() <= 1.8e307).then_some(f64::MAX.copysign(tenth))
 }
 
 /// The fields of a line before its comment.

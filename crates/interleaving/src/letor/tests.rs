@@ -218,3 +218,17 @@ fn written_queries_are_read_back_unchanged() {
     }
     assert!(read_whole > 5_000, "{read_whole}");
 }
+
+/// Programs that print fewer digits write the largest number as one above it.
+#[test]
+fn the_largest_number_rounded_up_is_read() {
+    let text = "2 qid:1 1:1.79769313486232e+308 2:-1.8E308\n0 qid:1 1:1.797693134862316e308 2:17.98e307\n";
+    let queries: Vec<Query> = Reader::new("f", text.as_bytes()).collect::<Result<_, _>>().unwrap();
+    for (document, second) in [(0, -f64::MAX), (1, f64::MAX)] {
+        assert_eq!([0, 1].map(|feature| queries[0].feature(document, feature)), [f64::MAX, second]);
+    }
+    for value in ["1.81e308", "1e309", "-1e999", "inf", "infinity", "1.7e+999999999999", "e308"] {
+        let text = format!("2 qid:1 1:{value}\n");
+        assert!(Reader::new("f", text.as_bytes()).next().unwrap().is_err(), "{value}");
+    }
+}
