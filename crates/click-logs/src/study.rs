@@ -40,7 +40,7 @@
 mod checks;
 mod only_clicked;
 
-pub use self::checks::{Checks, ManyClicks, Repeats, SecondHalf};
+pub use self::checks::{Again, Checks, ManyClicks, Repeats, SecondHalf};
 pub use self::only_clicked::{ONLY_CLICKED, are_all_clicked, is_only_clicked};
 
 use crate::fit::models::{Simulated, row};

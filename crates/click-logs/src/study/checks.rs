@@ -9,7 +9,7 @@ mod repeats;
 mod second_half;
 
 pub use self::many_clicks::ManyClicks;
-pub use self::repeats::Repeats;
+pub use self::repeats::{Again, Repeats};
 pub use self::second_half::SecondHalf;
 
 use super::{ONLY_CLICKED, Study, is_only_clicked};
@@ -103,10 +103,21 @@ impl Checks {
         }
         if let Some(repeats) = self.repeats.as_ref().filter(|repeats| repeats.is_excessive()) {
             sentences.push(format!(
-                "{} % of the sessions repeat the list and the clicks of the previous session of their query, and \
-                 {} % those of the session before it. If rows are written twice, or users search again, intervals are too narrow.",
+                "About {} % of the sessions repeat the list and the clicks of {}, more than by chance. If rows are written \
+                 twice, or users search again, intervals are too narrow.",
                 percent(repeats.share),
-                percent(repeats.two_apart),
+                match repeats.within {
+                    1 => "the session before them".to_owned(),
+                    within => format!("one of the {within} sessions before them"),
+                },
+            ));
+        }
+        if let Some(again) = self.repeats.as_ref().and_then(|repeats| repeats.again) {
+            sentences.push(format!(
+                "A part of the log is in it twice: {} that are rare in it occur again exactly {} sessions later. Everything \
+                 in that part is counted twice, and intervals are too narrow.",
+                counted(again.sessions, "session"),
+                grouped(again.later.into()),
             ));
         }
         sentences
