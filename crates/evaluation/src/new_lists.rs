@@ -4,7 +4,7 @@ use crate::jackknife::GROUPS;
 use crate::models::{Numbers, group_of};
 use crate::ranking::{Key, Ranking};
 use click_logs::fit::{Fit, Prediction};
-use click_logs::{Id, QuerySessions, Sessions};
+use click_logs::{Id, ListSessions, Positions, QuerySessions, Sessions};
 use click_models::Clicks;
 use std::collections::BTreeMap;
 
@@ -36,19 +36,24 @@ struct Traffic {
 }
 
 impl Traffic {
-    fn new(query: QuerySessions<'_>, n_positions: usize, values: &[f64]) -> Self {
+    /// `shown` are the positions of the log: a list is valued at its places among them.
+    fn new(query: QuerySessions<'_>, n_positions: usize, values: &[f64], shown: Positions) -> Self {
         let mut reach = vec![[0; GROUPS]; n_positions];
         // Clicks are counted, and valued once: a sum of values would depend on the order of the
         // log.
         let mut clicks = vec![[0_u64; GROUPS]; n_positions];
         let mut lists = [0; GROUPS];
-        let lengths: Vec<usize> = query.lists().map(|list| list.items().len().min(n_positions)).collect();
+        let ranks = |list: ListSessions<'_>| -> Vec<usize> {
+            let all = list.positions().iter().map(|position| shown.rank(position));
+            all.take_while(|rank| *rank < n_positions).collect()
+        };
+        let ranks: Vec<Vec<usize>> = query.lists().map(ranks).collect();
         for session in query.in_order() {
             let group = group_of(session);
             lists[group] += 1;
-            for position in 0..lengths[session.list] {
-                reach[position][group] += 1;
-                clicks[position][group] += u64::from(session.clicks.get(position));
+            for (place, &rank) in ranks[session.list].iter().enumerate() {
+                reach[rank][group] += 1;
+                clicks[rank][group] += u64::from(session.clicks.get(place));
             }
         }
         let earned = std::array::from_fn(|group| {
@@ -78,9 +83,11 @@ impl NewLists {
 
     /// These lists, by query.
     pub(crate) fn new(lists: BTreeMap<Id, ListsOf>, sessions: &Sessions, values: &[f64]) -> Self {
+        let of_lists = sessions.queries().flat_map(|query| query.lists());
+        let shown: Positions = of_lists.flat_map(|list| list.positions().iter()).collect();
         let queries = lists.into_iter().filter_map(|(id, lists)| {
             let n_positions = lists.first().map_or(0, |(_, items)| items.len());
-            let traffic = Traffic::new(sessions.query(id)?, n_positions, values);
+            let traffic = Traffic::new(sessions.query(id)?, n_positions, values, shown);
             Some(NewQuery { id, lists, traffic })
         });
         Self { queries: queries.collect(), values: values.to_vec() }

@@ -32,6 +32,8 @@ pub struct Tally<'a> {
     /// For the list that is added: the probabilities of its items at their positions, and of its
     /// prefixes, in the new ranking.
     marginals: [[f64; MAX_POSITIONS]; 2],
+    /// The positions of its items.
+    positions: [usize; MAX_POSITIONS],
     sums: ExactSums,
     /// The largest `w v c` of a list, by level.
     pub(crate) largest: [f64; LEVELS],
@@ -65,32 +67,36 @@ impl ReceiveLists for Tally<'_> {
             return;
         };
         let (new, marks) = (&self.targets.lists()[places.clone()], &mut self.marks[places]);
-        let (first, end) = (list.first_position, list.first_position + list.items.len());
-        let n_positions = new.first().map_or(0, |list| list.items.len());
+        let (n_positions, end) = (new.first().map_or(0, |list| list.items.len()), list.positions.end());
         self.about.longer += if end > n_positions { list.times } else { 0 };
         self.about.shorter += if end < n_positions { list.times } else { 0 };
-        let n = n_positions.min(end).saturating_sub(first);
+        let mut n = 0;
+        for position in list.positions.iter().take_while(|position| *position < n_positions) {
+            self.positions[n] = position;
+            n += 1;
+        }
         if n == 0 {
             return;
         }
+        let positions = &self.positions[..n];
         let items = &list.items[..n];
         let [of_items, of_prefixes] = &mut self.marginals;
         of_items[..n].fill(0.0);
         of_prefixes[..n].fill(0.0);
         for (new, mark) in new.iter().zip(marks) {
             mark.lists += list.times;
-            let mut prefix = (first == 0).then_some(0);
-            for (place, (item, there)) in items.iter().zip(&new.items[first..]).enumerate() {
-                if item == there {
+            let mut prefix = 0;
+            for (place, (item, &position)) in items.iter().zip(positions).enumerate() {
+                if *item == new.items[position] {
                     of_items[place] += new.probability;
-                    mark.positions |= 1 << (first + place);
-                    if prefix == Some(place) {
+                    mark.positions |= 1 << position;
+                    if prefix == position {
                         of_prefixes[place] += new.probability;
-                        prefix = Some(place + 1);
+                        prefix += 1;
                     }
                 }
             }
-            mark.prefix = mark.prefix.max(prefix.unwrap_or(0));
+            mark.prefix = mark.prefix.max(prefix);
             if (mark.items.count_ones() as usize) < n_positions {
                 let seen = (0..).zip(&new.items).filter(|(_, item)| items.contains(item));
                 mark.items = seen.fold(mark.items, |bits, (position, _): (u32, _)| bits | 1 << position);
@@ -103,13 +109,11 @@ impl ReceiveLists for Tally<'_> {
         let group = usize::try_from(list.unit % GROUPS as u64).unwrap_or(0);
         self.lists[group] += list.times;
         let times = i64::try_from(list.times).unwrap_or(i64::MAX);
-        let shown = &mut self.shown[group * (self.values.len() + 1) + first..][..=n];
-        shown[0][0] += times;
-        shown[n][0] -= times;
-        let mut clicks = list.clicks & (u64::MAX >> (MAX_POSITIONS - n));
-        while clicks != 0 {
-            shown[clicks.trailing_zeros() as usize][1] += times;
-            clicks &= clicks - 1;
+        let shown = &mut self.shown[group * (self.values.len() + 1)..];
+        for (place, &position) in self.positions[..n].iter().enumerate() {
+            shown[position][0] += times;
+            shown[position + 1][0] -= times;
+            shown[position][1] += if list.clicks >> place & 1 == 1 { times } else { 0 };
         }
         if let Some(propensities) = list.propensities {
             self.add_weights(Level::Position, group, list, |place| propensities[place], n);
@@ -139,6 +143,7 @@ impl<'a> Tally<'a> {
             lists: [0; GROUPS],
             shown: vec![[0; 2]; GROUPS * (values.len() + 1)],
             marginals: [[0.0; MAX_POSITIONS]; 2],
+            positions: [0; MAX_POSITIONS],
             sums: ExactSums::new(GROUPS * LEVELS * values.len() * SUMS),
             largest: [0.0; LEVELS],
             weighted: [0; LEVELS],
@@ -163,7 +168,7 @@ impl<'a> Tally<'a> {
             if probability == 0.0 {
                 continue;
             }
-            let position = list.first_position + place;
+            let position = self.positions[place];
             let weight = probability / propensity(place);
             let (sum, all) = (self.place(level, group, position), list.times as f64 * weight);
             self.sums.add(sum + WEIGHT, all);

@@ -1,5 +1,6 @@
 //! Tests of the crate `evaluation`.
 
 mod cases;
+mod gaps;
 mod generated;
 mod rankings;

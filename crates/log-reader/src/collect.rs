@@ -5,7 +5,7 @@
 //! much as reading the log. Sums do not depend on the order of batches.
 
 use crate::columns::READ;
-use crate::counts::Counts;
+use crate::counts::{Counts, Positions};
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::fields::MAX_COUNT;
@@ -170,8 +170,8 @@ pub(crate) struct Batches<'a> {
     pub(crate) texts: LastTexts,
     /// Lines for every table.
     lines: Vec<Batch>,
-    /// Sessions of every table, one by one: query, place in the log, clicks, group of the user and
-    /// number of items in one word, items.
+    /// Sessions of every table, one by one: query, place in the log, clicks, positions, group of
+    /// the user, items.
     sessions: Vec<Vec<u64>>,
     /// The sessions that were counted, if they are kept.
     order: Vec<ReadSession>,
@@ -251,21 +251,22 @@ impl Batches<'_> {
         self.expanded.clear();
         let number_of_table = u16::try_from(number).unwrap_or(u16::MAX);
         let mut words = self.sessions[number].as_slice();
-        while let [query, at, clicks, numbers, rest @ ..] = words {
-            // This thread wrote the numbers, and the items after them.
-            let [n_items, group, ..] = numbers.to_le_bytes();
-            let n_items = usize::from(n_items).min(rest.len());
-            let (items, rest) = rest.split_at(n_items);
+        while let [query, at, clicks, positions, group, rest @ ..] = words {
+            let positions = Positions(*positions);
+            // This thread wrote the positions, and an item for each.
+            let (items, rest) = rest.split_at(positions.len().min(rest.len()));
             let query = table.query(*query);
-            self.expanded.extend((0..).zip(items).map(|(position, &item)| PackedCell {
+            let [group, ..] = group.to_le_bytes();
+            let placed = (0..).zip(positions.iter()).zip(items);
+            self.expanded.extend(placed.map(|((place, position), &item): ((u8, _), _)| PackedCell {
                 item,
                 query,
-                clicks: (clicks >> position & 1).into(),
+                clicks: (clicks >> place & 1).into(),
                 impressions: 1.into(),
-                position,
+                position: u8::try_from(position).unwrap_or(u8::MAX),
             }));
             if self.collector.keep_sessions {
-                let pattern = table.add_session(query, items, *clicks);
+                let pattern = table.add_session(query, items, positions, *clicks);
                 self.order.push(ReadSession { at: *at, pattern, table: number_of_table, group });
             }
             words = rest;
@@ -337,7 +338,7 @@ impl Batches<'_> {
     /// Counts a list of 64 items at most, unless it is left out, and hands it over if it is
     /// `whole`. Returns whether it was counted.
     pub(crate) fn session(&mut self, list: &ShownList<'_>, whole: bool) -> bool {
-        let &ShownList { query, items, clicks, place: at, unit, .. } = list;
+        let &ShownList { query, items, positions, clicks, place: at, unit, .. } = list;
         if self.collector.max_clicks.is_some_and(|most| clicks.count_ones() > most) {
             self.report.sessions_left_out += 1;
             return false;
@@ -352,7 +353,7 @@ impl Batches<'_> {
         let held_out = self.collector.hold_out.is_some_and(|hold_out| hold_out.at(at).takes_one());
         let number = table_of(query, held_out);
         let words = &mut self.sessions[number];
-        words.extend([query.0, at, clicks, items.len() as u64 | (unit % GROUPS) << 8]);
+        words.extend([query.0, at, clicks, positions.0, unit % GROUPS]);
         words.extend(items.iter().map(|item| item.0));
         if words.len() >= SESSION_WORDS {
             self.count_sessions(number);

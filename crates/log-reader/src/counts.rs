@@ -74,8 +74,8 @@ impl QueryCell {
 }
 
 /// A set of positions. A log need not show the first one, and may leave gaps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Positions(u64);
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Positions(pub(crate) u64);
 
 impl FromIterator<usize> for Positions {
     /// The positions, from 0 to 63; others are left out.
@@ -93,7 +93,12 @@ impl Positions {
 
     /// The positions in order, from 0.
     pub fn iter(self) -> impl Iterator<Item = usize> + Clone {
-        (0..64).filter(move |&position| self.contains(position))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let next = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            (next < 64).then_some(next)
+        })
     }
 
     /// Whether a position is in the set.

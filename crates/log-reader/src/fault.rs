@@ -55,7 +55,11 @@ pub enum Fault {
         /// The last position of the list, or the last one supported.
         last: u64,
     },
-    /// The lines of a list do not have every position from the first on, once.
+    /// A line of a list at a position that another one has.
+    #[error("a position of this session on an earlier line: a list shows a position once")]
+    PositionTwice,
+    /// The lines of a list do not have every position from the first on, once: a line of it was
+    /// skipped, or the format has no gaps.
     #[error(
         "expected position {next} of this session: its list shows every position from the first on, once"
     )]
@@ -209,6 +213,7 @@ impl Fault {
             Self::AboveUpperEnd => "interval out of order",
             Self::PositionZero => "position 0",
             Self::PositionBeyondDepth { .. } => "position beyond the list",
+            Self::PositionTwice => "position twice in a session",
             Self::OutOfOrder { .. } => "session out of order",
             Self::StandsApart => "line apart from its list",
             Self::NotFinite => "not a finite number",

@@ -1,5 +1,6 @@
 //! Handing lists over while a log is read: to whom, and which of them have lines that stand apart.
 
+use crate::counts::Positions;
 use crate::keys::{KeyHash, ListKey};
 use crate::lists::ShownList;
 use crate::logged::{LoggedRow, Propensities};
@@ -36,11 +37,23 @@ pub(crate) struct Handing<'a> {
     handed_over: Mutex<Vec<Vec<u64>>>,
     /// Lists that were handed over and have lines elsewhere.
     apart: Mutex<HashTable<ListKey>>,
+    /// The positions that the log shows, if they are not the first ones: lists are handed over with
+    /// their places among them, which are the positions that users have.
+    positions: Option<Positions>,
+    /// The positions of all lists.
+    seen: Mutex<u64>,
 }
 
 impl<'a> Handing<'a> {
-    pub(crate) fn new(sinks: &'a dyn Sinks, held: Option<Held>) -> Self {
-        Self { sinks, held, handed_over: Mutex::default(), apart: Mutex::default() }
+    pub(crate) fn new(sinks: &'a dyn Sinks, held: Option<Held>, positions: Option<Positions>) -> Self {
+        let (handed_over, apart, seen) = Default::default();
+        Self { sinks, held, handed_over, apart, positions, seen }
+    }
+
+    /// The positions of all lists, if they are neither the first ones nor known before.
+    pub(crate) fn new_positions(&self) -> Option<Positions> {
+        let all = Positions(*lock(&self.seen));
+        (self.positions.is_none() && all.end() > all.len()).then_some(all)
     }
 
     /// The hash of the keys of lists that are held.
@@ -75,7 +88,7 @@ impl<'a> Handing<'a> {
 
     /// The part of one thread.
     pub(crate) fn thread(&self) -> HandingThread<'_> {
-        HandingThread { handing: self, sink: self.sinks.sink(), handed_over: Vec::new() }
+        HandingThread { handing: self, sink: self.sinks.sink(), handed_over: Vec::new(), positions: 0 }
     }
 }
 
@@ -84,11 +97,19 @@ pub(crate) struct HandingThread<'a> {
     handing: &'a Handing<'a>,
     sink: Box<dyn Sink + 'a>,
     handed_over: Vec<u64>,
+    positions: u64,
 }
 
 impl HandingThread<'_> {
     pub(crate) fn list(&mut self, list: &ShownList<'_>) {
-        self.sink.list(list);
+        self.positions |= list.positions.0;
+        match self.handing.positions {
+            None => self.sink.list(list),
+            Some(all) => {
+                let ranks = list.positions.iter().map(|position| all.rank(position)).collect();
+                self.sink.list(&list.at(ranks));
+            }
+        }
     }
 
     /// Hands over a line without a session: a list of one item for every impression.
@@ -97,8 +118,8 @@ impl HandingThread<'_> {
         for (clicks, times) in [(1, shown.clicks), (0, shown.impressions - shown.clicks)] {
             if times > 0 {
                 let list = ShownList::plain(shown.query, std::slice::from_ref(&shown.item), clicks, at);
-                let list = ShownList { first_position: shown.position.into(), times, ..list };
-                self.sink.list(&propensities.with(list.of(row.user, row.session)));
+                let list = ShownList { times, ..list.at(Positions(1 << shown.position)) };
+                self.list(&propensities.with(list.of(row.user, row.session)));
             }
         }
     }
@@ -117,5 +138,6 @@ impl HandingThread<'_> {
     pub(crate) fn finish(self) {
         self.sink.finish();
         lock(&self.handing.handed_over).push(self.handed_over);
+        *lock(&self.handing.seen) |= self.positions;
     }
 }

@@ -1,6 +1,7 @@
 //! Complete lists, with what is known about their users and logger, handed over while a log is
 //! read. No list is held whose lines stand together.
 
+use crate::counts::Positions;
 use crate::log::Log;
 use crate::names::Id;
 use crate::read_report::ReadReport;
@@ -44,11 +45,12 @@ pub struct ShownList<'a> {
     pub unit: u64,
     /// The place in the log: of two lists of a file, the later one has the larger number.
     pub place: u64,
-    /// The position of the first item: 0, except for a row that belongs to no session.
-    pub first_position: usize,
+    /// The positions of the items: the first ones, unless the log leaves gaps or begins later. A
+    /// row that belongs to no session has one.
+    pub positions: Positions,
     /// The items, from the top; 1 to 64. A log may show an item twice.
     pub items: &'a [Id],
-    /// Bit `l` is 1 if item `l` was clicked.
+    /// Bit `l` is 1 if the `l`-th of the items was clicked.
     pub clicks: u64,
     /// Number of such lists: 1, except for rows with impressions. A row of `n` impressions with `c`
     /// clicks is handed over as `c` rows with a click and `n - c` without.
@@ -70,7 +72,7 @@ impl<'a> ShownList<'a> {
             session: None,
             unit: 0,
             place,
-            first_position: 0,
+            positions: Positions::first(items.len()),
             items,
             clicks,
             times: 1,
@@ -78,6 +80,11 @@ impl<'a> ShownList<'a> {
             prefix_propensities: None,
             list_propensity: None,
         }
+    }
+
+    /// The same list at these positions.
+    pub(crate) fn at(self, positions: Positions) -> Self {
+        Self { positions, ..self }
     }
 
     /// The same list of this user and session, as far as they are known.

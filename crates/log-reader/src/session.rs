@@ -58,13 +58,14 @@ struct QueryEntry {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct ListEntry {
     items: (usize, usize),
+    positions: Positions,
     patterns: (usize, usize),
 }
 
 /// Sessions with the same list and the same clicks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pattern {
-    /// The clicked positions of the list.
+    /// The clicked items of the list, from the top.
     pub clicks: Clicks,
     /// Number of sessions; at least 1.
     pub sessions: u64,
@@ -81,6 +82,7 @@ pub struct QuerySessions<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct ListSessions<'a> {
     items: &'a [Id],
+    positions: Positions,
     patterns: &'a [Pattern],
 }
 
@@ -95,11 +97,13 @@ impl<'a> QuerySessions<'a> {
         let sessions = self.sessions;
         sessions.lists[self.entry.lists.0..self.entry.lists.1].iter().map(|list| ListSessions {
             items: &sessions.items[list.items.0..list.items.1],
+            positions: list.positions,
             patterns: &sessions.patterns[list.patterns.0..list.patterns.1],
         })
     }
 
-    /// The positions of its longest list.
+    /// As many positions as its longest list has: an item of a list counts from the top, whatever
+    /// the gaps above it.
     pub fn positions(&self) -> Positions {
         Positions::first(self.lists().map(|list| list.items().len()).max().unwrap_or(0))
     }
@@ -114,6 +118,15 @@ impl<'a> ListSessions<'a> {
     /// The items, from the top; 1 to 64. A log may show an item twice.
     pub fn items(&self) -> &'a [Id] {
         self.items
+    }
+
+    /// The positions of the items in the log, which may begin later and leave gaps.
+    pub fn positions(&self) -> Positions {
+        self.positions
+    }
+
+    fn items_at(&self) -> (&'a [Id], Positions) {
+        (self.items, self.positions)
     }
 
     /// The patterns of clicks, sorted by their bits.
@@ -155,12 +168,13 @@ impl Sessions {
         for query in self.queries() {
             let cells = query.lists().flat_map(|list| {
                 let impressions = list.patterns.iter().map(|pattern| pattern.sessions).sum();
-                let shown = move |(position, &item): (u8, &Id)| {
-                    let clicked = list.patterns.iter().filter(|pattern| pattern.clicks.get(position.into()));
+                let shown = move |(place, (position, &item)): (usize, (usize, &Id))| {
+                    let clicked = list.patterns.iter().filter(|pattern| pattern.clicks.get(place));
                     let clicks = clicked.map(|pattern| pattern.sessions).sum();
+                    let position = u8::try_from(position).unwrap_or(u8::MAX);
                     Shown { query: query.id(), item, clicks, impressions, position }
                 };
-                (0..).zip(list.items).map(shown)
+                list.positions.iter().zip(list.items).enumerate().map(shown)
             });
             counts.push(query.id(), cells.collect());
         }
@@ -174,7 +188,7 @@ impl Sessions {
         for query in self.queries().filter(|query| keep(query.id())) {
             rest.open(query.id());
             for list in query.lists() {
-                rest.push(list.items.iter().copied(), list.patterns.iter().copied());
+                rest.push(list.items_at(), list.patterns.iter().copied());
             }
             rest.order.extend(query.order().iter());
         }
@@ -189,7 +203,7 @@ impl Sessions {
             let mut n_patterns = 0;
             let mut numbers: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
             let [a, b] = queries.map(|query| query.into_iter().flat_map(|query| query.lists()));
-            for (items, parts) in in_step(a, b, ListSessions::items) {
+            for (items, parts) in in_step(a, b, ListSessions::items_at) {
                 let [a, b] = parts.map(|list| list.map_or(&[][..], |list| list.patterns).iter());
                 let patterns = in_step(a, b, |pattern| pattern.clicks.bits());
                 let sum = |(_, parts): (u64, [Option<&Pattern>; 2])| {
@@ -202,7 +216,7 @@ impl Sessions {
                         [a, b] => a.or(b).copied(),
                     }
                 };
-                all.push(items.iter().copied(), patterns.filter_map(sum));
+                all.push(items, patterns.filter_map(sum));
             }
             all.order.extend(order::merged(queries, &numbers));
         }
@@ -215,18 +229,19 @@ impl Sessions {
     }
 
     /// Adds a list to the query opened last.
-    fn push(&mut self, items: impl Iterator<Item = Id>, patterns: impl Iterator<Item = Pattern>) {
+    fn push(&mut self, items: (&[Id], Positions), patterns: impl Iterator<Item = Pattern>) {
         let before = self.patterns.len();
         self.patterns.extend(patterns);
         self.push_items(items, self.patterns.len() - before);
     }
 
     /// Adds a list to the query opened last, with as many of the last patterns.
-    fn push_items(&mut self, items: impl Iterator<Item = Id>, n_patterns: usize) {
+    fn push_items(&mut self, (items, positions): (&[Id], Positions), n_patterns: usize) {
         let first_item = self.items.len();
-        self.items.extend(items);
+        self.items.extend_from_slice(items);
         self.lists.push(ListEntry {
             items: (first_item, self.items.len()),
+            positions,
             patterns: (self.patterns.len() - n_patterns, self.patterns.len()),
         });
         if let Some(query) = self.queries.last_mut() {
@@ -251,9 +266,9 @@ impl Sessions {
         }
         let items = |&(_, number, place): &(Id, usize, usize)| {
             let list = tables[number].lists[place];
-            &tables[number].items[list.start..][..usize::from(list.len)]
+            (&tables[number].items[list.start..][..list.positions.len()], list.positions)
         };
-        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| items(a).cmp(items(b))));
+        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| items(a).cmp(&items(b))));
         let mut sessions = Self { names, ..Self::default() };
         let first_table = places.len();
         places.extend(tables.iter().map(|table| vec![0; table.patterns.len()]));
@@ -262,7 +277,8 @@ impl Sessions {
             if sessions.queries.last().is_none_or(|last| last.id != query) {
                 sessions.open(query);
             }
-            let items = items(list);
+            let (items, positions) = items(list);
+            let ids: Vec<Id> = items.iter().map(|&item| Id(item)).collect();
             let patterns = &tables[number].patterns;
             let start = patterns.partition_point(|pattern| (pattern.list as usize) < place);
             let of_list = patterns[start..].iter().take_while(|pattern| pattern.list as usize == place);
@@ -275,7 +291,7 @@ impl Sessions {
                     sessions: packed.sessions,
                 }
             };
-            sessions.push(items.iter().map(|&item| Id(item)), (first..).zip(of_list).map(pattern));
+            sessions.push((&ids, positions), (first..).zip(of_list).map(pattern));
         }
         sessions
     }
@@ -293,7 +309,9 @@ impl PartialEq for Sessions {
                 self.names.name(a.id()) == other.names.name(b.id())
                     && a.lists().len() == b.lists().len()
                     && a.lists().zip(b.lists()).all(|(a, b)| {
-                        a.patterns == b.patterns && names(self, a.items) == names(other, b.items)
+                        a.positions == b.positions
+                            && a.patterns == b.patterns
+                            && names(self, a.items) == names(other, b.items)
                     })
             })
     }

@@ -3,6 +3,10 @@
 //! Entries are in vectors, and a hash table finds their index; everything is sorted at the end. A
 //! cell takes 24 bytes, and about 9 in the hash table.
 
+#[cfg(test)]
+mod tests;
+
+use crate::counts::Positions;
 use crate::fields::MAX_COUNT;
 use crate::names::{Id, Renaming, TextHash, find_or_add};
 use hashbrown::HashTable;
@@ -104,7 +108,8 @@ pub(crate) struct PackedPattern {
 pub(crate) struct PackedList {
     pub(crate) query: u32,
     pub(crate) start: usize,
-    pub(crate) len: u8,
+    /// One for each item.
+    pub(crate) positions: Positions,
 }
 
 #[derive(Debug, Default)]
@@ -164,19 +169,22 @@ impl Table {
     }
 
     /// Adds a session with this list and these clicks. Returns the number of its pattern.
-    pub(crate) fn add_session(&mut self, query: u32, items: &[u64], clicks: u64) -> u32 {
+    pub(crate) fn add_session(
+        &mut self,
+        query: u32,
+        items: &[u64],
+        positions: Positions,
+        clicks: u64,
+    ) -> u32 {
         let (hash, known) = (self.hash, &self.items);
-        let items_of = |list: &PackedList| &known[list.start..][..usize::from(list.len)];
+        let items_of = |list: &PackedList| &known[list.start..][..list.positions.len()];
         let (list, is_new) = find_or_add(
             &mut self.list_index,
             &mut self.lists,
-            list_hash(hash, query, items),
-            |list| list.query == query && items_of(list) == items,
-            |list| list_hash(hash, list.query, items_of(list)),
-            || {
-                let len = u8::try_from(items.len()).expect("a list has at most 64 positions");
-                PackedList { query, start: known.len(), len }
-            },
+            list_hash(hash, query, positions, items),
+            |list| list.query == query && list.positions == positions && items_of(list) == items,
+            |list| list_hash(hash, list.query, list.positions, items_of(list)),
+            || PackedList { query, start: known.len(), positions },
         );
         if is_new {
             self.items.extend_from_slice(items);
@@ -226,58 +234,7 @@ impl Table {
     }
 }
 
-fn list_hash(hash: TextHash, query: u32, items: &[u64]) -> u64 {
-    items.iter().fold(hash.of_numbers(query.into(), 0), |sum, &item| hash.of_numbers(sum ^ item, 0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeMap;
-
-    type Totals = BTreeMap<(u32, u64, u8), (u64, u64)>;
-
-    fn totals(cells: &[PackedCell]) -> Totals {
-        let mut totals = Totals::new();
-        for cell in cells {
-            let (clicks, impressions) = totals.entry((cell.query, cell.item, cell.position)).or_default();
-            *clicks = MAX_COUNT.min(*clicks + cell.clicks.get());
-            *impressions = MAX_COUNT.min(*impressions + cell.impressions.get());
-        }
-        totals
-    }
-
-    /// Cells of 40 queries and items at 4 positions, some of them with counts near the largest.
-    fn cells(n: u64) -> Vec<PackedCell> {
-        let cell = |number: u64| {
-            let bits = crate::names::mix(number, 5);
-            let impressions = if bits.is_multiple_of(50) { MAX_COUNT - 3 } else { 1 + bits % 7 };
-            let shown = Shown {
-                query: Id(0),
-                item: Id(bits >> 8 & 0x3f),
-                clicks: bits >> 20 & 1,
-                impressions,
-                position: (bits >> 16 & 3) as u8,
-            };
-            shown.in_query((bits >> 32 & 0x1f) as u32)
-        };
-        (0..n).map(cell).collect()
-    }
-
-    /// Batches of any size, with new and repeated cells, sum up as one cell after the other.
-    #[test]
-    fn cells_that_are_looked_up_first_are_counted_once() {
-        let cells = cells(20_000);
-        let expected = totals(&cells);
-        for batch in [1, 2, 7, 1024, cells.len()] {
-            let (mut table, mut places) = (Table::default(), Vec::new());
-            cells.chunks(batch).for_each(|cells| table.add_all(cells, &mut places));
-            assert_eq!(table.cells.len(), expected.len(), "{batch}");
-            assert_eq!(totals(&table.cells), expected, "{batch}");
-        }
-        // If every cell that was not found first were new, most cells would be there twice.
-        let (mut table, mut places) = (Table::default(), Vec::new());
-        table.add_all(&cells, &mut places);
-        assert!(places.iter().filter(|&&place| place == NEW).count() > 2 * expected.len());
-    }
+fn list_hash(hash: TextHash, query: u32, positions: Positions, items: &[u64]) -> u64 {
+    let start = hash.of_numbers(query.into(), positions.0);
+    items.iter().fold(start, |sum, &item| hash.of_numbers(sum ^ item, 0))
 }

@@ -339,8 +339,53 @@ fn lines_of_a_session_stand_anywhere() {
     let lenient = Reader::new(format.clone()).keep_sessions().lenient(0.5).unwrap();
     let log = lenient.read("log", INTERLEAVED.replace("q,b,1,0", "q,b,1,-1").as_bytes()).unwrap();
     assert_eq!((sessions(&log), log.report.n_skipped()), (vec![expected[0].clone()], 2));
-    let error = read(&format, INTERLEAVED.replace("b,2,0", "b,3,0")).unwrap_err();
-    assert_eq!((error.kind(), error.place().line), (&ErrorKind::Line(Fault::OutOfOrder { next: 2 }), 4));
+    // A gap changes positions, and nothing else.
+    let log = read(&format, INTERLEAVED.replace("b,2,0", "b,3,0")).unwrap();
+    assert_eq!(
+        (sessions(&log), log.counts.positions().iter().collect::<Vec<_>>()),
+        (expected.to_vec(), vec![0, 1, 2])
+    );
+}
+
+/// Lists with gaps and lists that begin later, in any order, are the rows of the same table.
+#[test]
+fn lists_with_gaps_are_read_as_their_rows() {
+    let with = Format::delimited("session=s,query=q,item=i,position=p,click=c").unwrap();
+    let without = Format::delimited("query=q,item=i,position=p,click=c").unwrap();
+    let mut log = "s,q,i,p,c\n".to_owned();
+    let mut rows = Vec::new();
+    for session in 0..400_u64 {
+        // The fifth position is an advertisement; some lists lack others, and some begin later.
+        let lacks = [4, 4, 8, (session % 9), 0][session as usize % 5];
+        for position in (0..8).filter(|position| *position != 4 && *position != lacks) {
+            let row = format!(
+                "s{session},q{},i{},{},{}\n",
+                session % 3,
+                (session + position) % 11,
+                position + 1,
+                u64::from((session * 7 + position) % 9 == 0)
+            );
+            log += &row;
+            rows.push(row);
+        }
+    }
+    let expected = read(&without, log.clone()).unwrap();
+    rows.sort_by_key(|row| {
+        row.bytes().rev().map(u64::from).fold(7, |sum: u64, byte| sum.wrapping_mul(31) ^ byte)
+    });
+    for text in [log, "s,q,i,p,c\n".to_owned() + &rows.concat()] {
+        in_blocks(&with, &text, |log| {
+            let log = log.unwrap();
+            assert_eq!((log.report.sessions, log.report.impressions), (400, expected.report.impressions));
+            assert_eq!((&log.counts, &log.sessions.counts()), (&expected.counts, &expected.counts));
+            let halves = log.sessions.halves().unwrap();
+            assert_eq!(halves[0].counts.merged(&halves[1].counts), expected.counts);
+        });
+    }
+    // A session that begins at its first position again, elsewhere, has shown another list.
+    let again = "s,q,i,p,c\nv,q,a,2,1\nv,q,b,4,0\nw,q,a,2,0\nv,q,a,2,1\nv,q,b,4,0\n";
+    let log = read(&with, again).unwrap();
+    assert_eq!((log.report.sessions, log.report.impressions, log.report.clicks), (3, 5, 2));
 }
 
 /// Texts of a frame that own them.

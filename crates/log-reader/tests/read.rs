@@ -195,28 +195,26 @@ fn lines_of_a_table_make_sessions() {
     assert_eq!(log.counts, read(&lines, TABLE_OF_SESSIONS).unwrap().counts);
     assert!(table_of_sessions().has_sessions() && !lines.has_sessions());
 
-    let out_of_order = |log: &str, next, line, found| {
-        let message = format!(
-            "log:{line}: column 4 (rank): expected position {next} of this session: its list shows every position from the first on, \
-             once, found `{found}`"
-        );
-        let error = read(&table_of_sessions(), log).unwrap_err();
-        assert_eq!(
-            (error.kind(), error.to_string()),
-            (&ErrorKind::Line(Fault::OutOfOrder { next }), message)
-        );
-    };
-    // A position twice, a gap, no first position.
-    out_of_order(&TABLE_OF_SESSIONS.replacen("v1,2", "v1,1", 1), 2, 3, 1);
-    out_of_order(&TABLE_OF_SESSIONS.replacen("v1,2", "v1,3", 1), 2, 3, 3);
-    out_of_order(&TABLE_OF_SESSIONS.replacen("v1,2", "v0,2", 1), 1, 3, 2);
+    let twice = TABLE_OF_SESSIONS.replacen("v1,2", "v1,1", 1);
+    let error = read(&table_of_sessions(), &twice).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::Line(Fault::PositionTwice));
+    let message = "a position of this session on an earlier line: a list shows a position once, found `1`";
+    assert_eq!(error.to_string(), format!("log:3: column 4 (rank): {message}"));
+    // A gap, and a list that begins later.
+    for other in [("v1,2", "v1,3"), ("v1,2", "v0,2")] {
+        let text = TABLE_OF_SESSIONS.replacen(other.0, other.1, 1);
+        let log = read(&table_of_sessions(), &text).unwrap();
+        assert_eq!(log.counts, read(&lines, &text).unwrap().counts, "{other:?}");
+        assert_eq!(log.sessions.counts(), log.counts, "{other:?}");
+    }
     let nameless = TABLE_OF_SESSIONS.replacen(",v2,", ",,", 1);
     let error = read(&table_of_sessions(), &nameless).unwrap_err();
     assert_eq!(error.to_string(), "log:4: column 3 (page): nothing there, found ``");
-    // After a skipped line, the rest of its list is out of order.
+    // The session of the skipped line is unknown: the rest of its list begins later.
     let log = skip(&table_of_sessions(), nameless).unwrap();
-    assert_eq!(log.report.skipped["session out of order"].lines, 1);
+    assert_eq!(log.report.n_skipped(), 1);
     assert_eq!(patterns(&log)[2], ("red".into(), "a b".into(), vec![(0b10, 1)]));
+    assert_eq!(patterns(&log)[3], ("red".into(), "b".into(), vec![(0, 1)]));
 }
 
 /// The name of a session may identify a user.

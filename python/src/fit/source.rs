@@ -154,7 +154,7 @@ pub(super) type Pairs = Vec<(String, String)>;
 /// The columns by key, from a dict or a text.
 pub(super) fn pairs(given: &Bound<'_, PyAny>) -> PyResult<Pairs> {
     if let Ok(dict) = given.cast::<PyDict>() {
-        let pair = |(key, column): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let pair = |(key, column): (Bound<'_, PyAny>, Bound<'_, PyAny>)| -> PyResult<(String, String)> {
             // None leaves a column out.
             Ok((key.extract()?, column.extract::<Option<String>>()?.unwrap_or_default()))
         };

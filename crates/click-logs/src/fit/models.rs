@@ -20,7 +20,7 @@ use super::predict::{List, Prediction, inside};
 use super::users::Users;
 use click_models::Clicks;
 use documents::parameters::Model;
-use log_reader::Id;
+use log_reader::{Id, Positions};
 use row::Predicts;
 pub(crate) use row::{Row, Simulated};
 
@@ -64,13 +64,33 @@ impl Fit {
     /// Probabilities of clicks on a list. `clicks` are the observed clicks; every conditional
     /// probability depends on those above its position.
     pub fn predict(&self, query: Id, items: &[Id], clicks: Clicks, out: &mut Prediction) {
+        let known = self.query(query).map(|query| query.positions);
+        let positions = known.filter(|positions| positions.len() >= items.len());
+        self.predict_at(
+            query,
+            items,
+            positions.unwrap_or_else(|| Positions::first(items.len())),
+            clicks,
+            out,
+        );
+    }
+
+    /// The same of a list whose items stand at these positions, as many as there are items.
+    pub fn predict_at(
+        &self,
+        query: Id,
+        items: &[Id],
+        positions: Positions,
+        clicks: Clicks,
+        out: &mut Prediction,
+    ) {
         out.conditional.clear();
         out.marginal.clear();
         let known = self.query(query);
         match row(self.model()).predicts {
             Predicts::Alone(click) => {
                 let probability = |(position, &item)| inside(click(self, known, item, position));
-                out.conditional.extend(items.iter().enumerate().map(probability));
+                out.conditional.extend(positions.iter().zip(items).map(probability));
                 out.marginal.extend_from_slice(&out.conditional);
             }
             Predicts::Lists(predict) => predict(&List { fit: self, known, items, clicks }, out),

@@ -56,7 +56,7 @@ struct Held<'a> {
 /// A line of a list.
 #[derive(Debug, Clone, Copy)]
 struct Line<'a> {
-    position: u8,
+    position: usize,
     /// The 1-based line of its file.
     in_file: u64,
     held: Held<'a>,
@@ -99,7 +99,8 @@ impl<'a> Closing<'a> {
     fn close(&self, runs: &[Held<'_>], batches: &mut Batches<'_>, report: &mut ThreadReport) {
         for mut of_key in runs.chunk_by(|a, b| a.run.key == b.run.key) {
             while !of_key.is_empty() {
-                let starts = |run: &Run| run.len > 0 && run.first == 0;
+                let lowest = of_key.iter().flat_map(|held| held.run.positions.iter().next()).min();
+                let starts = |run: &Run| lowest.is_some() && run.positions.iter().next() == lowest;
                 // The next list starts where the first position comes again.
                 let again = (1..of_key.len()).find(|&place| {
                     let [before, run] = [place - 1, place].map(|place| of_key[place].run);
@@ -117,33 +118,40 @@ impl<'a> Closing<'a> {
     /// Ends a list.
     fn list(&self, runs: &[Held<'_>], batches: &mut Batches<'_>, report: &mut ThreadReport) {
         // The usual case.
-        if let &[Held { run: run @ &Run { first: 0, len: 1.., .. }, thread, .. }] = runs
+        if let &[Held { run, thread, .. }] = runs
+            && !run.positions.is_empty()
             && self.open[thread].logged.is_none()
         {
-            let items = &self.open[thread].items[run.start..][..usize::from(run.len)];
-            batches.session(&ShownList::plain(run.query, items, run.clicks, run.spot.at), true);
+            let items = &self.open[thread].items[run.start..][..run.positions.len()];
+            let list = ShownList::plain(run.query, items, run.clicks, run.spot.at);
+            batches.session(&list.at(run.positions), true);
             return;
         }
-        let mut at_fault = runs.iter().any(|held| held.run.len == 0);
+        let lost = runs.iter().any(|held| held.run.positions.is_empty());
+        let mut at_fault = lost;
         let mut lines: Vec<Line<'_>> = Vec::new();
         for &held in runs {
             // A run has at most 64 lines.
-            lines.extend((0..held.run.len).map(|number| Line {
-                position: held.run.first + number,
-                in_file: held.run.spot.line + u64::from(number),
+            lines.extend(held.run.positions.iter().enumerate().map(|(number, position)| Line {
+                position,
+                in_file: held.run.spot.line + number as u64,
                 held,
-                number: number.into(),
+                number,
             }));
         }
         lines.sort_by_key(|line| (line.position, line.held.run.spot.file, line.in_file));
         let mut next = 0;
         lines.retain(|&line| {
-            let fits = usize::from(line.position) == next;
+            // The position of a line that was skipped is unknown: it may be that of any gap.
+            let fits = line.position == next || line.position > next && !lost;
             if fits {
-                next += 1;
+                next = line.position + 1;
             } else {
                 at_fault = true;
-                self.at_fault(line, POSITION, Fault::OutOfOrder { next: self.meaning.named(next) }, report);
+                let twice = line.position < next;
+                let next = self.meaning.named(next);
+                let fault = if twice { Fault::PositionTwice } else { Fault::OutOfOrder { next } };
+                self.at_fault(line, POSITION, fault, report);
             }
             fits
         });
@@ -157,11 +165,14 @@ impl<'a> Closing<'a> {
             self.at_fault(lines[number], role, fault, report);
             lines.truncate(number);
         }
-        if let ([_, ..], Some(first)) = (lines.as_slice(), runs.iter().find(|held| held.run.len > 0)) {
+        if let ([_, ..], Some(first)) =
+            (lines.as_slice(), runs.iter().find(|held| !held.run.positions.is_empty()))
+        {
             let items: Vec<Id> =
                 lines.iter().map(|line| self.open[line.held.thread].items[line.place()]).collect();
-            let clicks = lines.iter().fold(0, |clicks, &line| clicks | line.clicked() << line.position);
-            let list = ShownList::plain(first.run.query, &items, clicks, first.run.spot.at);
+            let clicks = (0..).zip(&lines).fold(0, |clicks, (place, line)| clicks | line.clicked() << place);
+            let positions = lines.iter().map(|line| line.position).collect();
+            let list = ShownList::plain(first.run.query, &items, clicks, first.run.spot.at).at(positions);
             let list = match self.open[first.thread].logged.as_ref().map(|logged| logged.runs[first.number]) {
                 Some(of) => propensities.with(list.of(of.user, of.session)),
                 None => list,
@@ -198,7 +209,7 @@ impl<'a> Closing<'a> {
         let run = line.held.run;
         let logged = self.open[line.held.thread].logged.as_ref();
         let (column, text) = if role < READ {
-            (run.column as usize, self.meaning.named(line.position.into()).to_string())
+            (run.column as usize, self.meaning.named(line.position).to_string())
         } else {
             let place = logged.and_then(|logged| logged.place(line.held.number, role));
             // A user is not shown.
@@ -228,7 +239,8 @@ impl<'a> Closing<'a> {
 fn unfinished(runs: &[Held<'_>]) -> Vec<ListKey> {
     let of_key = runs.chunk_by(|a, b| a.run.key == b.run.key);
     let follows = |before: Option<&Held<'_>>, run: &Run| {
-        run.len > 0 && (run.first == 0 || before.is_some_and(|before| before.run.continues(run.spot)))
+        run.is_first()
+            || !run.positions.is_empty() && before.is_some_and(|before| before.run.continues(run.spot))
     };
     let stands_apart = |runs: &&[Held<'_>]| {
         let mut before = None;

@@ -43,7 +43,9 @@ impl Reader {
     ///
     /// A list whose lines stand together is handed over at once, and only 8 bytes of it are kept.
     /// If lines of a list stand apart, `inputs` is called a second time, with 1 in place of 0: the
-    /// log is then read again, with new receivers and with these lists in memory until its end.
+    /// log is then read again, with new receivers and with these lists in memory until its end. So
+    /// it is if the log leaves a position out: users do not have it, and the positions of the lists
+    /// that are handed over are the places among those that the log shows.
     ///
     /// # Errors
     ///
@@ -96,14 +98,16 @@ impl Reader {
             let message = "positions cannot be limited: propensities are of whole lists";
             return Err(Error::of(ErrorKind::Settings, "", message).into());
         }
-        let (mut ids, mut held) = (ids, None);
+        let (mut ids, mut held, mut positions) = (ids, None, None);
         let mut pass = 0;
         loop {
             let receivers = Receivers { make: &receiver, done: Mutex::default() };
-            let collector = self.collector(ids).handing(Handing::new(&receivers, held));
+            let collector = self.collector(ids).handing(Handing::new(&receivers, held, positions));
             let (report, logged) = read(&collector, pass)?;
             held = collector.lists().and_then(|lists| lists.to_hold(collector.hash));
-            if held.is_some() {
+            let found = collector.lists().and_then(Handing::new_positions);
+            if held.is_some() || found.is_some() {
+                positions = positions.or(found);
                 (ids, pass) = (collector.into_ids(), pass + 1);
                 continue;
             }

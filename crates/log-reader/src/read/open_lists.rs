@@ -2,11 +2,12 @@
 //!
 //! A warehouse exports rows in any order, in several files. So the lists of a log are open until
 //! its last line is read, in one table for all threads and files. A session of n lines takes about
-//! 80 + 8 n bytes in it, if its lines stand together. Names of sessions are kept as 128 bits of
+//! 90 + 8 n bytes in it, if its lines stand together. Names of sessions are kept as 128 bits of
 //! hash.
 //!
-//! A list shows every position from the first on once; lines that do not fit are faults. A session
-//! that starts from the first position again, elsewhere in the log, has shown another list.
+//! A list shows a position once; a second line of it is a fault. A list may begin later and leave
+//! gaps, such as the places of ads. A session that starts from its first position again, elsewhere
+//! in the log, has shown another list.
 //!
 //! If lists are handed over ([`Reader::read_lists`](crate::Reader::read_lists)), a list whose lines
 //! stand together ends with the line after it, and only its key stays. If a line of it turns up
@@ -14,6 +15,7 @@
 
 use crate::collect::Batches;
 use crate::columns::{POSITION, Places};
+use crate::counts::Positions;
 use crate::keys::ListKey;
 use crate::lists::ShownList;
 use crate::logged::{LoggedRow, Propensities};
@@ -42,14 +44,18 @@ pub(super) struct Run {
     pub(super) clicks: u64,
     /// 1-based column of positions.
     pub(super) column: u32,
-    pub(super) first: u8,
-    pub(super) len: u8,
+    pub(super) positions: Positions,
 }
 
 impl Run {
     /// Whether a line follows its last one.
     pub(super) fn continues(&self, spot: Spot) -> bool {
-        self.spot.file == spot.file && self.spot.line + u64::from(self.len) == spot.line
+        self.spot.file == spot.file && self.spot.line + self.positions.len() as u64 == spot.line
+    }
+
+    /// Whether it is the beginning of a list that begins at the first position.
+    pub(super) fn is_first(&self) -> bool {
+        self.positions.contains(0)
     }
 }
 
@@ -97,11 +103,14 @@ impl OpenLists {
     #[inline]
     fn extend(&mut self, key: ListKey, shown: &Shown, spot: Spot) -> bool {
         let last = self.runs.last_mut().filter(|run| {
-            run.key == key && run.len > 0 && run.continues(spot) && run.first + run.len == shown.position
+            run.key == key
+                && !run.positions.is_empty()
+                && run.positions.0 >> shown.position == 0
+                && run.continues(spot)
         });
         let Some(run) = last else { return false };
-        run.clicks |= shown.clicks.min(1) << run.len;
-        run.len += 1;
+        run.clicks |= shown.clicks.min(1) << run.positions.len();
+        run.positions.0 |= 1 << shown.position;
         self.items.push(shown.item);
         true
     }
@@ -115,8 +124,7 @@ impl OpenLists {
             start: self.items.len() - 1,
             clicks: shown.clicks.min(1),
             column: u32::try_from(column).unwrap_or(0),
-            first: shown.position,
-            len: 1,
+            positions: Positions(1 << shown.position),
         });
     }
 
@@ -124,7 +132,15 @@ impl OpenLists {
     pub(crate) fn skip(&mut self, key: ListKey, spot: Spot, batches: &mut Batches<'_>) {
         self.hand_over(key, spot, batches);
         let (start, query) = (self.items.len(), Id(0));
-        self.runs.push(Run { key, query, spot, start, clicks: 0, column: 0, first: 0, len: 0 });
+        self.runs.push(Run {
+            key,
+            query,
+            spot,
+            start,
+            clicks: 0,
+            column: 0,
+            positions: Positions::default(),
+        });
         if batches.lists.is_some() {
             let run = LoggedRun { user: None, session: None, file: 0 };
             self.logged.get_or_insert_default().runs.push(run);
@@ -170,8 +186,7 @@ impl OpenLists {
         let [.., before, run] = self.runs.as_slice() else { return };
         let joins = |run: &Run, key: ListKey, spot: Spot| run.key == key && run.continues(spot);
         if self.runs.len() - 1 <= logged.first
-            || run.first > 0
-            || run.len == 0
+            || !run.is_first()
             || joins(before, run.key, run.spot)
             || joins(run, next, at)
             || batches.lists.as_ref().is_none_or(|lists| lists.is_held(run.key))
@@ -179,12 +194,13 @@ impl OpenLists {
             return;
         }
         let (start, key, number) = (run.start, run.key, self.runs.len() - 1);
-        let propensities = logged.propensities(start, usize::from(run.len));
+        let propensities = logged.propensities(start, run.positions.len());
         if propensities.fault().is_some() {
             return;
         }
         let of = logged.runs[number];
-        let list = ShownList::plain(run.query, &self.items[start..], run.clicks, run.spot.at);
+        let list =
+            ShownList::plain(run.query, &self.items[start..], run.clicks, run.spot.at).at(run.positions);
         batches.session(&propensities.with(list.of(of.user, of.session)), true);
         if let Some(lists) = &mut batches.lists {
             lists.note(key);

@@ -27,7 +27,7 @@ pub struct Session {
     pub place: u32,
     /// The index of its list among [`QuerySessions::lists`].
     pub list: usize,
-    /// The clicked positions of the list.
+    /// The clicked items of the list, from the top.
     pub clicks: Clicks,
     /// The group of its user, below [`GROUPS`](crate::GROUPS); 0 if lists were not handed over
     /// while the log was read ([`Reader::read_lists`](crate::Reader::read_lists)).
@@ -273,7 +273,7 @@ impl Sessions {
             });
             self.patterns.extend(patterns);
             if n_kept > before {
-                self.push_items(list.items.iter().copied(), (n_kept - before) as usize);
+                self.push_items(list.items_at(), (n_kept - before) as usize);
             }
         }
         self.order.extend(

@@ -32,7 +32,9 @@ pub(super) fn predicted(
             for (query, predicted) in Grouped::differing(queries).zip(predicted) {
                 let lists = sessions.query(query.query).into_iter().flat_map(|query| query.lists());
                 for (place, list) in lists.enumerate().filter(|(place, _)| query.parts[*place] == part) {
-                    fit.predict(query.query, list.items(), Clicks::new(list.items().len()), &mut prediction);
+                    let (items, positions) = (list.items(), list.positions());
+                    let clicks = Clicks::new(items.len());
+                    fit.predict_at(query.query, items, positions, clicks, &mut prediction);
                     predicted[place] = prediction.marginal.iter().sum();
                 }
             }

@@ -59,7 +59,8 @@ impl SecondHalf {
         let mut prediction = Prediction::default();
         for query in second.queries() {
             for list in query.lists() {
-                fit.predict(query.id(), list.items(), Clicks::new(list.items().len()), &mut prediction);
+                let (items, positions) = (list.items(), list.positions());
+                fit.predict_at(query.id(), items, positions, Clicks::new(items.len()), &mut prediction);
                 let expected: f64 = prediction.marginal.iter().sum();
                 let of_list: f64 = prediction.marginal.iter().map(|p| p * (1.0 - p)).sum();
                 for pattern in list.patterns() {
