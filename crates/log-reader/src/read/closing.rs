@@ -99,7 +99,7 @@ impl<'a> Closing<'a> {
     fn close(&self, runs: &[Held<'_>], batches: &mut Batches<'_>, report: &mut ThreadReport) {
         for mut of_key in runs.chunk_by(|a, b| a.run.key == b.run.key) {
             while !of_key.is_empty() {
-                let lowest = of_key.iter().flat_map(|held| held.run.positions.iter().next()).min();
+                let lowest = of_key.iter().filter_map(|held| held.run.positions.iter().next()).min();
                 let starts = |run: &Run| lowest.is_some() && run.positions.iter().next() == lowest;
                 // The next list starts where the first position comes again.
                 let again = (1..of_key.len()).find(|&place| {
