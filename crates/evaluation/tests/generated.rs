@@ -155,10 +155,10 @@ fn a_log_of_clicks_alone_is_refused() {
     of.log = of.log.lines().filter(is_clicked).map(|line| format!("{line}\n")).collect();
     let ids = Ids::new();
     let ranking = Ranking::read("ranking.csv", of.ranking.as_bytes()).unwrap();
-    let question = Question::new(ranking, None, &ids).unwrap();
     let columns = "user=user,query=query,item=item,position=position,click=click,propensity=p";
     let inputs = |_| Ok::<_, Error>(vec![Input::stream("log.csv", of.log.as_bytes())]);
     let reader = Reader::new(Format::delimited(columns).unwrap());
+    let question = Question::new(ranking, reader.format(), None, &ids).unwrap();
     let read = reader.read_lists(ids, inputs, || question.tally()).unwrap();
     let refused = Evaluation::new(&question, read, &[], |_| true).unwrap_err();
     assert!(refused.to_string().contains("only what was clicked"), "{refused}");

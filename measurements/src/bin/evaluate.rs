@@ -102,7 +102,8 @@ fn evaluated(of: &Generated, models: &[Model]) -> Result<Evaluation, Box<dyn std
     let reader = Reader::new(Format::delimited(COLUMNS)?);
     let reader = if models.is_empty() { reader } else { reader.keep_sessions() };
     let ids = Ids::new();
-    let question = Question::new(Ranking::read("ranking.csv", of.ranking.as_bytes())?, None, &ids)?;
+    let ranking = Ranking::read("ranking.csv", of.ranking.as_bytes())?;
+    let question = Question::new(ranking, reader.format(), None, &ids)?;
     let inputs = |_| Ok::<_, Error>(vec![Input::stream("log.csv", of.log.as_bytes())]);
     let read = reader.read_lists(ids, inputs, || question.tally())?;
     Ok(Evaluation::new(&question, read, models, |_| true)?)
