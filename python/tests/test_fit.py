@@ -284,6 +284,7 @@ def with_value(name, row, value):
         (changed(p=["one"] * 9000), "log: row 0, column `p`: expected a whole number, found `one`"),
         (changed(p=[1]), "column `p` has 1 rows and column `q` has 9000"),
         ({name: [] for name in LOG}, "no row to read"),
+        (changed(c=np.zeros(9000, "M8[s]")), "row 0, column `c`: expected a whole number"),
         ({"q": ["a"], "i": [1], "p": [1]}, "no column `c`"),
     ],
 )
@@ -295,7 +296,7 @@ def test_what_is_no_log_has_its_place(log, message):
 @pytest.mark.parametrize(
     ("log", "message"),
     [
-        (changed(c=np.zeros(9000, "M8[s]")), "column `c` has type datetime64"),
+        (changed(c=np.zeros(9000, "m8[s]")), "column `c` has type timedelta64"),
         (changed(c=np.zeros(9000, complex)), "column `c` has type complex128"),
         (changed(i=np.zeros((9000, 2))), "column `i` has 2 dimensions"),
         (with_value("q", 4, b"shoes"), "row 4, column `q`: expected a text or a whole number, found bytes"),
