@@ -343,13 +343,13 @@ impl<'a> Deciding<'a> {
             };
             (0..n_draws).map(of_draw).collect()
         };
-        // The clicks of a fit are known for all queries. So the sample tells only how far those of
-        // drawn users differ from them (a difference estimator; Särndal, Swensson, Wretman 1992).
+        // The log's clicks are known for all queries. So the sample tells only how far those of drawn
+        // users differ from them (a difference estimator; Särndal, Swensson, Wretman 1992).
         let [fitted_clicks, observed] = queries.clicks_of_all;
-        let of_fit: Vec<f64> = queries.queries.iter().map(|query| query.fitted_clicks(users.fit())).collect();
+        let of_log: Vec<f64> = queries.queries.iter().map(LoggedQuery::observed).collect();
         let today = together(|draws| &draws.today).into_iter().zip(&drawn_shares).map(|(today, shares)| {
-            let of_sample: f64 = shares.iter().zip(&of_fit).map(|(share, clicks)| share * clicks).sum();
-            (today + fitted_clicks - of_sample).max(0.0)
+            let of_sample: f64 = shares.iter().zip(&of_log).map(|(share, clicks)| share * clicks).sum();
+            (today + observed - of_sample).max(0.0)
         });
         let all = Finding {
             today: Interval::of_draws(&today.collect::<Vec<f64>>()),

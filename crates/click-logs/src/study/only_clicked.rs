@@ -2,11 +2,10 @@
 //!
 //! In a table of rows every impression then has a click. In a table of counts the cells without a
 //! click are missing: of any cells with `n` impressions, `f1` of them with one click and `f2` with
-//! two, at least `(n - 1)/n f1^2 / (2 f2)` are expected without any.
+//! two, at least `(n - 1)/n f1^2 / (2 f2)` are expected without any. Complexity: O(cells).
 //!
-//! Reference: Chao, *Nonparametric estimation of the number of classes in a population*,
-//! Scandinavian Journal of Statistics 11, 1984, in the form without bias that is defined for `f2 =
-//! 0`. Deviations: the factor `(n - 1)/n` of each cell. Complexity: O(cells).
+//! Reference: Chao, *Nonparametric estimation of the number of classes in a population*, Scandinavian
+//! Journal of Statistics 11, 1984, in its form without bias. Deviations: the factor of each cell.
 
 use log_reader::{Cell, Counts};
 
