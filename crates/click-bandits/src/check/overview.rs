@@ -60,7 +60,7 @@ impl fmt::Display for Overview<'_> {
         for entry in experiment.policies() {
             let policy = entry.spec.to_string();
             let settings = Experiment::settings(entry).into_iter();
-            let used: String = settings.map(|(key, value)| format!("  {key} = {value}")).collect();
+            let used = settings.map(|(key, value)| format!("  {key} = {value}")).collect::<Vec<_>>().concat();
             if policy == entry.label {
                 writeln!(f, "  policy  {policy}{used}")?;
             } else {

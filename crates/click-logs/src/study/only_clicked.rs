@@ -4,8 +4,8 @@
 //! click are missing: of any cells with `n` impressions, `f1` of them with one click and `f2` with
 //! two, at least `(n - 1)/n f1^2 / (2 f2)` are expected without any. Complexity: O(cells).
 //!
-//! Reference: Chao, *Nonparametric estimation of the number of classes in a population*, Scandinavian
-//! Journal of Statistics 11, 1984, in its form without bias. Deviations: the factor of each cell.
+//! Reference: Chao, *Nonparametric estimation of the number of classes*, Scandinavian Journal of
+//! Statistics 11, 1984, in its form without bias. Deviations: the factor of each cell.
 
 use log_reader::{Cell, Counts};
 
