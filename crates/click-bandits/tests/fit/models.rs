@@ -198,7 +198,7 @@ fn all_models_are_compared_and_the_best_is_simulated() {
     let scores = table(&out.join("comparison.csv"));
     let models: Vec<&str> =
         scores.iter().filter(|row| row["rank"] == "all").map(|row| row["model"].as_str()).collect();
-    assert_eq!(models.len(), 11, "{models:?}");
+    assert_eq!(models.len(), 10, "{models:?}");
     let place = |name: &str| models.iter().position(|model| *model == name).unwrap();
     assert!(["pbm", "cascade", "ctr-rank", "ctr-global"].iter().all(|other| place("dcm") < place(other)));
 
