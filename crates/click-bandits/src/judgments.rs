@@ -133,7 +133,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     match beside {
         Some(beside) => {
-            beside.write(|out| Ok(out.write_all(file(JudgmentForm::Topics)?.text.as_bytes())?))?
+            beside.write(|out| Ok(out.write_all(file(JudgmentForm::Topics)?.text.as_bytes())?))?;
         }
         None if is_trec => terminal::tell(&"queries are numbered: --as topics writes their words"),
         None => {}

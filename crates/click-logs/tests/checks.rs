@@ -143,8 +143,11 @@ fn honest_logs_have_no_faults() {
         for noise in [0.1, 1.0] {
             let mut checks = checked(&sessions(kind, noise, 1.0, &mut rng(seed)));
             assert!(checks.in_order && checks.second_half.is_some() && checks.repeats.is_some());
-            // A search that does not end is a fault of the fit: user browsing, of other users.
-            assert!(checks.not_converged.iter().all(|model| *model == Model::Ubm && kind != "ubm"));
+            // The search for the prior may not end for models of other users, and for user browsing
+            // not even on its own.
+            let unfinished = &checks.not_converged;
+            let is_known = |model: &Model| model.name() != kind || *model == Model::Ubm;
+            assert!(unfinished.iter().all(is_known), "{kind} {noise} {unfinished:?}");
             checks.not_converged.clear();
             assert_eq!(checks.sentences(LIMIT), [""; 0], "{kind} {noise}");
         }

@@ -254,7 +254,8 @@ impl UbiLines<'_> {
     ) -> Result<(), LineFault> {
         let item = batches.id(event.object.as_bytes()).map_err(|fault| event.lost(fault))?;
         let &Event { query, ordinal, is_click, .. } = event;
-        let application = document.application.as_ref().map_or(0, |name| unit_hash(name.0.as_bytes()) as u16);
+        let hash = document.application.as_ref().map_or(0, |name| unit_hash(name.0.as_bytes()));
+        let application = u16::try_from(hash >> 48).unwrap_or(0);
         let seen = Seen { item, ordinal, is_click, user: None, application };
         let mut day = [b'?'; 10];
         let time = document.timestamp.as_ref().map(|time| time.0.as_bytes());

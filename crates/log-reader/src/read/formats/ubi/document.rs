@@ -189,11 +189,14 @@ pub(super) fn each<'a, T: Deserialize<'a>>(
             _ => return take(&serde_json::from_str(text).map_err(|error| not_json(text, &error))?),
         }
     };
-    all.iter().map(take).fold(Ok(()), |first, taken| match (first, taken) {
-        (Err(mut fault), Err(more)) => {
-            fault.lost.add(more.lost);
-            Err(fault)
+    // A fault in one document leaves the others of its line.
+    let mut first: Result<(), LineFault> = Ok(());
+    for document in &all {
+        match (&mut first, take(document)) {
+            (Err(fault), Err(more)) => fault.lost.add(more.lost),
+            (Ok(()), taken) => first = taken,
+            (Err(_), Ok(())) => {}
         }
-        (first, taken) => first.and(taken),
-    })
+    }
+    first
 }
