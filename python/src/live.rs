@@ -177,7 +177,7 @@ struct State {
     names: Vec<Option<(Handle, Name)>>,
     /// Also of items that were forgotten, until another one has their place.
     handles: BTreeMap<Name, Handle>,
-    /// Of the log that a policy which sees who asks began with.
+    /// The names of the log with which a policy that sees who asks began.
     users: Arc<UserNames>,
 }
 

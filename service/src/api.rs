@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What a client sends as an object. Serde would also take an array of its fields, in their order.
+/// A value that a client sends as an object. Serde would also take an array of its fields, in
+/// their order.
 #[derive(Debug, Clone)]
 pub struct Object<T>(pub T);
 

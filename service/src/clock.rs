@@ -45,8 +45,8 @@ impl Clock {
         self.tick = tick;
     }
 
-    /// The time of a turn, in milliseconds since 1970, which never goes back. A jump of the machine's
-    /// clock is logged.
+    /// The time of a turn, in milliseconds since 1970, which never goes back. A jump of the
+    /// machine's clock is logged.
     pub fn turn(&mut self, tick: Instant, machine: u64, database: Option<u64>, last_event: u64) -> u64 {
         self.tick(tick);
         let steady = self.start.saturating_add(u64::try_from(self.since.as_millis()).unwrap_or(u64::MAX));

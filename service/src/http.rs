@@ -104,7 +104,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// What checks a route: its name among the counters, and its role.
+/// The state, a route's name among the counters, and its role.
 type Guard = (Arc<App>, &'static str, Option<Role>);
 
 /// Checks the token, and measures.
@@ -140,7 +140,8 @@ fn authorise(tokens: &Tokens, role: Option<Role>, request: &Request) -> Result<(
 trait Work: DeserializeOwned + Send + 'static {
     type Answer: Serialize + Send + 'static;
 
-    /// What contradicts the description and can be read: an array of such bodies is refused whole.
+    /// The fault of a body that can be read and contradicts the description. An array with one is
+    /// refused whole.
     fn fault(&self) -> Option<[&'static str; 2]> {
         None
     }

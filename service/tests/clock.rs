@@ -85,7 +85,7 @@ fn jump(directory: &Path, offset: &str) {
     std::fs::rename(directory.join("new"), directory.join("time")).unwrap();
 }
 
-/// What is open before jumps of its clock stays open, and counts.
+/// A decision that is open before jumps of the server's clock stays open, and counts.
 fn nothing_happens(server: &Server, directory: &Path) {
     for (n, offset) in ["+2h", "+0", "-2h", "+8d", "-8d", "+0"].into_iter().enumerate() {
         let [old, new] = ["old", "new"].map(|which| format!("{which}{n}"));

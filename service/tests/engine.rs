@@ -710,8 +710,8 @@ fn decisions_and_answers_count_once() {
     });
 }
 
-/// Whoever has to leave before the end of `wait` is closed first, by an event, so that the displays
-/// count, here and wherever the events are repeated. Names that left are known.
+/// A decision that has to leave before the end of `wait` is closed first, by an event, so that its
+/// displays count, here and wherever the events are repeated. Names that left are known.
 #[test]
 fn what_has_to_leave_is_closed_first() {
     for template in [template("keep = 3\nwait = 3600"), for_users("keep = 3")] {

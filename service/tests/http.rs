@@ -252,7 +252,8 @@ fn names_that_are_not_known_are_listed_and_the_others_are_used() {
     let (status, none) = ask(json!({ "id": "3", "only": ["zz"] }));
     assert_eq!((status, &none["unknown"], names(&none).len()), (200, &json!(["zz"]), 0));
     assert_eq!(ask(json!({ "id": "4", "only": ["a"] })).1.get("unknown"), None);
-    // The same request has the same answer, whatever the order of its items and whatever came since.
+    // The same request has the same answer, whatever the order of its items and whatever came
+    // since.
     server.send("PUT", "/v1/items/zz", "", b"");
     assert_eq!(ask(only), first);
     assert_eq!(ask(json!({ "id": "1", "only": ["a", "yy", "zz", "b", "b"], "positions": 3 })), first);

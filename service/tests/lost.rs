@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// Few events between snapshots, so that there are some of events that are lost.
 const LIMITS: &str = "[limits]\nsnapshot-events = 10\nqueries = 2";
 
-/// What clients were told: the list of each decision.
+/// The list of each decision, as clients got it.
 type Lists = BTreeMap<String, Value>;
 
 /// Decides, and answers at another server.
@@ -125,7 +125,7 @@ fn rows_that_are_deleted_under_servers_are_missed() {
         assert_eq!(metric(server, "clickbandits_events_lost_total"), 33);
     }
     agree(&servers, &directories, &database.url(), &lists);
-    // What clients ask again is decided again.
+    // Requests that are made again are decided again.
     use_servers(&servers, 20..60, &mut lists);
     std::thread::sleep(Duration::from_secs(1));
     agree(&servers, &directories, &database.url(), &lists);

@@ -1,5 +1,5 @@
-//! What `openapi.json` says holds: schemathesis makes requests from it, those that it allows and
-//! those that it does not, with each token. Where it cannot be installed, that is said.
+//! The server keeps to `openapi.json`: schemathesis makes requests from it, allowed ones and
+//! others, with each token. Where it cannot be installed, the test says so.
 
 use crate::server::{Server, one_item_config};
 use std::io::Write as _;

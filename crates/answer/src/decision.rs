@@ -343,8 +343,8 @@ impl<'a> Deciding<'a> {
             };
             (0..n_draws).map(of_draw).collect()
         };
-        // The log's clicks are known for all queries. So the sample tells only how far those of drawn
-        // users differ from them (a difference estimator; Särndal, Swensson, Wretman 1992).
+        // The log's clicks are known for all queries. So the sample tells only how far those of
+        // drawn users differ from them (a difference estimator; Särndal, Swensson, Wretman 1992).
         let [fitted_clicks, observed] = queries.clicks_of_all;
         let of_log: Vec<f64> = queries.queries.iter().map(LoggedQuery::observed).collect();
         let today = together(|draws| &draws.today).into_iter().zip(&drawn_shares).map(|(today, shares)| {

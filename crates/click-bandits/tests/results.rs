@@ -144,7 +144,7 @@ fn output_that_its_reader_closes_ends_the_program_by_sigpipe() {
         let error = String::from_utf8_lossy(&output.stderr);
         assert_eq!((output.status.signal(), &*error), (Some(13), ""), "{arguments:?}");
     }
-    // What goes to files is there, whatever standard output takes.
+    // The files are complete, however much standard output takes.
     assert!(dir.path().join("out/result.json").is_file());
 }
 

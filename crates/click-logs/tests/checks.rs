@@ -322,7 +322,7 @@ fn rows_and_counts(impressions: u64, seed: u64) -> [Vec<String>; 2] {
     [rows, counts]
 }
 
-/// What was shown and not clicked is missing from tables of rows and of counts, and from no honest
+/// Impressions without a click are missing from tables of rows and of counts, and from no honest
 /// log, however small. 400 honest logs: 1 % of false alarms would show as none once in 50.
 #[test]
 fn a_log_of_clicks_alone_is_told_and_no_honest_one() {

@@ -218,8 +218,8 @@ fn the_model_that_made_a_log_fits_it_best() {
         }
     };
     // The UBM contains the PBM and the cascade; the SDBN contains the cascade, and has nearly the
-    // freedom of the DCM. DBN and CCM contain the cascade, and lists of three positions are too short
-    // to tell them from the others.
+    // freedom of the DCM. DBN and CCM contain the cascade, and lists of three positions are too
+    // short to tell them from the others.
     check(
         session_log(&[pbm_users()], 25_000, &mut rng(5)),
         Model::Pbm,

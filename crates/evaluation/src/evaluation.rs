@@ -81,7 +81,7 @@ pub enum EvaluationError {
     /// Values of clicks that do not fit.
     #[error("the values of clicks: expected {0} numbers of at least 0, one for each position")]
     Values(usize),
-    /// What was shown and not clicked is missing from the log.
+    /// The log lacks the impressions that were not clicked.
     #[error("no answer: {ONLY_CLICKED}")]
     OnlyClicked,
     /// The ranking has no query of the log.

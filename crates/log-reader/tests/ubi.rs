@@ -473,8 +473,8 @@ fn clicks_are_handed_over_with_their_team() {
 }
 
 /// The sample of `OpenSearch`'s own tests, if it is there. Of the 84 queries of its front end 75
-/// have one list in all documents with hits, 6 have none, and 3 differ; 67 impressions and 20 clicks
-/// have neither a document nor words. All numbers were counted by another program.
+/// have one list in all documents with hits, 6 have none, and 3 differ; 67 impressions and 20
+/// clicks have neither a document nor words. All numbers were counted by another program.
 #[test]
 fn the_public_sample_is_read_whole() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/ubi/opensearch_esci.ndjson.gz");

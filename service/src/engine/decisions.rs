@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 /// The names that are known of those that have left, if `keep` is smaller.
 const REMEMBERED: usize = 1_000_000;
 
-/// What is known of the request for a list, so that the same request has the same answer.
+/// The request for a list, as far as it determines the answer: the same request has the same one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Asked {
     /// Of what determined the list; none if it was shown without asking, or by an older version.
@@ -150,7 +150,7 @@ impl Decisions {
         Some((number, self.get(number)?))
     }
 
-    /// What is known of the requests, in order.
+    /// The requests of the open decisions, in order.
     pub(crate) fn asked(&self) -> Vec<&Asked> {
         self.open.iter().map(|open| &open.asked).collect()
     }

@@ -20,7 +20,8 @@ pub struct Fit {
     /// rates.
     pub attractions: Attractions,
     /// Parameters of positions in the order of [`Model::places`]: examination of the PBM and the
-    /// UBM, probabilities of leaving of the DCM, click-through rates. NaN at positions without impressions, of the site or of the query.
+    /// UBM, probabilities of leaving of the DCM, click-through rates. NaN at positions without
+    /// impressions, of the site or of the query.
     pub positions: Scoped,
     /// Probability of leaving satisfied after a click, one per item for every query.
     pub satisfaction: Vec<Vec<Estimate>>,

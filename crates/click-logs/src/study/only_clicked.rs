@@ -9,7 +9,8 @@
 
 use log_reader::{Cell, Counts};
 
-/// Fewer impressions may all be clicked: at a rate of 1/2, so many are in one log of 1,000.
+/// Fewer impressions may all be clicked: at a rate of 1/2, all of this number are in one log of
+/// 1,000.
 const FEWEST: u64 = 10;
 /// With this many expected, a log has a cell without a click, but for one log in 20,000.
 const EXPECTED: f64 = 10.0;

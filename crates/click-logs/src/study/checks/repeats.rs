@@ -99,7 +99,7 @@ impl Sums {
     }
 }
 
-/// What a window finds.
+/// The findings of a window.
 #[derive(Debug, Clone, Copy, Default)]
 struct Found {
     /// Equal sessions, near against farther away.
