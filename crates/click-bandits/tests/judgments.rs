@@ -1,6 +1,7 @@
 //! `judgments`: ratings by hand, the form of every file, and names that a form cannot have.
 
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -168,7 +169,9 @@ fn grades_and_topics_are_those_of_a_query() {
     let mut counts = "query,item,position,clicks,impressions\n".to_owned();
     for (query, clicks) in [("a brand", [1600, 960, 480, 160]), ("long tail", [120, 72, 36, 12])] {
         for (item, clicks) in clicks.iter().enumerate() {
-            counts += &format!("{query},i{item},1,{clicks},2000\n{query},i{item},2,{},2000\n", clicks / 2);
+            for (position, clicks) in [(1, *clicks), (2, clicks / 2)] {
+                writeln!(counts, "{query},i{item},{position},{clicks},2000").unwrap();
+            }
         }
     }
     let dir = fit(top.path(), &counts);

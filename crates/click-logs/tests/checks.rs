@@ -248,7 +248,7 @@ fn parts_that_stand_twice_are_found() {
             let checks = checked_for_repeats(&[&log, more].concat());
             let again = checks.repeats.as_ref().unwrap().again.unwrap();
             assert_eq!(again.later as usize, later, "{kind}");
-            assert!(again.sessions as usize <= more.len(), "{kind}");
+            assert!(again.sessions <= more.len() as u64, "{kind}");
             assert!(checks.sentences(LIMIT).iter().any(|sentence| sentence.contains("is in it twice")));
         }
     }

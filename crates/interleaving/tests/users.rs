@@ -233,7 +233,7 @@ fn planned_interleavings_are_told_as_often_as_planned() {
                 !confidence::sequence::ConfidenceSequence::contains(&coin.expect("valid"), 0.5)
             })
         });
-        let found = found.count() as f64 / f64::from(runs as u32);
+        let found = found.count() as f64 / runs as f64;
         println!("{share} {power} {miss}: {n} users, {found}");
         // Five standard errors: a false alarm has a probability below 1e-6; 1.9 at all powers, or
         // the boundary of another level, are further away.

@@ -356,7 +356,12 @@ fn lists_with_gaps_are_read_as_their_rows() {
     let mut rows = Vec::new();
     for session in 0..400_u64 {
         // The fifth position is an advertisement; some lists lack others, and some begin later.
-        let lacks = [4, 4, 8, (session % 9), 0][session as usize % 5];
+        let lacks = match session % 5 {
+            0 | 1 => 4,
+            2 => 8,
+            3 => session % 9,
+            _ => 0,
+        };
         for position in (0..8).filter(|position| *position != 4 && *position != lacks) {
             let row = format!(
                 "s{session},q{},i{},{},{}\n",

@@ -501,11 +501,8 @@ fn the_public_sample_is_read_whole() {
     let events = whole.ubi.as_ref().unwrap().events;
     assert_eq!((whole.sessions, events), (255, [1883, 251]), "{whole}");
     // Events with words, which `OpenSearch` counts for its own clicks over expected clicks.
-    let events: String = text
-        .lines()
-        .filter(|line| line.contains("\"action_name\""))
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let events: Vec<&str> = text.lines().filter(|line| line.contains("\"action_name\"")).collect();
+    let events = events.join("\n");
     let report = read(ubi(), &[events.as_bytes()]).report;
     assert_eq!(report.ubi.as_ref().unwrap().events, [1931, 259], "{report}");
 }
