@@ -152,7 +152,7 @@ fn a_right_model_is_refused_at_the_level_of_the_comparison() {
 fn a_log_of_clicks_alone_is_refused() {
     let mut of = generated(Users::PositionBased(examination()), Logger::EpsilonGreedy(1.0), 500, 1);
     let is_clicked = |line: &&str| line.split(',').nth(5) != Some("0");
-    of.log = of.log.lines().filter(is_clicked).map(|line| format!("{line}\n")).collect();
+    of.log = of.log.lines().filter(is_clicked).collect::<Vec<_>>().join("\n");
     let ids = Ids::new();
     let ranking = Ranking::read("ranking.csv", of.ranking.as_bytes()).unwrap();
     let columns = "user=user,query=query,item=item,position=position,click=click,propensity=p";
