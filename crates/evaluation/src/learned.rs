@@ -34,7 +34,7 @@ pub(crate) fn numbers<E: From<FitError>>(
             let learned = fit_values(model, &learn.counts, &learn.sessions, &Options::default())?;
             let fit = fit_values(model, &value.counts, &value.sessions, &without_prior())?;
             let lists = best_lists(&learned, &learn.counts);
-            *numbers = NewLists::new(lists, &value.sessions, values).valued(&fit, without);
+            *numbers = NewLists::new(lists, &value.sessions, values, false).valued(&fit, without);
         }
         let mean = |[a, b]: [Numbers; 2]| std::array::from_fn(|place| f64::midpoint(a[place], b[place]));
         found.push(both[0].zip(both[1]).map(|(a, b)| mean([a, b])));

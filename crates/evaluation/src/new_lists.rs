@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(crate) struct NewLists {
     queries: Vec<NewQuery>,
-    values: Vec<f64>,
 }
 
 #[derive(Debug)]
@@ -31,21 +30,29 @@ struct Traffic {
     lists: [u64; GROUPS],
     /// Their earnings, in the value of clicks down to the end of the new lists.
     earned: [f64; GROUPS],
-    /// How many reach each position, by group.
+    /// The positions at which they stand, down to the end of the new lists.
+    positions: Positions,
+    /// The values of clicks there, and how many reach each of them, by group.
+    values: Vec<f64>,
     reach: Vec<[u64; GROUPS]>,
 }
 
+/// The positions at which any of these lists has an item.
+fn positions<'a>(lists: impl Iterator<Item = ListSessions<'a>>) -> Positions {
+    lists.flat_map(|list| list.positions().iter()).collect()
+}
+
 impl Traffic {
-    /// `shown` are the positions of the log: a list is valued at its places among them.
-    fn new(query: QuerySessions<'_>, n_positions: usize, values: &[f64], shown: Positions) -> Self {
-        let mut reach = vec![[0; GROUPS]; n_positions];
+    /// `positions` are those that are compared, with the values of clicks there.
+    fn new(query: QuerySessions<'_>, positions: Positions, values: Vec<f64>) -> Self {
+        let mut reach = vec![[0; GROUPS]; positions.len()];
         // Clicks are counted, and valued once: a sum of values would depend on the order of the
         // log.
-        let mut clicks = vec![[0_u64; GROUPS]; n_positions];
+        let mut clicks = vec![[0_u64; GROUPS]; positions.len()];
         let mut lists = [0; GROUPS];
         let ranks = |list: ListSessions<'_>| -> Vec<usize> {
-            let all = list.positions().iter().map(|position| shown.rank(position));
-            all.take_while(|rank| *rank < n_positions).collect()
+            let all = list.positions().iter().take_while(|position| *position < positions.end());
+            all.map(|position| positions.rank(position)).collect()
         };
         let ranks: Vec<Vec<usize>> = query.lists().map(ranks).collect();
         for session in query.in_order() {
@@ -57,9 +64,9 @@ impl Traffic {
             }
         }
         let earned = std::array::from_fn(|group| {
-            clicks.iter().zip(values).map(|(clicks, value)| value * clicks[group] as f64).sum()
+            clicks.iter().zip(&values).map(|(clicks, value)| value * clicks[group] as f64).sum()
         });
-        Self { lists, earned, reach }
+        Self { lists, earned, positions, values, reach }
     }
 }
 
@@ -78,19 +85,32 @@ impl NewLists {
                 by_query.entry(query).or_default().push((list.probability, items));
             }
         }
-        Some(Self::new(by_query, sessions, values))
+        Some(Self::new(by_query, sessions, values, true))
     }
 
-    /// These lists, by query.
-    pub(crate) fn new(lists: BTreeMap<Id, ListsOf>, sessions: &Sessions, values: &[f64]) -> Self {
-        let of_lists = sessions.queries().flat_map(|query| query.lists());
-        let shown: Positions = of_lists.flat_map(|list| list.positions().iter()).collect();
-        let queries = lists.into_iter().filter_map(|(id, lists)| {
+    /// These lists, by query. Their items stand one after another at the positions of the log, or
+    /// else of the query; there are none where the query has none.
+    pub(crate) fn new(
+        lists: BTreeMap<Id, ListsOf>,
+        sessions: &Sessions,
+        values: &[f64],
+        are_at_those_of_log: bool,
+    ) -> Self {
+        let of_log = positions(sessions.queries().flat_map(|query| query.lists()));
+        let queries = lists.into_iter().filter_map(|(id, mut lists)| {
+            let query = sessions.query(id)?;
+            let of_query = positions(query.lists());
+            let all = if are_at_those_of_log { of_log } else { of_query };
             let n_positions = lists.first().map_or(0, |(_, items)| items.len());
-            let traffic = Traffic::new(sessions.query(id)?, n_positions, values, shown);
-            Some(NewQuery { id, lists, traffic })
+            let compared = all.iter().take(n_positions).filter(|&position| of_query.contains(position));
+            let compared: Positions = compared.collect();
+            for (_, items) in &mut lists {
+                *items = compared.iter().map(|position| items[all.rank(position)]).collect();
+            }
+            let values = compared.iter().map(|position| values[of_log.rank(position)]).collect();
+            Some(NewQuery { id, lists, traffic: Traffic::new(query, compared, values) })
         });
-        Self { queries: queries.collect(), values: values.to_vec() }
+        Self { queries: queries.collect() }
     }
 
     /// The earnings of the lists by a fit, those of what was shown on the same queries, and the
@@ -100,13 +120,13 @@ impl NewLists {
         let (mut value, mut earned, mut lists, mut all) = (0.0, 0.0, 0, 0);
         let mut prediction = Prediction::default();
         for query in &self.queries {
-            let Traffic { lists: of_groups, earned: earned_by, reach } = &query.traffic;
+            let Traffic { lists: of_groups, earned: earned_by, values, reach, .. } = &query.traffic;
             let n: u64 = kept.iter().map(|&group| of_groups[group]).sum();
             all += n;
             let Some(clicks) = query.clicks(fit, &mut prediction) else { continue };
             for (position, click) in clicks.iter().enumerate() {
                 let reached: u64 = kept.iter().map(|&group| reach[position][group]).sum();
-                value += self.values[position] * reached as f64 * click;
+                value += values[position] * reached as f64 * click;
             }
             earned += kept.iter().map(|&group| earned_by[group]).sum::<f64>();
             lists += n;
@@ -124,12 +144,12 @@ impl NewQuery {
             let place = of_query.items.binary_search_by_key(&item, |known| known.item);
             place.is_ok_and(|place| !of_query.items[place].attraction.value.is_nan())
         };
-        let mut clicks = vec![0.0; self.lists.first()?.1.len()];
+        let positions = self.traffic.positions;
+        let mut clicks = vec![0.0; positions.len()];
         for (probability, items) in &self.lists {
             let items: Option<Vec<Id>> =
                 items.iter().map(|item| item.filter(|&item| is_known(item))).collect();
-            let items = items?;
-            fit.predict(self.id, &items, Clicks::new(items.len()), prediction);
+            fit.predict_at(self.id, &items?, positions, Clicks::new(clicks.len()), prediction);
             for (sum, click) in clicks.iter_mut().zip(&prediction.marginal) {
                 *sum += probability * click;
             }
