@@ -3,7 +3,7 @@
 //! Statistical tests have a fixed seed; a right implementation fails a check with probability below
 //! 1e-6, and every test has a wrong one that it catches.
 
-use click_logs::fit::{Comparison, Difference, Fit, Model, Options, Prediction, fit};
+use click_logs::fit::{Comparison, Difference, Fit, Model, Options, Prediction, compare, fit};
 use click_logs::generate::{Traffic, yandex};
 use click_logs::{Format, Log, Part, Reader, Sessions};
 use click_models::{DcmReward, DependentClick};
@@ -123,6 +123,41 @@ fn errors_are_those_of_sessions_or_cells() {
     let (difference, comparison) = compared(&one);
     assert!(difference.standard_error.is_none() && !difference.is_told_apart());
     assert_eq!(comparison.choice(&|_| true).unwrap().model, Model::CtrGlobal);
+}
+
+/// A query with a first and a second page: each click is scored at its position of the log.
+#[test]
+fn lists_are_scored_where_they_stand() {
+    let mut log = "session,query,item,position,click\n".to_owned();
+    for session in 0..200 {
+        let first = if session % 2 == 0 { 1 } else { 11 };
+        for place in 0..3 {
+            let clicked = u8::from(session % (first + 2 + place) < 2);
+            writeln!(log, "{session},q,{},{},{clicked}", (session / 2 + place) % 4, first + place).unwrap();
+        }
+    }
+    let columns = "session=session,query=query,item=item,position=position,click=click";
+    let reader = Reader::new(Format::delimited(columns).unwrap()).keep_sessions();
+    let log = reader.read("log.csv", log.as_bytes()).unwrap();
+    let pbm = fitted(Model::Pbm, &log);
+    let (mut sum, mut by_rank) = (0.0, [0.0; 13]);
+    for query in log.counts.queries() {
+        for cell in query.cells() {
+            let p = pbm.click_probability(query.id(), cell.item, cell.position).unwrap();
+            let skips = (cell.impressions - cell.clicks) as f64;
+            let of_cell = cell.clicks as f64 * libm::log(p) + skips * libm::log(1.0 - p);
+            sum += of_cell;
+            by_rank[cell.position] += of_cell / 100.0;
+        }
+    }
+    let score = compare(&pbm, &as_held_out(log)).unwrap();
+    assert!((score.log_likelihood - sum / 600.0).abs() < 1e-12, "{sum} {score:?}");
+    for (rank, sum) in by_rank.into_iter().enumerate() {
+        let is_shown = rank < 3 || rank >= 10;
+        assert_eq!(score.impressions_by_rank[rank], if is_shown { 100 } else { 0 });
+        let perplexity = score.perplexity_by_rank[rank];
+        assert!(if is_shown { (perplexity - libm::exp(-sum)).abs() < 1e-12 } else { perplexity.is_nan() });
+    }
 }
 
 /// Users who click on everything or on nothing. The variance of differences on 2000 held-out parts

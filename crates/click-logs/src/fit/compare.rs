@@ -145,13 +145,14 @@ pub(super) fn scored(
             let id = same(query.id());
             for list in query.lists() {
                 let items: Vec<Id> = list.items().iter().map(|&item| same(item)).collect();
+                let positions = list.positions();
                 for pattern in list.patterns() {
-                    fit.predict(id, &items, pattern.clicks, &mut prediction);
-                    let add = |position: usize| {
-                        let p = [prediction.conditional[position], prediction.marginal[position]];
-                        sums.add(position, pattern.clicks.get(position), pattern.sessions, p)
+                    fit.predict_at(id, &items, positions, pattern.clicks, &mut prediction);
+                    let add = |(place, position): (usize, usize)| {
+                        let p = [prediction.conditional[place], prediction.marginal[place]];
+                        sums.add(position, pattern.clicks.get(place), pattern.sessions, p)
                     };
-                    let of_all: f64 = (0..list.items().len()).map(add).sum();
+                    let of_all: f64 = positions.iter().enumerate().map(add).sum();
                     by_cluster.push(of_all / pattern.sessions as f64);
                 }
             }

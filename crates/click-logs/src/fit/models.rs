@@ -61,18 +61,10 @@ impl Fit {
         }
     }
 
-    /// Probabilities of clicks on a list. `clicks` are the observed clicks; every conditional
-    /// probability depends on those above its position.
+    /// Probabilities of clicks on a list without gaps, which begins at the first position. `clicks`
+    /// are the observed clicks; every conditional probability depends on those above its position.
     pub fn predict(&self, query: Id, items: &[Id], clicks: Clicks, out: &mut Prediction) {
-        let known = self.query(query).map(|query| query.positions);
-        let positions = known.filter(|positions| positions.len() >= items.len());
-        self.predict_at(
-            query,
-            items,
-            positions.unwrap_or_else(|| Positions::first(items.len())),
-            clicks,
-            out,
-        );
+        self.predict_at(query, items, Positions::first(items.len()), clicks, out);
     }
 
     /// The same of a list whose items stand at these positions, as many as there are items.

@@ -92,31 +92,31 @@ impl ManyClicks {
 fn sampled<'a>(
     lists: impl Iterator<Item = (QuerySessions<'a>, ListSessions<'a>)>,
     step: u64,
-) -> Vec<(Id, &'a [Id], f64)> {
+) -> Vec<(Id, ListSessions<'a>, f64)> {
     let mut before = 0;
     let of_list = |(query, list): (QuerySessions<'a>, ListSessions<'a>)| {
         let end = before + list.patterns().iter().map(|pattern| pattern.sessions).sum::<u64>();
         let taken = end.div_ceil(step) - before.div_ceil(step);
         before = end;
-        (taken > 0).then(|| (query.id(), list.items(), taken as f64))
+        (taken > 0).then(|| (query.id(), list, taken as f64))
     };
     lists.filter_map(of_list).collect()
 }
 
 /// The probability of each number of clicks in a session of the sample.
-fn expected(fit: &Fit, sample: &[(Id, &[Id], f64)], longest: usize) -> Vec<f64> {
+fn expected(fit: &Fit, sample: &[(Id, ListSessions<'_>, f64)], longest: usize) -> Vec<f64> {
     let mut sum = vec![0.0; longest + 1];
     let all: f64 = sample.iter().map(|(.., times)| times).sum();
-    for (query, items, times) in sample {
-        let numbers = numbers_of_clicks(fit, *query, items);
+    for &(query, list, times) in sample {
+        let numbers = numbers_of_clicks(fit, query, list);
         sum.iter_mut().zip(numbers).for_each(|(sum, probability)| *sum += times / all * probability);
     }
     sum
 }
 
 /// The probability of each number of clicks on a list, from 0 to its length.
-fn numbers_of_clicks(fit: &Fit, query: Id, items: &[Id]) -> Vec<f64> {
-    let n = items.len();
+fn numbers_of_clicks(fit: &Fit, query: Id, list: ListSessions<'_>) -> Vec<f64> {
+    let n = list.items().len();
     let mut prediction = Prediction::default();
     // By the number of clicks so far, after each last click: 0 for none, or its position from 1.
     let mut after = vec![vec![0.0; n + 1]; n + 1];
@@ -124,7 +124,7 @@ fn numbers_of_clicks(fit: &Fit, query: Id, items: &[Id]) -> Vec<f64> {
     for last in 0..=n {
         let clicks = Clicks::new(n);
         let clicks = if last > 0 { clicks.with(last - 1) } else { clicks };
-        fit.predict(query, items, clicks, &mut prediction);
+        fit.predict_at(query, list.items(), list.positions(), clicks, &mut prediction);
         let (here, below) = after[last..].split_at_mut(1);
         for (position, below) in (last..n).zip(below) {
             for (count, probability) in here[0].iter_mut().enumerate().take(n) {

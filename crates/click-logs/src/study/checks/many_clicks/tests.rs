@@ -31,7 +31,7 @@ fn numbers_of_clicks_are_those_of_all_patterns() {
                 });
                 expected[clicks.count() as usize] += of_all.product::<f64>();
             }
-            let found = numbers_of_clicks(&fit, query.id(), list.items());
+            let found = numbers_of_clicks(&fit, query.id(), list);
             for (found, expected) in found.iter().zip(expected) {
                 assert!((found - expected).abs() < 1e-9, "{model}: {found} {expected}");
             }
