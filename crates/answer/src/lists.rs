@@ -4,9 +4,9 @@
 //! Hurwitz 1943): a query with more lists than the others have on average is certain, and all
 //! others stand for an equal share of the rest.
 
-use click_logs::Id;
 use click_logs::fit::{Fit, Prediction, QueryFit};
 use click_logs::study::FilteredLog;
+use click_logs::{Id, Positions};
 use click_models::{Clicks, ItemId, Ranking};
 use experiment::spec::title_fault;
 use itertools::Itertools as _;
@@ -51,8 +51,9 @@ pub(crate) struct LoggedQuery {
 /// The lists of one query.
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
-    /// The items of each list by their index, how often it was shown, and its clicks.
-    counted: BTreeMap<Vec<usize>, [u64; 2]>,
+    /// The items of each list by their index, with their positions: how often it was shown, and its
+    /// clicks.
+    counted: BTreeMap<(Vec<usize>, Positions), [u64; 2]>,
     left_out: u64,
 }
 
@@ -69,8 +70,8 @@ impl Lists {
 
     /// Clicks that the users of a fit make on all of them.
     fn fitted_clicks(&self, fit: &Fit, query: &QueryFit) -> f64 {
-        let of_list = |(list, [shown, _]): (&Vec<usize>, &[u64; 2])| {
-            *shown as f64 * predicted(fit, query, list.iter().copied())
+        let of_list = |((list, positions), [shown, _]): (&(Vec<usize>, Positions), &[u64; 2])| {
+            *shown as f64 * predicted(fit, query, list.iter().copied(), *positions)
         };
         self.counted.iter().map(of_list).sum()
     }
@@ -81,7 +82,7 @@ impl Lists {
             let from = position.saturating_sub(NEAR);
             list.iter().skip(from).take(position + NEAR + 1 - from).any(|other| *other == item)
         };
-        self.counted.iter().filter(|(list, _)| near(list)).map(|(_, [shown, _])| shown).sum()
+        self.counted.iter().filter(|((list, _), _)| near(list)).map(|(_, [shown, _])| shown).sum()
     }
 }
 
@@ -177,7 +178,7 @@ impl LoggedQueries {
         for (instance, place) in places.enumerate() {
             let LoggedQuery { name, lists, .. } = &self.queries[place];
             let name = if title_fault(name).is_none() { name } else { "" };
-            for (list, [shown, clicks]) in &lists.counted {
+            for ((list, _), [shown, clicks]) in &lists.counted {
                 let row = [
                     &*instance.to_string(),
                     name,
@@ -216,7 +217,7 @@ impl LoggedQuery {
     /// Clicks that the users of a fit make on 1,000 lists of these items beyond those on its own.
     pub(crate) fn fitted_gain(&self, fit: &Fit, list: &Ranking) -> f64 {
         let items = list.iter().map(ItemId::index);
-        1000.0 * fit.query(self.id).map_or(0.0, |query| predicted(fit, query, items))
+        1000.0 * fit.query(self.id).map_or(0.0, |query| predicted(fit, query, items, query.positions))
             - self.fitted_clicks(fit)
     }
 
@@ -226,11 +227,12 @@ impl LoggedQuery {
     }
 }
 
-/// Clicks that the users of a fit make on a list of items of a query, by their places.
-fn predicted(fit: &Fit, query: &QueryFit, list: impl Iterator<Item = usize>) -> f64 {
+/// Clicks that the users of a fit make on a list of items of a query, by their places, that stand
+/// at these positions.
+fn predicted(fit: &Fit, query: &QueryFit, list: impl Iterator<Item = usize>, positions: Positions) -> f64 {
     let list: Vec<Id> = list.map(|item| query.items[item].item).collect();
     let mut prediction = Prediction::default();
-    fit.predict(query.id, &list, Clicks::new(list.len()), &mut prediction);
+    fit.predict_at(query.id, &list, positions, Clicks::new(list.len()), &mut prediction);
     prediction.marginal.iter().sum()
 }
 
@@ -280,7 +282,8 @@ fn lists(fit: &Fit, query: &QueryFit, filtered: &FilteredLog) -> Option<Lists> {
         match items.filter(is_a_list) {
             None => found.left_out += sessions,
             Some(items) => {
-                let [shown, clicks] = found.counted.entry(items).or_default();
+                let shown_at = list.positions().iter().take(n_positions).collect();
+                let [shown, clicks] = found.counted.entry((items, shown_at)).or_default();
                 *shown += sessions;
                 for pattern in list.patterns() {
                     let of_list = (0..n_positions).filter(|&position| pattern.clicks.get(position)).count();
