@@ -111,7 +111,7 @@ impl fmt::Display for Place {
             write!(f, "column {column} ({name}): ")?;
         }
         write!(f, "{}", self.message)?;
-        if self.line > 0 && self.text != HIDDEN {
+        if self.line > 0 && !self.text.is_empty() && self.text != HIDDEN {
             write!(f, ", found `{}`", self.text)?;
         }
         Ok(())

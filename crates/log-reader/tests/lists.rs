@@ -365,13 +365,13 @@ fn faults_have_their_places() {
             "4: column 7 (prefix): a propensity is above 0 and at most 1, found `-0.5`",
             Fault::NotAPropensity,
         ),
-        ("v,ann,a,1,1,0.5,0.5,", "4: column 8 (list): nothing there, found ``", Fault::Empty),
+        ("v,ann,a,1,1,0.5,0.5,", "4: column 8 (list): nothing there", Fault::Empty),
         (
             "v,ann,a,1,1,0.5,0.5,x",
             "4: column 8 (list): a propensity is above 0 and at most 1, found `x`",
             Fault::NotAPropensity,
         ),
-        ("v,,a,1,1,0.5,0.5,0.5", "4: column 2 (user): nothing there, found ``", Fault::Empty),
+        ("v,,a,1,1,0.5,0.5,0.5", "4: column 2 (user): nothing there", Fault::Empty),
         (
             "v,ann,a,1,1,0.5,0.5,0.6\nv,ann,b,2,0,0.5,0.6,0.6",
             "5: column 7 (prefix): larger than the prefix propensity of the position above, found `0.6`",
@@ -466,7 +466,7 @@ fn sessions_have_users_and_propensities_in_columns() {
             "log:2: column 5 (propensities): a propensity is above 0 and at most 1, found `0.5,0`",
         ),
         ("0.125", "2", "log:2: column 6 (list_propensity): a propensity is above 0 and at most 1, found `2`"),
-        ("\tu0\t", "\t\t", "log:2: column 4 (user): nothing there, found ``"),
+        ("\tu0\t", "\t\t", "log:2: column 4 (user): nothing there"),
     ] {
         let error = read(&reader, log.replace(from, to).as_bytes()).unwrap_err();
         assert_eq!(error.to_string(), expected);

@@ -116,7 +116,7 @@ fn many_rows_are_read_in_parts() {
     table.impressions = vec![2.0; 10_000];
     let bytes = table.write(Compression::SNAPPY);
     // One row in ten lacks its query.
-    let message = "log.parquet:1: column 1 (q): nothing there, found ``";
+    let message = "log.parquet:1: column 1 (q): nothing there";
     assert_eq!(read(&bytes).unwrap_err().to_string(), message);
     let lenient = Reader::new(Format::parquet(COLUMNS).unwrap()).lenient(0.1).unwrap();
     let log = lenient.read("log.parquet", bytes.as_slice()).unwrap();
