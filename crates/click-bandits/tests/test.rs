@@ -361,7 +361,7 @@ fn what_cannot_be_tested_is_refused_with_its_place() {
         ("user,arm,clicks\nu,A,0.5\n", "ab", "events.csv:2: column 3 (clicks): expected a whole number"),
         ("user,arm,clicks\nu,A\n", "ab", "events.csv:2: 2 columns, expected 3"),
         ("user,arm,clicks\n", "ab", "no line to read"),
-        ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --looks 6 --look 7", "look 7 of 6"),
+        ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --looks 6 --look 7", "look 7 of 6: expected 1 to 6"),
         ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --looks 5", "--looks: give --look"),
         ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --split 1", "--split: expected"),
         ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --columns arms=x", "--columns: `arms`: expected one of user"),

@@ -122,8 +122,12 @@ pub enum OnlineError<E> {
         names: [String; 2],
     },
     /// Too many looks, or a look beyond them.
-    #[error("look {0} of {1}: expected one of 1 to 28 looks")]
+    #[error("look {0} of {1}: expected {expected}", expected = expected_look(*.1))]
     Look(u32, u32),
+}
+
+fn expected_look(looks: u32) -> String {
+    if (1..=28).contains(&looks) { format!("1 to {looks}") } else { "1 to 28 looks".to_owned() }
 }
 
 /// The state of a test at the end of a day, or of the log.
