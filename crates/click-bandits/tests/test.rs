@@ -228,38 +228,55 @@ fn a_place_of_a_list_counts_once() {
     );
 }
 
-/// Interleaved lists (a, b) and (b, c) with attractions .1, .5, .05, whose users leave at the first
-/// click or not: team draft credits the worse list, and the log tells that users stop.
+/// Drafts of (a, b) and (b, c) with attractions .1, .5, .05, whose users leave at the first click
+/// or not: team draft credits the worse list, and a log with its lists tells that users stop. One
+/// with lists that are shown once, and a table, say that they do not tell it.
 #[test]
 fn users_who_stop_at_clicks_are_told() {
     let top = tempdir().unwrap();
-    let events = top.path().join("events.csv");
-    let attractions = [0.1, 0.5, 0.05];
+    let [events, log] = ["events.csv", "log.ndjson"].map(|name| top.path().join(name));
+    let attractions = [("a", 0.1), ("b", 0.5)];
     let mut state = 1_u64;
     let mut random = move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1_u64 << 53) as f64
     };
-    for (continuation, alarm) in [(0.0, true), (1.0, false)] {
-        let mut text = "user,team,list,position\n".to_owned();
-        let mut wins = [0, 0];
-        for user in 0..4000 {
+    let untold = "credit-may-have-no-sign";
+    for (leave, words, code) in
+        [(true, "red", Some("users-stop-at-clicks")), (true, "red {}", Some(untold)), (false, "red", None)]
+    {
+        let (mut table, mut lines) = ("user,team,list,position\n".to_owned(), String::new());
+        for user in 0..1000 {
             // The team that picks first; the other has its best item that is left.
             let list = if random() < 0.5 { [(0, "today"), (1, "new")] } else { [(1, "new"), (0, "today")] };
-            for (position, (item, team)) in list.into_iter().enumerate() {
-                if random() < attractions[item] {
-                    writeln!(text, "u{user},{team},l{user},{}", position + 1).unwrap();
-                    wins[usize::from(team == "new")] += 1;
-                    if random() >= continuation {
+            let [first, second] = list.map(|(item, _)| attractions[item].0);
+            let words = words.replace("{}", &user.to_string());
+            writeln!(lines, r#"{{"query_id":"l{user}","client_id":"u{user}","user_query":"{words}","query_response_hit_ids":["{first}","{second}"]}}"#).unwrap();
+            for (place, (item, team)) in list.into_iter().enumerate() {
+                let (item, attraction) = attractions[item];
+                if random() < attraction {
+                    let position = place + 1;
+                    writeln!(table, "u{user},{team},l{user},{position}").unwrap();
+                    writeln!(lines, r#"{{"action_name":"click","query_id":"l{user}","event_attributes":{{"object":{{"object_id":"{item}"}},"position":{{"ordinal":{position}}},"team":"{team}"}}}}"#).unwrap();
+                    if leave {
                         break;
                     }
                 }
             }
         }
-        fs::write(&events, text).unwrap();
-        let found = verdict(&events, &["--kind", "interleaving", "--baseline", "today"]);
-        assert_eq!(found["verdict"], "new", "the worse ranker: {wins:?}");
-        assert_eq!(codes(&found).contains(&"users-stop-at-clicks"), alarm, "{found}");
+        fs::write(&events, table).unwrap();
+        fs::write(&log, lines).unwrap();
+        let options = ["--kind", "interleaving", "--baseline", "today"];
+        let of_table = verdict(&events, &options);
+        let ubi = ["--format", "ubi", "--team", "event_attributes.team"];
+        let of_log = verdict(&log, &[&options[..], &ubi].concat());
+        assert_eq!((&of_table["verdict"], &of_log["verdict"]), (&"new".into(), &"new".into()));
+        assert_eq!(
+            (codes(&of_table), codes(&of_log)),
+            (vec![untold], code.into_iter().collect()),
+            "{of_log}"
+        );
+        assert_eq!(of_table["remarks"][0]["kind"], "note");
     }
 }
 

@@ -43,7 +43,7 @@ pub fn codes() -> impl Iterator<Item = [&'static str; 4]> {
 pub struct Remark {
     /// Its code.
     pub code: Code,
-    /// `refusal`, `undecided`, `alarm` or `warning`.
+    /// `refusal`, `undecided`, `alarm`, `warning` or `note`.
     pub kind: &'static str,
     /// The level or the model that it is about; the whole result if absent.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -181,8 +181,8 @@ pub struct Outcome {
     pub times_back: u64,
     /// Clicks on a place of a list that was clicked before, which count once.
     pub repeated_clicks: u64,
-    /// Whether users stop at clicks, if the lists and positions of an interleaving tell it.
-    pub stops: Option<Stops>,
+    /// Whether users stop at clicks, as far as lists whose items are known tell it.
+    pub stops: Stops,
     /// The report of the reader.
     pub report: ReadReport,
 }
@@ -217,7 +217,7 @@ pub fn online<E>(
 #[derive(Debug, Clone, Copy)]
 struct Row {
     unit: u64,
-    /// A hash of the user and the list, and the position; 0 if they are not known.
+    /// A hash of the list, and of its user in a table, and the position; 0 if they are not known.
     list: u64,
     position: u32,
     day: i32,
@@ -411,7 +411,7 @@ impl<'s> Rows<'s> {
             heaviest: most as f64 / (clicks[0] + clicks[1]).max(1) as f64,
             times_back: self.times_back,
             repeated_clicks: if self.settings.are_first { 0 } else { self.places.repeated },
-            stops: self.places.stops(report.ubi.as_ref().map(|ubi| ubi.queries)),
+            stops: self.places.stops(report.ubi.as_ref().map_or(&[], |ubi| &ubi.lists)),
             report,
         };
         outcome.refused = outcome.why_refused();
@@ -441,8 +441,10 @@ impl TakeRows for Rows<'_> {
                     return Ok(());
                 }
                 if let (Ok(user), Ok(list)) = (unit_of(user), unit_of(list)) {
-                    // Another odd factor than 1, since a user and a list may have one name.
-                    let list = user.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(list).max(1);
+                    // Lists of a table are told apart within a user. Another odd factor than 1,
+                    // since a user and a list may have one name.
+                    let of_user = if self.settings.are_first { 0 } else { user };
+                    let list = of_user.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(list).max(1);
                     place = (list, u32::try_from(position).unwrap_or(u32::MAX));
                 }
                 1

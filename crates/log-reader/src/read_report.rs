@@ -110,6 +110,10 @@ pub struct UbiReport {
     pub without_ordinal: u64,
     /// Ordinals that count from 0, and from 1, in lists with hit ids.
     pub bases: [UbiBase; 2],
+    /// If clicks were read as rows: every list with hit ids, by the hash of its query's identifier,
+    /// and a number that lists with the same words and the same items in the same order share.
+    #[serde(skip)]
+    pub lists: Vec<(u64, u64)>,
 }
 
 /// Ordinals with the same first position.

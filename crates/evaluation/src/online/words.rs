@@ -1,6 +1,6 @@
 //! The outcome of a test in words.
 
-use super::{Kind, Look, Outcome, Stops, time};
+use super::{Kind, Look, Outcome, time};
 use documents::number::{counted, fixed, grouped};
 use documents::remark;
 use documents::remark::{Code, Remark};
@@ -113,7 +113,7 @@ impl Outcome {
         Some(remark!("effect-changed", self.level(), second, after, first, before))
     }
 
-    /// Every refusal, reason of "not decided", alarm and warning.
+    /// Every refusal, reason of "not decided", alarm, warning and note.
     pub fn remarks(&self) -> Vec<Remark> {
         let mut all = self.refused.clone();
         all.extend(self.last().better.err().filter(|_| all.is_empty()).map(|reason| self.undecided(reason)));
@@ -121,10 +121,14 @@ impl Outcome {
         let before = self.looks.iter().find_map(|look| Some((look.date()?, look.better.ok()?)));
         let lost = before.filter(|_| self.decided.is_none());
         all.extend(lost.map(|(date, better)| remark!("decision-lost", date, self.names[better])));
-        all.extend(self.stops.filter(Stops::is_told).map(|stops| {
+        let stops = &self.stops;
+        if stops.is_told() {
             let [further, lists] = [stops.further, stops.lists].map(grouped);
-            remark!("users-stop-at-clicks", further, fixed(stops.expected, 0), lists)
-        }));
+            all.push(remark!("users-stop-at-clicks", further, lists, fixed(stops.expected, 1)));
+        } else if self.settings.kind == Kind::Interleaving && self.verdict().is_some() && !stops.may_be_told()
+        {
+            all.push(remark!("credit-may-have-no-sign"));
+        }
         let [first, second] = &self.names;
         let (in_both, [old, new]) = self.arms.map_or((0, [0; 2]), |arms| (arms.n_in_both, arms.n_left_out));
         let most = self.settings.most_sessions.unwrap_or_default();
@@ -143,11 +147,11 @@ impl Outcome {
         all
     }
 
-    /// Notes beside the sentence: alarms and warnings, the split, and what was read.
+    /// Lines beside the sentence: alarms, warnings and notes, the split, and what was read.
     pub fn notes(&self) -> Vec<String> {
         // The sentence says the others.
         let is_note = |remark: &Remark| {
-            matches!(remark.kind, "alarm" | "warning") && Some(remark) != self.changed().as_ref()
+            matches!(remark.kind, "alarm" | "warning" | "note") && Some(remark) != self.changed().as_ref()
         };
         let mut notes: Vec<String> =
             self.remarks().into_iter().filter(is_note).map(|remark| remark.text).collect();

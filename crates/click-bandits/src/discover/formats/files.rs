@@ -64,7 +64,7 @@ const OF_LOG: &[(&str, Fields)] = &[("[log]", &Key::meanings(&crate::reproduce::
 #[cfg(not(feature = "logs"))]
 const OF_LOG: &[(&str, Fields)] = &[];
 
-const REMARKS: &str = "code, kind, text and of, the level or model, of every refusal, reason of \"not decided\", alarm and warning";
+const REMARKS: &str = "code, kind, text and of, the level or model, of every refusal, reason of \"not decided\", alarm, warning and note";
 
 /// The commands that write the files of an experiment's result.
 const OF_RESULTS: &[&str] = &["simulate", "merge", "reproduce"];

@@ -16,6 +16,7 @@ use crate::read::thread_report::ThreadReport;
 use crate::table::Shown;
 use hashbrown::HashTable;
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::sync::{Arc, Mutex};
 
 const SHARDS: usize = 64;
@@ -152,7 +153,7 @@ impl Joined {
         }
     }
 
-    /// Ends the documents of queries, and reports those that differ.
+    /// Ends the documents of queries, reports those that differ, and notes the lists of the others.
     pub(super) fn end_documents(&self, at_fault: &mut impl FnMut(Fault, Lost, usize, u64)) {
         let mut notes = lock(&self.notes);
         for shard in &self.shards {
@@ -160,6 +161,11 @@ impl Joined {
             shard.mark_ambiguous();
             shard.report_ambiguous(at_fault);
             shard.note(&mut notes);
+            let lists = shard.queries.iter().filter(|query| query.n_items > 0 && !query.is_ambiguous);
+            notes.lists.extend(lists.map(|query| {
+                let order = (query.name, shard.items_of(query));
+                (query.session, BuildHasherDefault::<DefaultHasher>::default().hash_one(order))
+            }));
         }
     }
 
