@@ -153,7 +153,7 @@ fn lists_are_scored_where_they_stand() {
     let score = compare(&pbm, &as_held_out(log)).unwrap();
     assert!((score.log_likelihood - sum / 600.0).abs() < 1e-12, "{sum} {score:?}");
     for (rank, sum) in by_rank.into_iter().enumerate() {
-        let is_shown = rank < 3 || rank >= 10;
+        let is_shown = !(3..10).contains(&rank);
         assert_eq!(score.impressions_by_rank[rank], if is_shown { 100 } else { 0 });
         let perplexity = score.perplexity_by_rank[rank];
         assert!(if is_shown { (perplexity - libm::exp(-sum)).abs() < 1e-12 } else { perplexity.is_nan() });

@@ -6,6 +6,7 @@ use evaluation::{Evaluation, Question, Ranking};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
+use std::fmt::Write as _;
 
 /// The positions of lists of five items in each log; the first one has no gaps.
 const POSITIONS: [[usize; 5]; 4] = [[1, 2, 3, 4, 5], [1, 2, 3, 5, 6], [3, 4, 5, 6, 7], [2, 4, 9, 63, 64]];
@@ -26,11 +27,11 @@ fn log(positions: [[usize; 5]; 3], with_sessions: bool) -> String {
             let probability = (0.1 + 0.1 * items[place] as f64) / (1.0 + 0.5 * place as f64);
             let click = u8::from(random.random::<f64>() < probability);
             if with_sessions {
-                text += &format!("s{session},");
+                write!(text, "s{session},").unwrap();
             }
             let (user, query, item) = (session % 90, session % 3, items[place]);
             let position = positions[query][place];
-            text += &format!("u{user},q{query},i{item},{position},{click},{}\n", 1.0 / 7.0);
+            writeln!(text, "u{user},q{query},i{item},{position},{click},{}", 1.0 / 7.0).unwrap();
         }
     }
     text
