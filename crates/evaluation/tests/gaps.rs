@@ -70,8 +70,8 @@ fn positions_that_no_list_has_are_none() {
     }
 }
 
-/// Queries whose lists stand elsewhere: an item is compared at its position of the log, if its query
-/// has one there.
+/// Queries whose lists stand elsewhere: an item is compared at its position of the log, if its
+/// query has one there.
 #[test]
 fn each_query_has_its_own_positions() {
     let positions = [[1, 2, 3, 4, 5], [1, 2, 3, 5, 6], [3, 4, 5, 6, 7]];
