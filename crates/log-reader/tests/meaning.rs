@@ -31,7 +31,7 @@ fn positions_may_count_from_zero() {
     let positions = gap.counts.queries().flat_map(|query| query.cells()).map(|cell| cell.position);
     assert_eq!(positions.collect::<Vec<_>>(), [0, 2]);
     let error = sessions.read("log", &b"page,rank,item,click\nv,0,a,0\nv,0,b,1\n"[..]).unwrap_err();
-    assert!(error.to_string().contains("position twice in a session"), "{error}");
+    assert!(error.to_string().contains("a position of this session on an earlier line"), "{error}");
 
     // Formats that define their first position keep it.
     let kdd = "1\t3\t17\t901\t4\t2\t1\t55\t6\t7\t8\t9\n";

@@ -71,7 +71,9 @@ impl Places {
             let order = orders.get(&of_list[0].0).and_then(|order| counts.get_mut(order));
             let Some((_, further, places)) = order else { continue };
             *further += of_list.len() as u64 - 1;
-            of_list.iter().for_each(|(_, position)| places.entry(*position).or_default()[0] += 1);
+            for (_, position) in of_list {
+                places.entry(*position).or_default()[0] += 1;
+            }
             places.entry(of_list[of_list.len() - 1].1).or_default()[1] += 1;
         }
         let mut stops = Stops::default();

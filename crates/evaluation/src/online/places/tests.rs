@@ -35,17 +35,17 @@ fn users() -> [Users; 4] {
         },
         Users {
             name: "geometric",
-            attractions: items.iter().map(|item| 0.5 * 0.6_f64.powf(*item as f64)).collect(),
+            attractions: items.iter().map(|item| 0.5 * libm::pow(0.6, *item as f64)).collect(),
             rankings: [items.clone(), swapped.to_vec()],
             slots: 10,
-            examination: |place| (place as f64 + 1.0).powf(-0.7),
+            examination: |place| libm::pow(place as f64 + 1.0, -0.7),
         },
         Users {
             name: "navigational",
             attractions: navigational,
             rankings: [items, moved.to_vec()],
             slots: 10,
-            examination: |place| 0.9_f64.powf(place as f64),
+            examination: |place| libm::pow(0.9, place as f64),
         },
     ]
 }
