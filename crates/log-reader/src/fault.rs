@@ -133,8 +133,8 @@ pub enum Fault {
     AnotherUser,
     /// A line that is no query, event or array of them.
     #[error(
-        "expected a JSON object with the fields of User Behavior Insights, one in a line: `jq -c . FILE` writes \
-         JSON of many lines so"
+        "expected a JSON object with the fields of User Behavior Insights on the line (if JSON goes over \
+         several lines, `jq -c . FILE` writes it on one)"
     )]
     NotJson,
     /// A query or an event without `query_id`.
