@@ -259,15 +259,15 @@ fn parse<'line>(
         }
         above = feature;
         let trouble = match value.parse::<f64>() {
-            Ok(number) if number.is_finite() => {
-                row.push((feature - 1, number));
-                continue;
+            Ok(number) => {
+                match Some(number).filter(|number| number.is_finite()).or_else(|| rounded_up(value)) {
+                    Some(number) => {
+                        row.push((feature - 1, number));
+                        continue;
+                    }
+                    None => "is not a finite number",
+                }
             }
-            Ok(_) if let Some(largest) = rounded_up(value) => {
-                row.push((feature - 1, largest));
-                continue;
-            }
-            Ok(_) => "is not a finite number",
             Err(_) => "is not a number",
         };
         let message = format!("{} {trouble}: expected the value of feature {feature}", error::quoted(value));
