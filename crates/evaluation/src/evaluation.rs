@@ -49,7 +49,6 @@ use documents::remark::Remark;
 /// ```
 #[derive(Debug)]
 pub struct Question {
-    ranking: Ranking,
     /// Values of a click by position.
     values: Vec<f64>,
     targets: Targets,
@@ -124,8 +123,8 @@ impl Question {
         let mut values =
             values.map_or(Ok(vec![1.0; n_positions]), |values| given(values).map(<[f64]>::to_vec))?;
         values.resize(n_positions, 0.0);
-        let targets = Targets::new(&ranking, ids).map_err(EvaluationError::Name)?;
-        Ok(Self { ranking, values, targets })
+        let targets = Targets::new(ranking, ids).map_err(EvaluationError::Name)?;
+        Ok(Self { values, targets })
     }
 
     /// The receiver of one thread that reads.
@@ -158,7 +157,8 @@ impl Evaluation {
         models: &[Model],
         before: impl Fn(Model) -> bool,
     ) -> Result<Self, EvaluationError> {
-        let Question { ranking, values, .. } = question;
+        let Question { values, targets } = question;
+        let ranking = &targets.ranking;
         if are_all_clicked(read.report.clicks, read.report.impressions) {
             return Err(EvaluationError::OnlyClicked);
         }

@@ -80,8 +80,8 @@ impl NewLists {
         let names = sessions.names();
         let mut by_query: BTreeMap<Id, ListsOf> = BTreeMap::new();
         for list in &ranking.lists {
-            if let Some(query) = names.find(&list.name) {
-                let items = list.items.iter().map(|item| names.find(item)).collect();
+            if let Some(query) = names.find(ranking.names.name(list.name)) {
+                let items = ranking.items(list).map(|item| names.find(item)).collect();
                 by_query.entry(query).or_default().push((list.probability, items));
             }
         }

@@ -1,14 +1,17 @@
 //! The new ranking: one list for each query or session, or several with probabilities.
 
 mod check;
+mod names;
 mod read;
 
 pub use self::check::Row;
 pub(crate) use self::check::TOLERANCE;
 
+use self::names::Names;
 use click_logs::Format;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 
 /// The part of a log that new lists are for.
@@ -34,21 +37,24 @@ pub enum Key {
 /// assert_eq!(gap.unwrap_err().to_string(), "new.csv:2: column 2 (position): expected position 1 of `shoes`, found `2`");
 /// # Ok::<(), evaluation::RankingError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Ranking {
     pub(crate) key: Key,
-    /// Lists by name; those of a query follow each other and are equally long.
+    pub(crate) names: Names,
+    /// The numbers of the names of all lists' items, list by list from the top.
+    pub(crate) items: Vec<u32>,
+    /// Lists in the order of names; those of a query follow each other and are equally long.
     pub(crate) lists: Vec<NewList>,
 }
 
 /// A new list.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct NewList {
-    /// The name of its query or session.
-    pub(crate) name: String,
+    /// The number of the name of its query or session.
+    pub(crate) name: u32,
     pub(crate) probability: f64,
-    /// The names of the items from the top; 1 to 64.
-    pub(crate) items: Vec<String>,
+    /// The places of its items, 1 to 64, among those of all lists.
+    pub(crate) items: Range<usize>,
 }
 
 /// A fault of a ranking, and its place.
@@ -68,7 +74,7 @@ pub struct RankingError {
 impl Ranking {
     /// The best lists of a model, which are learned from the log.
     pub fn learned() -> Self {
-        Self { key: Key::Query, lists: Vec::new() }
+        Self { key: Key::Query, names: Names::default(), items: Vec::new(), lists: Vec::new() }
     }
 
     /// Whether the lists are learned.
@@ -84,12 +90,9 @@ impl Ranking {
     ///
     /// The file cannot be read; a line is invalid.
     pub fn open(path: &Path) -> Result<Self, RankingError> {
-        let name = path.display().to_string();
-        let mut content = Vec::new();
-        documents::open_regular(path)
-            .and_then(|mut file| std::io::Read::read_to_end(&mut file, &mut content))
-            .map_err(|error| RankingError { file: name.clone(), ..RankingError::of(0, error.to_string()) })?;
-        Self::read(&name, &content)
+        let file = path.display().to_string();
+        let opened = documents::open_regular(path).map_err(RankingError::unread);
+        opened.and_then(read::read).map_err(|error| RankingError { file, ..error })
     }
 
     /// Reads the content of a file; errors call it `name`.
@@ -107,33 +110,49 @@ impl Ranking {
     ///
     /// A row is invalid.
     pub fn from_rows<'a>(key: Key, rows: impl Iterator<Item = Row<'a>>) -> Result<Self, RankingError> {
-        check::ranking(key, (1..).zip(rows).collect(), &check::COLUMNS)
+        let mut all = check::Rows::new(check::COLUMNS);
+        (1..).zip(rows).try_for_each(|(number, row)| all.add(number, row))?;
+        all.ranking(key)
     }
 
     /// The ranking with queries as a log of this format spells them, or the query that has two
     /// different rankings then.
-    pub(crate) fn of_log(self, format: &Format) -> Result<Self, String> {
-        if self.key == Key::Session {
+    pub(crate) fn of_log(mut self, format: &Format) -> Result<Self, String> {
+        let name_of = |lists: &[NewList]| self.names.name(lists[0].name);
+        let is_as_spelt = |lists: &[NewList]| format.query_name(name_of(lists)) == name_of(lists);
+        if self.key == Key::Session || self.queries().all(is_as_spelt) {
             return Ok(self);
         }
-        let mut queries: BTreeMap<String, &[NewList]> = BTreeMap::new();
-        let is_same = |(a, b): (&NewList, &NewList)| (a.probability, &a.items) == (b.probability, &b.items);
+        let mut queries: BTreeMap<String, Range<usize>> = BTreeMap::new();
+        let mut first = 0;
         for lists in self.queries() {
-            let first = queries.entry(format.query_name(&lists[0].name).into_owned()).or_insert(lists);
-            if first.len() != lists.len() || !first.iter().zip(lists).all(is_same) {
-                return Err(format.query_name(&lists[0].name).into_owned());
+            let places = first..first + lists.len();
+            first = places.end;
+            let name = format.query_name(name_of(lists)).into_owned();
+            let known = &self.lists[queries.entry(name).or_insert(places).clone()];
+            let content = |lists: &[NewList]| -> Vec<(f64, &[u32])> {
+                lists.iter().map(|list| (list.probability, &self.items[list.items.clone()])).collect()
+            };
+            if content(known) != content(lists) {
+                return Err(format.query_name(name_of(lists)).into_owned());
             }
         }
-        let renamed = |(name, lists): (String, &[NewList])| {
-            let list = |list: &NewList| NewList { name: name.clone(), ..list.clone() };
-            lists.iter().map(list).collect::<Vec<_>>()
-        };
-        Ok(Self { key: self.key, lists: queries.into_iter().flat_map(renamed).collect() })
+        let mut lists = Vec::with_capacity(self.lists.len());
+        for (name, places) in queries {
+            let name = self.names.number(&name);
+            lists.extend(self.lists[places].iter().map(|list| NewList { name, ..list.clone() }));
+        }
+        Ok(Self { lists, ..self })
     }
 
     /// Positions of the longest list.
     pub fn n_positions(&self) -> usize {
         self.lists.iter().map(|list| list.items.len()).max().unwrap_or(0)
+    }
+
+    /// The names of a list's items, from the top.
+    pub(crate) fn items(&self, list: &NewList) -> impl Iterator<Item = &str> {
+        self.items[list.items.clone()].iter().map(|&item| self.names.name(item))
     }
 
     /// The lists of each query or session.
@@ -142,10 +161,29 @@ impl Ranking {
     }
 }
 
+/// Rankings are equal if their lists are, whatever the order in which names came.
+impl PartialEq for Ranking {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = |(a, b): (&NewList, &NewList)| {
+            self.names.name(a.name) == other.names.name(b.name)
+                && a.probability == b.probability
+                && self.items(a).eq(other.items(b))
+        };
+        self.key == other.key
+            && self.lists.len() == other.lists.len()
+            && self.lists.iter().zip(&other.lists).all(is_same)
+    }
+}
+
 impl RankingError {
     /// An error of a line.
     fn of(line: u64, message: impl Into<String>) -> Self {
         Self { file: String::new(), line, column: None, message: message.into() }
+    }
+
+    #[allow(clippy::needless_pass_by_value, reason = "for `map_err`")]
+    fn unread(error: std::io::Error) -> Self {
+        Self::of(0, error.to_string())
     }
 }
 

@@ -5,8 +5,8 @@ use crate::jackknife::GROUPS;
 use crate::level::Level;
 use crate::mix::Mix;
 use crate::ranking::TOLERANCE;
-use crate::targets::{Mark, Targets};
-use click_logs::{ReceiveLists, ShownList};
+use crate::targets::{Marks, Targets};
+use click_logs::{Id, ReceiveLists, ShownList};
 use hashbrown::HashMap;
 
 /// Sums of one level at one position of a group.
@@ -23,7 +23,7 @@ pub struct Tally<'a> {
     targets: &'a Targets,
     /// Values of a click by position.
     values: &'a [f64],
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks: Marks,
     /// Lists by group.
     pub(crate) lists: [u64; GROUPS],
     /// Lists that begin at a position less those that ended above it, and clicks, by group and
@@ -34,6 +34,8 @@ pub struct Tally<'a> {
     marginals: [[f64; MAX_POSITIONS]; 2],
     /// The positions of its items.
     positions: [usize; MAX_POSITIONS],
+    /// The items of a new list that it is compared with.
+    new_items: Vec<Option<Id>>,
     sums: ExactSums,
     /// The largest `w v c` of a list, by level.
     pub(crate) largest: [f64; LEVELS],
@@ -66,8 +68,8 @@ impl ReceiveLists for Tally<'_> {
             self.about.without_new_list += list.times;
             return;
         };
-        let (new, marks) = (&self.targets.lists()[places.clone()], &mut self.marks[places]);
-        let (n_positions, end) = (new.first().map_or(0, |list| list.items.len()), list.positions.end());
+        let targets = self.targets;
+        let (n_positions, end) = (targets.n_positions(places.start), list.positions.end());
         self.about.longer += if end > n_positions { list.times } else { 0 };
         self.about.shorter += if end < n_positions { list.times } else { 0 };
         let mut n = 0;
@@ -83,22 +85,27 @@ impl ReceiveLists for Tally<'_> {
         let [of_items, of_prefixes] = &mut self.marginals;
         of_items[..n].fill(0.0);
         of_prefixes[..n].fill(0.0);
-        for (new, mark) in new.iter().zip(marks) {
+        for place in places {
+            let (probability, new) = targets.list(place);
+            let mark = self.marks.entry(place).or_default();
             mark.lists += list.times;
+            self.new_items.clear();
+            self.new_items.extend(new);
             let mut prefix = 0;
             for (place, (item, &position)) in items.iter().zip(positions).enumerate() {
-                if *item == new.items[position] {
-                    of_items[place] += new.probability;
+                if Some(*item) == self.new_items[position] {
+                    of_items[place] += probability;
                     mark.positions |= 1 << position;
                     if prefix == position {
-                        of_prefixes[place] += new.probability;
+                        of_prefixes[place] += probability;
                         prefix += 1;
                     }
                 }
             }
             mark.prefix = mark.prefix.max(prefix);
             if (mark.items.count_ones() as usize) < n_positions {
-                let seen = (0..).zip(&new.items).filter(|(_, item)| items.contains(item));
+                let is_seen = |item: &Option<Id>| item.is_some_and(|item| items.contains(&item));
+                let seen = (0..).zip(&self.new_items).filter(|(_, item)| is_seen(item));
                 mark.items = seen.fold(mark.items, |bits, (position, _): (u32, _)| bits | 1 << position);
             }
         }
@@ -139,11 +146,12 @@ impl<'a> Tally<'a> {
         Self {
             targets,
             values,
-            marks: vec![Mark::default(); targets.lists().len()],
+            marks: Marks::default(),
             lists: [0; GROUPS],
             shown: vec![[0; 2]; GROUPS * (values.len() + 1)],
             marginals: [[0.0; MAX_POSITIONS]; 2],
             positions: [0; MAX_POSITIONS],
+            new_items: Vec::with_capacity(MAX_POSITIONS),
             sums: ExactSums::new(GROUPS * LEVELS * values.len() * SUMS),
             largest: [0.0; LEVELS],
             weighted: [0; LEVELS],
@@ -203,7 +211,9 @@ impl<'a> Tally<'a> {
     pub(crate) fn merge(&mut self, other: &Self) {
         let add =
             |sums: &mut [u64], more: &[u64]| sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
-        self.marks.iter_mut().zip(&other.marks).for_each(|(mark, more)| mark.merge(more));
+        for (&place, more) in &other.marks {
+            self.marks.entry(place).or_default().merge(more);
+        }
         let shown = self.shown.as_flattened_mut().iter_mut();
         shown.zip(other.shown.as_flattened()).for_each(|(sum, more)| *sum += more);
         add(&mut self.lists, &other.lists);

@@ -7,22 +7,19 @@ use click_logs::{Fault, Id, Ids, unit_hash};
 use hashbrown::HashMap;
 use std::ops::Range;
 
-/// The new lists of all queries.
+/// A ranking with the identifiers of its names.
 #[derive(Debug)]
 pub(crate) struct Targets {
-    key: Key,
+    pub(crate) ranking: Ranking,
+    /// The identifiers of items by the number of their name.
+    ids: Vec<Option<Id>>,
     /// The places of the lists of each query, or of each session, by the hash of its name.
     queries: HashMap<Id, Range<u32>, Mix>,
     sessions: HashMap<u64, Range<u32>, Mix>,
-    lists: Vec<Target>,
 }
 
-/// A new list.
-#[derive(Debug)]
-pub(crate) struct Target {
-    pub(crate) probability: f64,
-    pub(crate) items: Vec<Id>,
-}
+/// The parts of new lists that a thread has read, by the list's place.
+pub(crate) type Marks = HashMap<usize, Mark, Mix>;
 
 /// The part of a new list that a thread has read.
 #[derive(Debug, Clone, Copy, Default)]
@@ -72,53 +69,63 @@ impl NeverShown {
 
 impl Targets {
     /// `ids` are those of the lists to compare.
-    pub(crate) fn new(ranking: &Ranking, ids: &Ids) -> Result<Self, Fault> {
-        let mut targets = Self {
-            key: ranking.key,
-            queries: HashMap::default(),
-            sessions: HashMap::default(),
-            lists: Vec::new(),
-        };
+    pub(crate) fn new(ranking: Ranking, ids: &Ids) -> Result<Self, Fault> {
+        let id_of = |number: u32| ids.id(ranking.names.name(number).as_bytes());
+        let mut of_items = vec![None; ranking.names.len()];
+        for &item in &ranking.items {
+            let known: &mut Option<Id> = &mut of_items[item as usize];
+            *known = Some(known.map_or_else(|| id_of(item), Ok)?);
+        }
+        let (mut queries, mut sessions) = (HashMap::default(), HashMap::default());
+        let mut first = 0;
         for lists in ranking.queries() {
-            let name = &lists[0].name;
-            let first = narrow(targets.lists.len());
-            for list in lists {
-                let items =
-                    list.items.iter().map(|item| ids.id(item.as_bytes())).collect::<Result<_, _>>()?;
-                targets.lists.push(Target { probability: list.probability, items });
-            }
-            let places = first..narrow(targets.lists.len());
+            let (end, name) = (first + narrow(lists.len()), lists[0].name);
+            let places = first..end;
+            first = end;
             match ranking.key {
-                Key::Query => targets.queries.insert(ids.id(name.as_bytes())?, places),
-                Key::Session => targets.sessions.insert(unit_hash(name.as_bytes()), places),
+                Key::Query => queries.insert(id_of(name)?, places),
+                Key::Session => sessions.insert(unit_hash(ranking.names.name(name).as_bytes()), places),
             };
         }
-        Ok(targets)
+        Ok(Self { ids: of_items, queries, sessions, ranking })
     }
 
     /// The places of the new lists for a query or for a session.
     #[inline]
     pub(crate) fn find(&self, query: Id, session: Option<u64>) -> Option<Range<usize>> {
-        let places = match self.key {
+        let places = match self.ranking.key {
             Key::Query => self.queries.get(&query),
             Key::Session => self.sessions.get(&session?),
         };
         places.map(|places| places.start as usize..places.end as usize)
     }
 
-    /// All new lists, by place.
-    pub(crate) fn lists(&self) -> &[Target] {
-        &self.lists
+    /// The number of positions of a new list.
+    #[inline]
+    pub(crate) fn n_positions(&self, place: usize) -> usize {
+        self.ranking.lists[place].items.len()
+    }
+
+    /// The probability of a new list, and its items from the top.
+    #[inline]
+    pub(crate) fn list(&self, place: usize) -> (f64, impl Iterator<Item = Option<Id>> + Clone) {
+        let list = &self.ranking.lists[place];
+        let items = self.ranking.items[list.items.clone()].iter();
+        (list.probability, items.map(|&item| self.ids[item as usize]))
     }
 
     /// The part that the log never shows, from the marks of all threads. `None` for personal lists:
     /// a session shows one list.
-    pub(crate) fn never_shown(&self, marks: &[Mark]) -> Option<NeverShown> {
+    pub(crate) fn never_shown(&self, marks: &Marks) -> Option<NeverShown> {
         let mut never = NeverShown::default();
-        let of_all = |(target, mark): (&Target, &Mark)| target.probability * mark.lists as f64;
-        let all: f64 = self.lists.iter().zip(marks).map(of_all).sum();
-        for (target, mark) in self.lists.iter().zip(marks).filter(|(_, mark)| mark.lists > 0) {
-            let (share, n) = (of_all((target, mark)) / all, target.items.len());
+        let mut marks: Vec<(usize, &Mark)> = marks.iter().map(|(&place, mark)| (place, mark)).collect();
+        // The sums are those of the order of the lists.
+        marks.sort_unstable_by_key(|(place, _)| *place);
+        let of_all =
+            |(place, mark): &(usize, &Mark)| self.ranking.lists[*place].probability * mark.lists as f64;
+        let all: f64 = marks.iter().map(of_all).sum();
+        for (place, mark) in &marks {
+            let (share, n) = (of_all(&(*place, mark)) / all, self.n_positions(*place));
             let of = |unseen: usize| share * unseen as f64 / n as f64;
             let unseen = |bits: u64| of(n - bits.count_ones() as usize);
             never.list += if mark.prefix < n { share } else { 0.0 };
@@ -126,7 +133,7 @@ impl Targets {
             never.position += unseen(mark.positions);
             never.item += unseen(mark.items);
         }
-        (self.key == Key::Query).then_some(never)
+        (self.ranking.key == Key::Query).then_some(never)
     }
 }
 

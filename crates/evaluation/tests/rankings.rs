@@ -1,5 +1,6 @@
 //! Files of rankings, and what is wrong with them.
 
+use allocation_counter::measure;
 use click_logs::{Error, Format, Ids, Input, Reader, Ubi};
 use evaluation::{Question, Ranking};
 
@@ -154,4 +155,26 @@ fn other_files_are_refused() {
     let missing = Ranking::open(&folder.path().join("none.csv")).unwrap_err().to_string();
     assert!(missing.contains("none.csv: "), "{missing}");
     assert!(Ranking::open(folder.path()).unwrap_err().to_string().contains("is not a regular file"));
+}
+
+/// A ranking is streamed: memory is taken by its names, each once, and 20 bytes a row. A thread that
+/// reads takes none for the lists of queries that the log does not have.
+#[test]
+fn a_ranking_takes_less_memory_than_a_few_of_its_files() {
+    let row = |n: usize| format!("query {:05},{},item {:04}\n", n / 10, n % 10 + 1, n * 7 % 5000);
+    let file = format!("query,position,item\n{}", (0..100_000).map(row).collect::<String>());
+    let run = |n: usize| format!("query{:05} Q0 item{:04} 1 {} x\n", n / 10, n * 7 % 5000, n % 10);
+    let run: String = (0..100_000).map(run).collect();
+    for content in [&file, &run] {
+        let ids = Ids::new();
+        let read = || {
+            let ranking = Ranking::read("r", content.as_bytes()).unwrap();
+            Question::new(ranking, &Format::Yandex, None, &ids).unwrap()
+        };
+        let peak = measure(|| drop(read())).bytes_max;
+        assert!(peak < 3 * content.len() as u64, "{peak} of {}", content.len());
+        let question = read();
+        let tallies = measure(|| (0..64).for_each(|_| drop(question.tally()))).bytes_max;
+        assert!(tallies < 1 << 17, "{tallies}");
+    }
 }

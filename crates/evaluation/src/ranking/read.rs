@@ -1,9 +1,10 @@
 //! Files of rankings: CSV with a header, and TREC runs.
 
-use super::check::{Columns, Row, ranking};
+use super::check::{Columns, Row, Rows};
 use super::{Key, Ranking, RankingError};
 use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
-use documents::named_cell;
+use documents::{BYTE_ORDER_MARK, Unpacked, named_cell};
+use std::io::{BufRead, BufReader, Cursor, Read};
 
 const HEADER: &str = "expected a header with the columns query (or session), position and item, perhaps list and probability, or a \
                       TREC run";
@@ -11,16 +12,30 @@ const HEADER: &str = "expected a header with the columns query (or session), pos
 const FIELDS: usize = 6;
 const OF_RUNS: Columns = [(1, "query"), (5, "score"), (4, "rank"), (3, "item")];
 
-/// Reads the content of a file.
-pub(super) fn read(content: &[u8]) -> Result<Ranking, RankingError> {
-    let unpacked = documents::unpack(content).map_err(|error| RankingError::of(0, error.to_string()))?;
-    let content = documents::without_byte_order_mark(&unpacked);
-    let text = std::str::from_utf8(content).map_err(|error| {
-        let lines = content[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
-        RankingError::of(lines as u64, "the text is not UTF-8")
-    })?;
-    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    if first.split_whitespace().count() == FIELDS { run(text) } else { table(text) }
+const NOT_TEXT: &str = "the text is not UTF-8";
+
+/// Reads a stream.
+pub(super) fn read(stream: impl Read) -> Result<Ranking, RankingError> {
+    let mut stream = BufReader::with_capacity(1 << 16, Unpacked::new(stream).map_err(RankingError::unread)?);
+    // Down to the first line with text, which determines the format.
+    let (mut start, mut first) = (Vec::new(), String::new());
+    for line in 1.. {
+        let before = start.len();
+        let len = stream.read_until(b'\n', &mut start).map_err(RankingError::unread)?;
+        if before == 0 && start.starts_with(BYTE_ORDER_MARK) {
+            start.drain(..BYTE_ORDER_MARK.len());
+        }
+        text_of(line, &start[before..])?.clone_into(&mut first);
+        if len == 0 || !first.trim().is_empty() {
+            break;
+        }
+    }
+    let whole = Cursor::new(start).chain(stream);
+    if first.split_whitespace().count() == FIELDS { run(whole) } else { table(whole) }
+}
+
+fn text_of(line: u64, bytes: &[u8]) -> Result<&str, RankingError> {
+    std::str::from_utf8(bytes).map_err(|_| RankingError::of(line, NOT_TEXT))
 }
 
 fn at(line: u64, column: (usize, &'static str), expected: &str, found: &str) -> RankingError {
@@ -29,13 +44,14 @@ fn at(line: u64, column: (usize, &'static str), expected: &str, found: &str) -> 
 }
 
 /// CSV with a header.
-fn table(text: &str) -> Result<Ranking, RankingError> {
-    let mut reader = ReaderBuilder::new().from_reader(text.as_bytes());
+fn table(text: impl Read) -> Result<Ranking, RankingError> {
+    let mut reader = ReaderBuilder::new().from_reader(text);
     let broken = |error: csv::Error| {
         let message = match error.kind() {
             ErrorKind::UnequalLengths { expected_len, len, .. } => {
                 format!("expected {expected_len} columns, found {len}")
             }
+            ErrorKind::Utf8 { .. } => NOT_TEXT.to_owned(),
             _ => error.to_string(),
         };
         RankingError::of(error.position().map_or(0, Position::line), message)
@@ -58,43 +74,40 @@ fn table(text: &str) -> Result<Ranking, RankingError> {
     let probability = several.map_or(0, |(_, place)| place);
     let columns = [(query, name), (probability, "probability"), (position, "position"), (item, "item")]
         .map(|(place, name)| (place + 1, name));
-    let records: Vec<StringRecord> = reader.records().collect::<Result<_, _>>().map_err(broken)?;
-    let row = |record| {
-        let record: &StringRecord = record;
+    let mut rows = Rows::new(columns);
+    let mut record = StringRecord::new();
+    while reader.read_record(&mut record).map_err(broken)? {
         let line = record.position().map_or(0, Position::line);
         let named = |place: usize| named_cell(&heads[place], &record[place]);
         let number = named(position).parse();
-        let number = number.map_err(|_| at(line, columns[2], "a position from 1", &record[position]))?;
+        let position = number.map_err(|_| at(line, columns[2], "a position from 1", &record[position]))?;
         let of_list = several.map_or(Ok(1.0), |(_, place)| named(place).parse());
-        let of_list = of_list.map_err(|_| at(line, columns[1], "a probability", &record[probability]))?;
+        let probability = of_list.map_err(|_| at(line, columns[1], "a probability", &record[probability]))?;
         let list = several.map_or("", |(place, _)| named(place));
-        Ok((
-            line,
-            Row { query: named(query), list, probability: of_list, position: number, item: named(item) },
-        ))
-    };
-    ranking(key, records.iter().map(row).collect::<Result<_, _>>()?, &columns)
+        rows.add(line, Row { query: named(query), list, probability, position, item: named(item) })?;
+    }
+    rows.ranking(key)
 }
 
 /// A TREC run. Ranks are ignored, as `trec_eval` does: items are ordered by score, and those with
 /// equal scores by name, the last first.
-fn run(text: &str) -> Result<Ranking, RankingError> {
-    let mut rows: Vec<(f64, u64, Row<'_>)> = Vec::new();
-    for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
-        let fields: Vec<&str> = text.split_whitespace().collect();
+fn run(text: impl BufRead) -> Result<Ranking, RankingError> {
+    let mut rows = Rows::new(OF_RUNS);
+    let mut scores: Vec<f64> = Vec::new();
+    for (line, bytes) in (1..).zip(text.split(b'\n')) {
+        let bytes = bytes.map_err(RankingError::unread)?;
+        let fields: Vec<&str> = text_of(line, &bytes)?.split_whitespace().collect();
         let [query, _, item, _, score, _] = fields[..] else {
+            if fields.is_empty() {
+                continue;
+            }
             let message = format!("expected {FIELDS} fields of a TREC run, found {}", fields.len());
             return Err(RankingError::of(line, message));
         };
         let value = score.parse().ok().filter(|value: &f64| !value.is_nan());
-        let value = value.ok_or_else(|| at(line, OF_RUNS[1], "a number", score))?;
-        rows.push((value, line, Row { query, list: "", probability: 1.0, position: 0, item }));
+        scores.push(value.ok_or_else(|| at(line, OF_RUNS[1], "a number", score))?);
+        rows.add(line, Row { query, list: "", probability: 1.0, position: 1, item })?;
     }
-    rows.sort_by(|(a, _, x), (b, _, y)| x.query.cmp(y.query).then(b.total_cmp(a)).then(y.item.cmp(x.item)));
-    let mut ranked = Vec::with_capacity(rows.len());
-    for query in rows.chunk_by(|(.., a), (.., b)| a.query == b.query) {
-        let numbered = (1..).zip(query);
-        ranked.extend(numbered.map(|(position, &(_, line, row))| (line, Row { position, ..row })));
-    }
-    ranking(Key::Query, ranked, &OF_RUNS)
+    rows.order_by(&scores);
+    rows.ranking(Key::Query)
 }
