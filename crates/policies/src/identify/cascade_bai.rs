@@ -242,15 +242,15 @@ impl CascadeBai {
         }
         queue.arrange(|item| items[item.index()].n, |item| rank[item.index()]);
         if self.settings.order != ShowOrder::LeastObserved {
-            self.link();
+            self.make_line();
         }
         self.sort();
     }
 
-    /// Switches the queue from a ring to linked items, so that any item can move.
+    /// Makes a line of the ring, so that any item can move.
     #[cold]
-    fn link(&mut self) {
-        self.queue.link(|item| self.items[item.index()].n);
+    fn make_line(&mut self) {
+        self.queue.make_line(|item| self.items[item.index()].n);
     }
 
     /// Writes accepted items in order of entry, then undecided ones.
@@ -280,10 +280,10 @@ impl Select<Ranking> for CascadeBai {
             self.copy_answer_to(list);
             return;
         }
-        if self.queue.needs_links() {
-            self.link();
+        if self.queue.needs_line() {
+            self.make_line();
         }
-        if self.queue.has_linked_front() {
+        if self.queue.has_front_in_line() {
             self.forget_order();
         }
         let (first, rest) = list.split_at_mut(self.settings.n_shown.min(self.queue.len()));

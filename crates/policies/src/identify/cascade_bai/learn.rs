@@ -65,7 +65,7 @@ impl CascadeBai {
     #[inline]
     fn learn_of_front(&mut self, shown: &[ItemId], n_observed: usize, clicks: u64) -> bool {
         let n_front = self.list.len();
-        let is_front = self.queue.has_linked_front()
+        let is_front = self.queue.has_front_in_line()
             && n_front > 0
             && shown.len() == self.settings.n_shown
             && self.list.iter().zip(shown).all(|(key, item)| key.item == *item)
@@ -77,7 +77,7 @@ impl CascadeBai {
         for (position, &id) in observed.iter().enumerate() {
             self.count(id, clicks >> position & 1);
         }
-        self.queue.advance_linked(observed);
+        self.queue.advance_in_line(observed);
         self.take_off(observed.len());
         self.rank_again(observed);
         true
@@ -86,7 +86,7 @@ impl CascadeBai {
     /// Counts the feedback on any list.
     fn learn_anyhow(&mut self, shown: &[ItemId], n_observed: usize, clicks: u64) {
         self.forget_order();
-        self.link();
+        self.make_line();
         self.queue.enter_front();
         let (observed, unobserved) = shown.split_at(n_observed);
         self.queue.close(unobserved, &mut self.unobserved);

@@ -7,36 +7,35 @@
 //!
 //! As long as every list gets its feedback before the next request, the queue is a ring: observed
 //! items move from the front to the back by moving the start of the ring. Once a list is requested
-//! while another one is open, or feedback arrives out of turn, items are linked in buckets of
-//! equally many turns, and moving an item costs O(1).
+//! while another one is open, or feedback arrives out of turn, items stand in a line, and moving an
+//! item costs O(items).
 //!
 //! The displays of the last list, the *front*, are entered only when another list is requested, or
 //! other feedback arrives, before its own feedback. If its feedback comes first, only the observed
 //! items move.
 
-mod buckets;
-mod circles;
+mod line;
 
 use crate::sort::{sort, sort_unstable};
-use buckets::Buckets;
 use click_models::ItemId;
+use line::Line;
 use rand::Rng;
 use rand::seq::SliceRandom as _;
 
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// All undecided items; in order from `front` on and around, unless they are linked.
+    /// All undecided items; in order from `front` on and around, unless they stand in a line.
     ring: Vec<ItemId>,
     front: usize,
     n_shown: usize,
     /// Whether the first items are on a list without feedback, and not entered as open.
     is_front_open: bool,
-    /// The items of that list, once items are linked; in a ring they are the next ones.
+    /// The items of that list, once items stand in a line; in a ring they are the next ones.
     front_items: Vec<ItemId>,
-    is_linked: bool,
-    /// Open displays of every item, once items are linked.
+    is_lined_up: bool,
+    /// Open displays of every item, once items stand in a line.
     open: Vec<u64>,
-    buckets: Buckets,
+    line: Line,
 }
 
 impl Queue {
@@ -52,8 +51,8 @@ impl Queue {
             n_shown,
             is_front_open: false,
             front_items: Vec::with_capacity(n_shown),
-            is_linked: false,
-            buckets: Buckets::new(open.len()),
+            is_lined_up: false,
+            line: Line::new(open.len()),
             open,
         }
     }
@@ -73,23 +72,23 @@ impl Queue {
         self.ring.shuffle(rng);
     }
 
-    /// The ring and the index of its start; `None` once a list is open or items are linked.
+    /// The ring and the index of its start; `None` once a list is open or items stand in a line.
     #[inline]
     pub(super) fn idle_ring(&self) -> Option<(&[ItemId], usize)> {
-        (!self.is_linked && !self.is_front_open).then_some((&self.ring, self.front))
+        (!self.is_lined_up && !self.is_front_open).then_some((&self.ring, self.front))
     }
 
     /// Whether the ring has an open list and cannot distinguish it from the next one.
     #[inline]
-    pub(super) fn needs_links(&self) -> bool {
-        self.is_front_open && !self.is_linked
+    pub(super) fn needs_line(&self) -> bool {
+        self.is_front_open && !self.is_lined_up
     }
 
     /// The number of undecided items on a list, if they are the next items of the ring.
     #[inline]
     pub(super) fn n_next(&self, shown: &[ItemId]) -> Option<usize> {
         let n_next = self.n_shown.min(self.ring.len());
-        if self.is_linked || shown.len() != self.n_shown {
+        if self.is_lined_up || shown.len() != self.n_shown {
             return None;
         }
         let (around, after) = self.ring.split_at(self.front);
@@ -97,19 +96,19 @@ impl Queue {
         (after.starts_with(first) && around.starts_with(second)).then_some(n_next)
     }
 
-    /// Whether items are linked, and the displays of the front are not entered yet.
+    /// Whether items stand in a line, and the displays of the front are not entered yet.
     #[inline]
-    pub(super) fn has_linked_front(&self) -> bool {
-        self.is_linked && self.is_front_open
+    pub(super) fn has_front_in_line(&self) -> bool {
+        self.is_lined_up && self.is_front_open
     }
 
-    /// Ends the displays of a front whose items are linked: adds a turn to the observed ones, in
+    /// Ends the displays of the front of the line: adds a turn to the observed ones, in
     /// this order. The others stay among the first items, since no item moves forward past them.
     #[inline]
-    pub(super) fn advance_linked(&mut self, observed: &[ItemId]) {
+    pub(super) fn advance_in_line(&mut self, observed: &[ItemId]) {
         self.is_front_open = false;
         for &item in observed {
-            self.buckets.raise(item);
+            self.line.raise(item);
         }
     }
 
@@ -126,10 +125,9 @@ impl Queue {
     /// Copies the first items in order, as many as `out` has room for.
     #[inline]
     pub(super) fn copy_to(&self, out: &mut [ItemId]) {
-        if self.is_linked {
-            for (place, item) in out.iter_mut().zip(self.buckets.items()) {
-                *place = item;
-            }
+        if self.is_lined_up {
+            let n_shown = out.len().min(self.ring.len());
+            out[..n_shown].copy_from_slice(&self.line.items()[..n_shown]);
             return;
         }
         let out_len = out.len().min(self.ring.len());
@@ -142,42 +140,42 @@ impl Queue {
     /// Takes the next items, one for every place of `out`, and opens their displays.
     #[inline]
     pub(super) fn take(&mut self, out: &mut [ItemId]) {
-        if self.is_linked {
+        if self.is_lined_up {
             self.enter_front();
         }
         self.copy_to(out);
         self.is_front_open = true;
-        if self.is_linked {
+        if self.is_lined_up {
             self.front_items.clear();
             self.front_items.extend_from_slice(out);
         }
     }
 
-    /// Enters the displays of the front, if that is still to be done. Items must be linked.
+    /// Enters the displays of the front, if that is still to be done. Items must stand in a line.
     pub(super) fn enter_front(&mut self) {
         if std::mem::take(&mut self.is_front_open) {
             for &item in &self.front_items {
                 self.open[item.index()] += 1;
-                self.buckets.raise(item);
+                self.line.raise(item);
             }
         }
     }
 
     /// Links the items, if they are not. `observations` gives those of an item.
     #[cold]
-    pub(super) fn link(&mut self, observations: impl Fn(ItemId) -> u64) {
-        if self.is_linked {
+    pub(super) fn make_line(&mut self, observations: impl Fn(ItemId) -> u64) {
+        if self.is_lined_up {
             return;
         }
-        let Self { ring, front, open, buckets, front_items, n_shown, .. } = self;
+        let Self { ring, front, open, line, front_items, n_shown, .. } = self;
         let (around, after) = ring.split_at(*front);
         front_items.clear();
         front_items.extend(after.iter().chain(around).take(*n_shown));
-        buckets.clear();
+        line.clear();
         for &item in after.iter().chain(around) {
-            buckets.push(item, observations(item) + open[item.index()]);
+            line.push(item, observations(item) + open[item.index()]);
         }
-        self.is_linked = true;
+        self.is_lined_up = true;
         self.front = 0;
     }
 
@@ -187,41 +185,41 @@ impl Queue {
         let key = |item: ItemId| (observations(item) + open[item.index()], rank(item));
         sort_unstable(ring, &|&a, &b| key(a).cmp(&key(b)));
         self.front = 0;
-        if std::mem::take(&mut self.is_linked) {
-            self.link(observations);
+        if std::mem::take(&mut self.is_lined_up) {
+            self.make_line(observations);
         }
     }
 
-    /// Ends a display of each of these linked items without an observation. `in_order` is a buffer.
+    /// Ends a display of each of these items without an observation. `in_order` is a buffer.
     pub(super) fn close(&mut self, unobserved: &[ItemId], in_order: &mut Vec<ItemId>) {
         in_order.clear();
         let is_open = |open: &[u64], item: ItemId| open.get(item.index()).is_some_and(|&open| open > 0);
         in_order.extend(unobserved.iter().filter(|&&item| is_open(&self.open, item)));
-        sort_unstable(in_order, &|&a, &b| self.buckets.place(a).cmp(&self.buckets.place(b)));
+        sort_unstable(in_order, &|&a, &b| self.line.place(a).cmp(&self.line.place(b)));
         for &item in in_order.iter().rev() {
             if is_open(&self.open, item) {
                 self.open[item.index()] -= 1;
-                self.buckets.lower(item);
+                self.line.lower(item);
             }
         }
     }
 
-    /// Counts an observation of a linked item: ends one of its open displays, if there is one.
+    /// Counts an observation of an item: ends one of its open displays, if there is one.
     pub(super) fn observe(&mut self, item: ItemId) {
         match &mut self.open[item.index()] {
-            0 => self.buckets.raise(item),
+            0 => self.line.raise(item),
             open => {
                 *open -= 1;
-                self.buckets.move_back(item);
+                self.line.move_back(item);
             }
         }
     }
 
     /// Removes all items for which `keep` is `false`.
     pub(super) fn retain(&mut self, keep: impl Fn(ItemId) -> bool) {
-        if self.is_linked {
+        if self.is_lined_up {
+            self.line.retain(&keep);
             for &item in self.ring.iter().filter(|&&item| !keep(item)) {
-                self.buckets.remove(item);
                 self.open[item.index()] = 0;
             }
         } else {

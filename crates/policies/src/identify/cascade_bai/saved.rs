@@ -65,7 +65,7 @@ impl CascadeBai {
             policy.states[item.index()].is_in_question = true;
         }
         if is_any_open || settings.order != ShowOrder::LeastObserved {
-            policy.link();
+            policy.make_line();
         }
         policy.sort();
         policy.begin_quietly();
