@@ -29,6 +29,8 @@ use serde_json::{Map, Value};
 ///         and whole answers; "in order": whole answers, in the order of the decisions; "no".
 ///     cost: str, the cost of a round with K items and L positions.
 ///     guarantee: str, what is proven.
+///     dominated_by: list of str, a policy with the same knowledge that had less regret in all
+///         experiments of the project, if there is one.
 ///     source: str, the paper.
 ///
 /// Examples:
@@ -91,6 +93,7 @@ fn entry<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
     entry.set_item("live", row.live.to_string())?;
     entry.set_item("cost", row.cost)?;
     entry.set_item("guarantee", row.guarantee)?;
+    entry.set_item("dominated_by", row.dominated_by.to_vec())?;
     entry.set_item("source", row.source)?;
     Ok(entry)
 }

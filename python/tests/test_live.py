@@ -14,8 +14,8 @@ from click_bandits import Fitted, Live, Policy, fit, policies
 PBM = {"examination": [0.9, 0.6, 0.3]}
 ROWS = [row for row in policies() if row["live"] == "table"]
 CASES = [(row["name"], model) for row in ROWS for model in row["plays"] if model not in ("rank-one", "dueling")]
-UNKNOWN = {"pbm-gibbs", "pbm-ts-plug-in", "pbm-ucb-plug-in"}
-DRAW = {"pbm-ts", "bc-mp-ts", "pbm-gibbs", "pbm-ts-plug-in", "rsf-ts", "cascade-ts", "dcm-ts"}
+UNKNOWN = {"pbm-gibbs"}
+DRAW = {"pbm-ts", "bc-mp-ts", "pbm-gibbs", "rsf-ts", "cascade-ts", "dcm-ts"}
 
 
 def live(name, model, **more):

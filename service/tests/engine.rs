@@ -1043,7 +1043,7 @@ fn a_snapshot_that_could_not_be_read_is_not_written() {
 #[test]
 fn large_counts_of_a_fit_are_recovered() {
     for (users, policies) in [
-        ("pbm", ["pbm-gibbs", "pbm-ts", "pbm-ts-plug-in", "pbm-ucb-plug-in", "pbm-kl-ucb"]),
+        ("pbm", ["pbm-gibbs", "pbm-ts", "pbm-ucb", "pbm-pie", "pbm-kl-ucb"]),
         ("cascade", ["cascade-ts", "cascade-kl-ucb", "ts-cascade", "uniform", "epsilon-greedy"]),
     ] {
         for policy in policies {

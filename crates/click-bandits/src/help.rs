@@ -222,8 +222,8 @@ Examples:
 
 JSON: an array of policies, or one: name, sentence, group, models,
 models_with_read_as, tasks, told, needs_horizon, late_clicks, live, limit, cost,
-guarantee, source, parameters (name, values, default, meaning) and example
-(null if it needs a file).
+guarantee, dominated_by (names of policies), source, parameters (name, values,
+default, meaning) and example (null if it needs a file).
 
 Next: click-bandits models; docs/which-policy.md.
 

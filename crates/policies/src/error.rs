@@ -26,11 +26,6 @@ pub enum Error {
     /// Saved columns of a sample are not probabilities.
     #[error("a sampled column that was saved is not a number from 0 to 1")]
     SavedColumns,
-    /// An estimate of examination that was saved is not one.
-    #[error(
-        "a saved estimate of examination is not a number above 0 and at most 1 for each position, the largest of them 1"
-    )]
-    SavedEstimate,
     /// The saved order of a large catalogue, or its threshold, is none.
     #[error(
         "the saved order of the items does not have each of them once, or the saved threshold is beyond its range"

@@ -125,8 +125,6 @@ pub(crate) trait OnTable {
 
     fn table_mut(&mut self) -> &mut Self::Table;
 
-    fn live(&self) -> &LiveState;
-
     fn live_mut(&mut self) -> &mut LiveState;
 
     /// The counts of `item` changed.
@@ -211,10 +209,6 @@ macro_rules! on_counts {
             &mut self.counts
         }
 
-        fn live(&self) -> &crate::live::LiveState {
-            &self.live
-        }
-
         fn live_mut(&mut self) -> &mut crate::live::LiveState {
             &mut self.live
         }
@@ -233,10 +227,6 @@ macro_rules! on_itself {
 
         fn table_mut(&mut self) -> &mut Self {
             self
-        }
-
-        fn live(&self) -> &LiveState {
-            &self.live
         }
 
         fn live_mut(&mut self) -> &mut LiveState {

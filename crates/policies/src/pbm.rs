@@ -14,10 +14,7 @@ mod pbm_gibbs;
 mod pbm_kl_ucb;
 mod pbm_pie;
 mod pbm_ts;
-mod pbm_ts_plug_in;
 mod pbm_ucb;
-mod pbm_ucb_plug_in;
-mod plug_in;
 mod prior;
 
 pub use bc_mp_ts::BcMpTs;
@@ -28,7 +25,5 @@ pub use pbm_gibbs::{PbmGibbs, PbmGibbsOrder};
 pub use pbm_kl_ucb::PbmKlUcb;
 pub use pbm_pie::{PbmPie, PbmPiePosition};
 pub use pbm_ts::PbmTs;
-pub use pbm_ts_plug_in::PbmTsPlugIn;
 pub use pbm_ucb::PbmUcb;
-pub use pbm_ucb_plug_in::PbmUcbPlugIn;
 pub use prior::PbmPrior;

@@ -2,11 +2,11 @@
 //! choices.
 //!
 //! These versions keep only counts, compute every index in every round, and sort lists. They share
-//! with the policies only the samplers of Gamma and Beta variates (`pbm-ts-plug-in`: PBM-TS, made
-//! anew every round) and the documented order of random draws: one 64-bit key for the round's ties,
-//! then, for PIE and PBM-PIE, a coin whose upper bit decides whether the leaders are shown, then
-//! the choice among candidates in the order of items. Equal scores rank by the `SplitMix64`
-//! finaliser of `key ^ item * 0x9e3779b97f4a7c15`, the larger first.
+//! with the policies only the samplers of Gamma and Beta variates and the documented order of
+//! random draws: one 64-bit key for the round's ties, then, for PIE and PBM-PIE, a coin whose upper
+//! bit decides whether the leaders are shown, then the choice among candidates in the order of
+//! items. Equal scores rank by the `SplitMix64` finaliser of `key ^ item * 0x9e3779b97f4a7c15`, the
+//! larger first.
 
 mod any_list;
 mod large_catalogues;

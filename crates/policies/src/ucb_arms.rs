@@ -142,8 +142,7 @@ impl<A: Arm> UcbTop<A> {
         if plain.arms.len() <= MOST_COMPARED { plain } else { plain.with_shortlist(capacity) }
     }
 
-    /// For arms that all change in every round.
-    pub(crate) fn comparing_all(arms: impl Iterator<Item = A>, capacity: usize) -> Self {
+    fn comparing_all(arms: impl Iterator<Item = A>, capacity: usize) -> Self {
         let (top, winners) = (TopL::new(capacity), Vec::with_capacity(capacity));
         Self { arms: arms.collect(), shortlist: None, top, winners }
     }

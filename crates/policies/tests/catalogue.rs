@@ -326,8 +326,10 @@ fn rows_say_what_is_there() {
         include_str!("../README.md"),
         include_str!("../../click-bandits/README.md"),
         include_str!("../../../docs/live.md"),
+        include_str!("../../../docs/which-policy.md"),
     ];
-    for (readme, table) in pages.iter().zip([table::policies(), table::parameters(), table::live()]) {
-        assert!(readme.contains(&table), "write the tables anew: cargo run -p policies --example tables");
+    let tables = [table::policies(), table::parameters(), table::live(), table::dominated()];
+    for (readme, table) in pages.iter().zip(tables) {
+        assert!(readme.contains(&table), "write the tables anew: cargo xtask tables");
     }
 }

@@ -5,7 +5,7 @@ use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranki
 use confidence::Rate;
 use policies::{
     BcMpTs, Decision, Grab, PbMhb, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmPrior,
-    PbmTs, PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, PositionsKnown, PrefixKnown, Select, Update,
+    PbmTs, PbmUcb, PositionsKnown, PrefixKnown, Select, Update,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -97,8 +97,6 @@ fn what_was_not_rendered_is_not_counted() {
     counts_what_was_rendered("PBM-TS", &model, &PbmTs::new(model.known()));
     counts_what_was_rendered("PBM-PIE", &model, &PbmPie::new(model.known(), Rate::LOG));
     counts_what_was_rendered("BC-MP-TS", &model, &BcMpTs::new(model.known()));
-    counts_what_was_rendered("PBM-TS plug-in", &model, &PbmTsPlugIn::new(model.shape()));
-    counts_what_was_rendered("PBM-UCB plug-in", &model, &PbmUcbPlugIn::new(model.shape(), Rate::LOG));
     counts_what_was_rendered("GRAB", &model, &Grab::new(model.shape(), None, 1000));
     let fresh = PbMhb::new(model.shape(), PbMhb::default_width(), PbMhb::default_sweeps());
     counts_what_was_rendered("PB-MHB", &model, &fresh);
@@ -144,15 +142,6 @@ fn inconsistent_states_without_examination_are_refused() {
     assert!(
         PbmPrior::new([Some((1.5, 0.1))], []).is_err() && PbmPrior::new([], [Some((0.5, -0.1))]).is_err()
     );
-    let ts = PbmTsPlugIn::new(shape);
-    refused(&ts, "/estimate", json!([1.0, 0.0]));
-    refused(&ts, "/estimate", json!([0.9, 0.5]));
-    refused(&ts, "/estimate", json!([]));
-    refused(&ts, "/estimate", json!([1.0, 1.0, 1.0]));
-    refused(&ts, "/clicks/0", json!(1));
-    let ucb = PbmUcbPlugIn::new(shape, Rate::LOG);
-    refused(&ucb, "/run/shows", json!([0]));
-    refused(&ucb, "/run/rounds", json!(1_u64 << 41));
 }
 
 /// A position that nobody examines ends up with the worst item, and the other two with the best

@@ -161,6 +161,7 @@ class _PolicyRow(TypedDict):
     live: str
     cost: str
     guarantee: str
+    dominated_by: list[str]
     source: str
 
 def policies() -> list[_PolicyRow]: ...

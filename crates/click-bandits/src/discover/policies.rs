@@ -64,6 +64,7 @@ pub(crate) struct Policy {
     limit: String,
     cost: String,
     guarantee: String,
+    dominated_by: &'static [&'static str],
     source: String,
     parameters: Vec<Parameter>,
     example: Option<String>,
@@ -151,6 +152,7 @@ impl Policy {
             },
             cost: plain(row.cost),
             guarantee: guarantee(row),
+            dominated_by: row.dominated_by,
             source: plain(row.source),
             parameters: row.parameters.iter().map(parameter).collect(),
             example: example(row),
@@ -226,6 +228,7 @@ impl Described for Policy {
         page.fact("Limit", &self.limit);
         page.fact("Cost", &format!("of a round: {}{}", self.cost, self.symbols()));
         page.fact("Guarantee", &self.guarantee);
+        page.fact("Dominated by", &self.dominated_by.join(", "));
         page.fact("Source", &self.source);
         page.heading(if self.parameters.is_empty() { "Parameters: none" } else { "Parameters" });
         for parameter in &self.parameters {

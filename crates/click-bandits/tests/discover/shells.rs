@@ -53,7 +53,7 @@ fn bash_completes_commands_options_and_names() {
     assert_eq!(completed("click-bandits pol", 1), "policies\n");
     assert_eq!(
         completed("click-bandits policies pbm-", 2),
-        "pbm-ucb\npbm-pie\npbm-kl-ucb\npbm-ts\npbm-gibbs\npbm-ts-plug-in\npbm-ucb-plug-in\n"
+        "pbm-ucb\npbm-pie\npbm-kl-ucb\npbm-ts\npbm-gibbs\n"
     );
     assert_eq!(completed("click-bandits simulate --max", 2), "--max-steps\n");
     assert_eq!(completed("click-bandits init casc", 2), "cascade\n");

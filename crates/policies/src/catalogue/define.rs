@@ -11,6 +11,7 @@ macro_rules! catalogue {
         horizon: $horizon:expr, answers: $answers:ident, live: $live:ident, limit: $limit:expr,
         cost: $cost:literal,
         guarantee: $guarantee:literal,
+        $(dominated_by: $dominating:literal,)?
         source: $source:literal;
     )*) => {
         /// A policy and its parameters.
@@ -47,6 +48,7 @@ macro_rules! catalogue {
                 limit: $limit,
                 cost: $cost,
                 guarantee: $guarantee,
+                dominated_by: &[$($dominating)?],
                 source: $source,
             },
         )*];

@@ -26,6 +26,9 @@ pub struct Row {
     pub cost: &'static str,
     /// Proven guarantee.
     pub guarantee: &'static str,
+    /// A policy with the same knowledge that had less regret in all experiments of this project, if
+    /// there is one: the row is kept to compare with.
+    pub dominated_by: &'static [&'static str],
     /// Source: paper, section, algorithm.
     pub source: &'static str,
 }

@@ -16,10 +16,10 @@ use crate::{
     BatchRank, BcMpTs, BeatTheMean, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, CascadeLinWidth,
     CascadeLinear, CellKlUcb, CondorcetSavage, Delta, Deviations, DoubleTs, EcwRmed, EpsilonGreedy, Grab,
     HybridSettings, HybridTs, InterleavedFilter, KlLucb, KlLucbLevels, MeanRadius, MergeDts, PbMhb, PbmGibbs,
-    PbmGibbsOrder, PbmHybridTs, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmTsPlugIn, PbmUcb, PbmUcbPlugIn,
-    Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim, Rank1Gibbs, RbaKlUcb,
-    Rmed1, Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim, Uniform, UniformCell,
-    UniformPair, Uts, WithoutContext,
+    PbmGibbsOrder, PbmHybridTs, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmUcb, Pie, PrefixKlUcb,
+    PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim, Rank1Gibbs, RbaKlUcb, Rmed1, Rucb,
+    ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim, Uniform, UniformCell, UniformPair, Uts,
+    WithoutContext,
 };
 use click_models::{ContextKnown, ListShape, PbmKnown, TableShape};
 use confidence::{NonNegative, Probability, Rate};
@@ -105,29 +105,6 @@ catalogue! {
     guarantee: "none",
     source: "ours";
 
-    /// PBM-TS with an estimate in place of examination.
-    PbmTsPlugIn = "pbm-ts-plug-in" {}
-    plays {
-        UnknownExamination(known, _horizon => PbmTsPlugIn::new(known.shape()))
-    }
-    horizon: false, answers: Late, live: Table, limit: Limit::None,
-    cost: "K exact posterior draws, each from K L multiply-adds",
-    guarantee: "none; may keep a wrong order for ever",
-    source: "ours";
-
-    /// PBM-UCB with an estimate in place of examination.
-    PbmUcbPlugIn = "pbm-ucb-plug-in" {
-        /// Relative increase of `ln t`.
-        epsilon: NonNegative = NonNegative::default(),
-    }
-    plays {
-        UnknownExamination(known, _horizon => PbmUcbPlugIn::new(known.shape(), Rate::scaled_log(epsilon)))
-    }
-    horizon: false, answers: Late, live: Table, limit: Limit::None,
-    cost: "K L multiply-adds",
-    guarantee: "none; may keep a wrong order for ever",
-    source: "ours";
-
     /// GRAB: exchanges two items of the best list so far.
     Grab = "grab" {
         /// A list is shown in the first of every `gamma` rounds in which it leads; by default the
@@ -141,6 +118,7 @@ catalogue! {
     horizon: true, answers: Late, live: InOrder, limit: CELLS,
     cost: "an assignment: up to K L^2 operations; K + L comparisons",
     guarantee: "O(log T), in its paper",
+    dominated_by: "pbm-gibbs",
     source: "Gauthier et al. 2021, a reading of the authors' program";
 
     /// PB-MHB: Thompson sampling by a Metropolis-Hastings chain.
@@ -256,6 +234,7 @@ catalogue! {
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "one normal draw, 2 K multiply-adds; less on average with hundreds of items",
     guarantee: "O(sqrt(K L T)) on cascades, up to logarithms",
+    dominated_by: "cascade-ts",
     source: "Zhong et al. 2021";
 
     /// CascadeUCB-V: confidence bounds from the variance.
@@ -331,6 +310,7 @@ catalogue! {
     horizon: true, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "L draws",
     guarantee: "O(log T) on position-based users and cascades; large constants",
+    dominated_by: "top-rank",
     source: "Zoghi et al. 2017, Algorithms 1 to 4";
 
     /// Epsilon-greedy on clicks per display.
@@ -698,6 +678,7 @@ catalogue! {
     horizon: false, answers: Late, live: InOrder, limit: Limit::None,
     cost: "as `cascade-lin-ucb`",
     guarantee: "O(sqrt(T)), up to logarithms, on linear attraction",
+    dominated_by: "cascade-lin-ucb",
     source: "Li et al. 2016, Algorithm 1 with discounts 1, constants not checked against the paper";
 
     /// A uniformly random list, cell or pair.

@@ -48,6 +48,17 @@ pub fn policies() -> String {
     text
 }
 
+/// The table of policies that are kept to compare with, and the policy that dominates each.
+pub fn dominated() -> String {
+    let mut text = String::from("| policy | dominated by | source |\n|---|---|---|\n");
+    for row in rows() {
+        for name in row.dominated_by {
+            line(&mut text, &[&format!("`{}`", row.name), &format!("`{name}`"), row.source]);
+        }
+    }
+    text
+}
+
 /// The table of parameters: names, defaults, possible values and meanings.
 pub fn parameters() -> String {
     let mut text =

@@ -1,5 +1,4 @@
 use super::counts::PbmCounts;
-use crate::live::LiveState;
 use crate::sampling::beta_posteriors::BetaPosteriors;
 use crate::sampling::thompson::{BetaEvidence, PosteriorsOf as _, Samples, Thompson};
 use crate::{Decision, Update};
@@ -43,7 +42,7 @@ impl BcMpTs {
     ///
     /// As [`BcMpTs::new`].
     pub fn drawing_all(known: PbmKnown<'_>) -> Self {
-        Self(Thompson::drawing_all(PbmCounts::new(known), LiveState::default()))
+        Self(Thompson::drawing_all(PbmCounts::new(known)))
     }
 }
 

@@ -66,40 +66,6 @@ impl PbmCounts {
         Self { examination, rounds, shows, clicks, order, weights }
     }
 
-    /// Without displays, and with the examination 1 everywhere: for a policy that estimates it.
-    pub(super) fn without_examination(shape: ListShape) -> Self {
-        let fresh = vec![0; shape.n_items() * shape.n_positions()];
-        let ones = vec![Probability::new(1.0).expect("a probability"); shape.n_positions()];
-        Self::assemble(ones, 0, fresh.clone(), fresh)
-    }
-
-    /// Takes these numbers for the examination of the positions; see [`Self::without_examination`].
-    #[inline]
-    pub(super) fn assume(&mut self, examination: &[f64]) {
-        self.weights.copy_from_slice(examination);
-        sort_by_examination(&mut self.order, examination);
-    }
-
-    /// The saved state of a policy that estimates examination: rounds, displays and clicks.
-    pub(super) fn saved(&self) -> (u64, &[u64], &[u64]) {
-        (self.rounds, &self.shows, &self.clicks)
-    }
-
-    /// Puts these rounds, displays and clicks in the place of its own.
-    pub(super) fn with_table(
-        mut self,
-        rounds: u64,
-        shows: Vec<u64>,
-        clicks: Vec<u64>,
-    ) -> Result<Self, Error> {
-        if shows.len() != self.shows.len() {
-            return Err(Error::SavedSizes);
-        }
-        check_counts(rounds, &shows, &clicks)?;
-        (self.rounds, self.shows, self.clicks) = (rounds, shows, clicks);
-        Ok(self)
-    }
-
     pub(crate) fn n_positions(&self) -> usize {
         self.weights.len()
     }

@@ -3,8 +3,6 @@ mod posterior;
 mod tail;
 
 use super::counts::PbmCounts;
-use super::plug_in::AssumesExamination;
-use crate::live::LiveState;
 use crate::sampling::thompson::{PosteriorsOf as _, Samples, Thompson};
 use crate::{Decision, Update};
 use click_models::{PbmKnown, Ranking, RenderedClicks};
@@ -58,19 +56,7 @@ impl PbmTs {
     ///
     /// As [`PbmTs::new`].
     pub fn drawing_all(known: PbmKnown<'_>) -> Self {
-        Self::computing_all(PbmCounts::new(known), LiveState::default())
-    }
-}
-
-impl AssumesExamination for PbmTs {
-    fn computing_all(counts: PbmCounts, live: LiveState) -> Self {
-        Self(Thompson::drawing_all(counts, live))
-    }
-
-    #[inline]
-    fn assume(&mut self, examination: &[f64]) {
-        self.0.counts.assume(examination);
-        self.0.posteriors.prepare(&self.0.counts);
+        Self(Thompson::drawing_all(PbmCounts::new(known)))
     }
 }
 

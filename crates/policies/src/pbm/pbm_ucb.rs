@@ -1,5 +1,4 @@
 use super::counts::{PbmCounts, place, place_items};
-use super::plug_in::AssumesExamination;
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
 use crate::setup::{Setup, learns_from_table};
 use crate::shortlist::Arm as _;
@@ -67,14 +66,6 @@ impl PbmUcb {
         let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
         Self { rate, arms: UcbTop::new(arms, counts.n_positions()), counts, live }
     }
-
-    pub(super) fn rate(&self) -> Rate {
-        self.rate
-    }
-
-    pub(super) fn set_rate(&mut self, rate: Rate) {
-        self.rate = rate;
-    }
 }
 
 impl TryFrom<Saved> for PbmUcb {
@@ -95,23 +86,6 @@ fn arm(counts: &PbmCounts, item: usize) -> Line {
         Line::new(counts.total_clicks(item) * per_show, (0.5 * counts.total_shows(item)).sqrt() * per_show)
     } else {
         Line::FRESH
-    }
-}
-
-impl AssumesExamination for PbmUcb {
-    fn computing_all(counts: PbmCounts, live: LiveState) -> Self {
-        let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
-        let arms = UcbTop::comparing_all(arms, counts.n_positions());
-        Self { rate: Rate::LOG, arms, counts, live }
-    }
-
-    #[inline]
-    fn assume(&mut self, examination: &[f64]) {
-        let Self { counts, arms, .. } = self;
-        counts.assume(examination);
-        for item in 0..counts.n_items() {
-            arms.set(item, arm(counts, item));
-        }
     }
 }
 

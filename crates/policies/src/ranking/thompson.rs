@@ -1,7 +1,6 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::exact::float;
-use crate::live::LiveState;
 use crate::sampling::beta_posteriors::BetaPosteriors;
 use crate::sampling::thompson::{BetaEvidence, ListCounts, PosteriorsOf as _, Samples, Thompson};
 use crate::{Decision, Update};
@@ -33,7 +32,7 @@ impl PrefixTs {
     /// A fresh policy that draws every item in every round. Its lists have the same distribution as
     /// those of [`PrefixTs::new`], so it is what that policy can be compared with.
     pub fn drawing_all<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
-        Self(Thompson::drawing_all(PrefixCounts::new(known.into()), LiveState::default()))
+        Self(Thompson::drawing_all(PrefixCounts::new(known.into())))
     }
 }
 

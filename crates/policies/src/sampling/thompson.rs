@@ -98,7 +98,8 @@ impl<C: ListCounts, P: PosteriorsOf<C>> Thompson<C, P> {
     }
 
     /// Draws all items in every round.
-    pub(crate) fn drawing_all(counts: C, live: LiveState) -> Self {
+    pub(crate) fn drawing_all(counts: C) -> Self {
+        let live = LiveState::default();
         let posteriors = P::of(&counts, live.prior, false);
         Self { draws: LargestDraws::of_all(counts.n_positions()), posteriors, counts, live }
     }
@@ -177,10 +178,6 @@ impl<S: Samples> OnTable for S {
 
     fn table_mut(&mut self) -> &mut S::Counts {
         &mut self.sampling_mut().counts
-    }
-
-    fn live(&self) -> &LiveState {
-        &self.sampling().live
     }
 
     fn live_mut(&mut self) -> &mut LiveState {

@@ -5,11 +5,11 @@
 //! other round asks for a list of all items, so that lazy structures meet counts that fall. In the
 //! first half the number of items stays the same.
 
-use super::position_based::{PbmHistory, pass};
+use super::position_based::PbmHistory;
 use super::*;
 use crate::{
-    Bayesian, EpsilonGreedy, PbmKlUcb, PbmUcb, PbmUcbPlugIn, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb,
-    PrefixUcbV, Prior, SelectAmong, Tallies, Tally, TsCascade,
+    Bayesian, EpsilonGreedy, PbmKlUcb, PbmUcb, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV,
+    Prior, SelectAmong, Tallies, Tally, TsCascade,
 };
 use click_models::{ItemSet, PbmKnown};
 use serde::{Serialize, de::DeserializeOwned};
@@ -239,22 +239,6 @@ fn pbm_ucb_is_a_scan() {
     assert_scan(known(|known| PbmUcb::new(known, Rate::LOG)), key, |history, item, t, _, _| {
         pbm_index(history, item, t)
     });
-}
-
-#[test]
-fn pbm_ucb_plug_in_is_a_scan() {
-    let begin: Begin = |history, t, rng| {
-        if t == 1 {
-            history.examination.fill(1.0);
-        }
-        pass(history);
-        (rng.next_u64(), 0.0)
-    };
-    assert_scan(
-        |shape| PbmUcbPlugIn::new(shape, Rate::LOG),
-        begin,
-        |history, item, t, _, _| pbm_index(history, item, t),
-    );
 }
 
 #[test]

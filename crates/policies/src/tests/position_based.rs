@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    BcMpTs, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmPrior, PbmTs, PbmTsPlugIn, PbmUcb,
-    PbmUcbPlugIn, Policy, PositionsKnown, PrefixKnown, Select,
+    BcMpTs, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmPrior, PbmUcb, Policy,
+    PositionsKnown, PrefixKnown,
 };
 
 /// Displays and clicks of every item at every position.
@@ -219,42 +219,6 @@ fn pbm_gibbs_from(
     placed(&ranked(&attraction, key), places.unwrap_or(&history.examination))
 }
 
-/// The history's `examination` becomes the estimate after another pass.
-pub(super) fn pass(history: &mut PbmHistory) {
-    let (n_items, n_positions) = (history.shows.len(), history.examination.len());
-    // In this order, since the last bit decides ties between items of the same index.
-    let sum = |terms: &mut dyn Iterator<Item = f64>| terms.fold(1.0, |sum, term| sum + term);
-    let attraction: Vec<f64> = (0..n_items)
-        .map(|item| {
-            let shown = history.examination.iter().zip(&history.shows[item]);
-            sum(&mut history.clicks[item].iter().map(|&clicks| clicks as f64))
-                / sum(&mut shown.map(|(examined, &shows)| examined * shows as f64))
-        })
-        .collect();
-    let examination: Vec<f64> = (0..n_positions)
-        .map(|position| {
-            let shown = attraction.iter().zip(&history.shows);
-            sum(&mut history.clicks.iter().map(|item| item[position] as f64))
-                / sum(&mut shown.map(|(attraction, shows)| attraction * shows[position] as f64))
-        })
-        .collect();
-    let largest = examination.iter().copied().fold(0.0, f64::max);
-    history.examination = examination.iter().map(|examined| examined / largest).collect();
-}
-
-/// PBM-TS made anew in every round, as if the estimate were the examination.
-fn pbm_ts_plug_in(history: &mut PbmHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
-    pass(history);
-    let counts = serde_json::json!({
-        "examination": history.examination, "rounds": t, "shows": history.shows.concat(), "clicks": history.clicks.concat()
-    });
-    let mut policy: PbmTs =
-        serde_json::from_value(serde_json::json!({ "counts": counts })).expect("a policy");
-    let mut decision = Decision::default();
-    policy.select(rng, &mut decision);
-    list_of(&decision.action)
-}
-
 /// A history of users whose examination is not known.
 fn unknown(model: &PositionBased) -> PbmHistory {
     PbmHistory::new(model.shape().n_items(), &vec![1.0; model.shape().n_positions()])
@@ -423,39 +387,6 @@ fn pbm_gibbs_with_a_prior_is_the_naive_one() {
         let beliefs: [&[(f64, f64)]; 2] = [&[(0.0, 0.0), (83.0, 24.9)], &[(ones, ones), (24.0, 12.0)]];
         pbm_gibbs_from(history, None, beliefs, rng)
     };
-    assert_same_choices(model, policy, unknown(model), 0, ROUNDS, choose, learn);
-}
-
-#[test]
-fn pbm_ucb_plug_in_is_the_naive_one() {
-    assert_unknown(
-        ROUNDS,
-        |model| PbmUcbPlugIn::new(model.shape(), Rate::LOG),
-        |_, history, t, rng| {
-            pass(history);
-            pbm_ucb(history, t, 0.0, rng)
-        },
-    );
-}
-
-#[test]
-fn pbm_ts_plug_in_is_the_naive_one() {
-    let choose =
-        |_: &PositionBased, history: &mut PbmHistory, t, rng: &mut _| pbm_ts_plug_in(history, t, rng);
-    assert_unknown(ROUNDS / 5, |model| PbmTsPlugIn::new(model.shape()), choose);
-}
-
-/// The test itself: an estimate that is a round old is told apart.
-#[test]
-#[should_panic(expected = "round")]
-fn an_estimate_that_is_late_is_caught() {
-    let model = &position_based_instances()[0];
-    let choose = |history: &mut PbmHistory, t, rng: &mut _| {
-        let list = pbm_ucb(history, t, 0.0, rng);
-        pass(history);
-        list
-    };
-    let policy = PbmUcbPlugIn::new(model.shape(), Rate::LOG);
     assert_same_choices(model, policy, unknown(model), 0, ROUNDS, choose, learn);
 }
 
