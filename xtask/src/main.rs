@@ -10,6 +10,7 @@ mod numbered;
 mod performance;
 mod reproduce;
 mod signals;
+mod tables;
 #[cfg(test)]
 mod words;
 
@@ -29,6 +30,7 @@ Usage: cargo xtask <COMMAND>
 Commands:
   reproduce    Run a paper's experiment, check its claims, and write a report with figures
   performance  Measure the policies beside their plain versions and beside the packages of others
+  tables       Write the generated tables of READMEs and pages
 
 Options:
   -h, --help   Print help; `cargo xtask <COMMAND> --help` prints that of a command
@@ -40,21 +42,28 @@ enum Task {
     /// The arguments for the program.
     Reproduce(Vec<OsString>),
     Performance(performance::Arguments),
+    Tables,
 }
 
 impl Task {
     fn parse(parser: &mut lexopt::Parser) -> Result<Self> {
-        Ok(match parser.next()?.context("a command is missing: expected reproduce or performance")? {
-            Value(task) if task == "reproduce" => Self::Reproduce(parser.raw_args()?.collect()),
-            Value(task) if task == "performance" => performance::Arguments::parse(parser)?
-                .map_or(Self::Help(performance::HELP), Self::Performance),
-            Value(task) if task == "help" => Self::Help(HELP),
-            Short('h') | Long("help") => Self::Help(HELP),
-            Value(task) => {
-                bail!("unknown command {:?}: expected reproduce or performance", task.to_string_lossy())
-            }
-            other => return Err(other.unexpected().into()),
-        })
+        Ok(
+            match parser.next()?.context("a command is missing: expected reproduce, performance or tables")? {
+                Value(task) if task == "reproduce" => Self::Reproduce(parser.raw_args()?.collect()),
+                Value(task) if task == "performance" => performance::Arguments::parse(parser)?
+                    .map_or(Self::Help(performance::HELP), Self::Performance),
+                Value(task) if task == "tables" => Self::Tables,
+                Value(task) if task == "help" => Self::Help(HELP),
+                Short('h') | Long("help") => Self::Help(HELP),
+                Value(task) => {
+                    bail!(
+                        "unknown command {:?}: expected reproduce, performance or tables",
+                        task.to_string_lossy()
+                    )
+                }
+                other => return Err(other.unexpected().into()),
+            },
+        )
     }
 }
 
@@ -62,6 +71,7 @@ fn main() -> ExitCode {
     let done = match Task::parse(&mut lexopt::Parser::from_env()) {
         Ok(Task::Reproduce(arguments)) => reproduce::run(&arguments),
         Ok(Task::Performance(arguments)) => performance::run(&arguments),
+        Ok(Task::Tables) => tables::run(),
         // Errors of writing are ignored, here and below: the reader may be gone.
         Ok(Task::Help(help)) => {
             let _ = std::io::stdout().write_all(help.as_bytes());
@@ -95,8 +105,8 @@ mod tests {
         let performance = ["performance", "--repetitions", "3", "--pictures=x", "--python", "python3.11"];
         assert!(matches!(parse(&performance), Ok(Task::Performance(_))));
         for (line, fault) in [
-            (&[][..], "a command is missing: expected reproduce or performance"),
-            (&["repro"], "unknown command \"repro\": expected reproduce or performance"),
+            (&[][..], "a command is missing: expected reproduce, performance or tables"),
+            (&["repro"], "unknown command \"repro\": expected reproduce, performance or tables"),
             (&["performance", "--repetition", "3"], "invalid option '--repetition'"),
             (&["performance", "--python", "a", "--python=b"], "--python is given twice"),
         ] {

@@ -60,5 +60,5 @@ fn the_readmes_table_is_that_of_the_rows() {
     let begin = "<!-- table: formats -->\n";
     let (_, rest) = include_str!("../README.md").split_once(begin).unwrap();
     let written = rest.split_once("<!-- end: formats -->").unwrap().0;
-    assert_eq!(written, table(), "write the table anew: cargo run -p log-reader --example formats");
+    assert_eq!(written, table(), "write the table anew: cargo xtask tables");
 }

@@ -22,7 +22,7 @@ mod tests {
         for (name, table) in [("claim kinds", claim_kinds()), ("figure kinds", figure_kinds())] {
             let (begin, end) = (format!("<!-- table: {name} -->\n"), format!("<!-- end: {name} -->"));
             let found = readme.split_once(&begin).and_then(|(_, rest)| Some(rest.split_once(&end)?.0));
-            assert_eq!(found, Some(table.as_str()), "cargo run -p report --example kinds");
+            assert_eq!(found, Some(table.as_str()), "write the tables anew: cargo xtask tables");
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A new format needs its file beside this one, a variant of [`Format`] and a row below. Names on
 //! the command line and in experiments, the command's help and messages, and the README's table
-//! come from the rows (`cargo run -p log-reader --example formats` writes the table).
+//! come from the rows (`cargo xtask tables` writes the table).
 //!
 //! # Examples
 //!
