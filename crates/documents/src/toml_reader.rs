@@ -26,6 +26,7 @@ mod file;
 mod json;
 mod suggest;
 mod syntax;
+mod typed;
 mod values;
 
 pub use error::{Error, Location, with_short_numbers};
@@ -35,6 +36,7 @@ pub(crate) use file::MAX_BYTES;
 pub use file::{EmbeddedFile, read_file};
 use file::{content_of, open_in};
 pub use suggest::closest;
+pub use typed::{InFiles, read, schema, words};
 pub use values::FromToml;
 
 use crate::byte_order_mark::BYTE_ORDER_MARK;

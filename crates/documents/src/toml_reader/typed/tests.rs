@@ -1,0 +1,140 @@
+use super::*;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Shop {
+    /// The name for readers,
+    /// on one line.
+    name: String,
+    #[schemars(range(min = 1, max = 100))]
+    positions: u64,
+    #[serde(default)]
+    seed: u64,
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
+    share: Option<f64>,
+    open: Option<bool>,
+    #[schemars(length(min = 2), inner(range(min = 0, max = 1)))]
+    theta: Option<Vec<f64>>,
+    pair: Option<(u32, String)>,
+    when: Option<When>,
+    limits: Option<BTreeMap<String, u64>>,
+    listen: Option<Port>,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum When {
+    /// Never again.
+    Never,
+    /// From today on.
+    Always,
+    #[serde(untagged)]
+    Every { rounds: u64 },
+    #[serde(untagged)]
+    Between { from: u64, to: u64 },
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String")]
+struct Port(u16);
+
+impl TryFrom<String> for Port {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse().map(Self).map_err(|_| format!("{text:?} is not a port"))
+    }
+}
+
+const GOOD: &str = "name = \"a\"\npositions = 3\nseed = 18446744073709551615\nshare = 1\nopen = true\n\
+                    theta = [0, 0.5]\npair = [4, \"x\"]\nwhen = { from = 1, to = 2 }\n\
+                    limits = { any = 1 }\nlisten = \"80\"\n";
+
+fn faults(text: &str) -> Vec<String> {
+    let source = Source::from_text("shop.toml", text).unwrap();
+    let fault = read::<Shop>(&source).err();
+    fault.map_or_else(Vec::new, |fault| fault.all().iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn a_value_has_what_the_file_says() {
+    let shop: Shop = read(&Source::from_text("shop.toml", GOOD).unwrap()).unwrap();
+    assert_eq!((shop.positions, shop.seed, shop.share), (3, u64::MAX, Some(1.0)));
+    assert_eq!(shop.when, Some(When::Between { from: 1, to: 2 }));
+    assert_eq!((shop.limits.unwrap()["any"], shop.listen), (1, Some(Port(80))));
+    for (word, when) in [("\"never\"", When::Never), ("{ rounds = 7 }", When::Every { rounds: 7 })] {
+        let source = Source::from_text("", format!("name = \"a\"\npositions = 3\nwhen = {word}\n")).unwrap();
+        assert_eq!(read::<Shop>(&source).unwrap().when, Some(when));
+    }
+}
+
+#[test]
+fn each_fault_is_said_at_its_place() {
+    for (from, to, expected) in [
+        ("name = \"a\"", "name = 1", "1:8: name: 1 found: expected a text"),
+        ("name = \"a\"", "nam = \"a\"", "1:1: nam: unknown key: did you mean `name`, which is missing?"),
+        ("positions = 3\n", "", "1:1: positions: missing key: expected an integer from 1 to 100"),
+        ("= 3\n", "= 0\n", "2:13: positions: 0 is too small: expected an integer from 1 to 100"),
+        (
+            "= 3\n",
+            "= 3.5\n",
+            "2:13: positions: 3.5 is not an integer: expected whole digits without point or exponent, as in 100_000",
+        ),
+        ("share = 1", "share = 0", "4:9: share: 0 found: expected a number above 0 and at most 1"),
+        ("share = 1", "share = nan", "4:9: share: nan is not allowed: expected a finite number"),
+        ("true", "\"yes\"", "5:8: open: \"yes\" found: expected true or false"),
+        ("[0, 0.5]", "[2, 0.5]", "6:10: theta[0]: 2 found: expected a number from 0 to 1"),
+        (
+            "[0, 0.5]",
+            "[0]",
+            "6:9: theta: 1 entry found: expected an array of at least 2 entries, each a number from 0 to 1",
+        ),
+        ("[4, \"x\"]", "[4, 5]", "7:12: pair[1]: 5 found: expected a text"),
+        (
+            "[4, \"x\"]",
+            "[4294967296, \"x\"]",
+            "7:9: pair[0]: 4294967296 is too large: expected an integer from 0 to 4294967295",
+        ),
+        ("to = 2", "too = 2", "8:20: when.too: unknown key: did you mean `to`, which is missing?"),
+        ("to = 2", "to = -2", "8:25: when.to: -2 is negative: expected an integer of at least 0"),
+        (
+            "{ from = 1, to = 2 }",
+            "\"nevr\"",
+            "8:8: when: unknown when \"nevr\": did you mean `never`? known: never, always",
+        ),
+        (
+            "{ from = 1, to = 2 }",
+            "1979-05-27",
+            "8:8: when: 1979-05-27 found: expected \"never\" or \"always\" or a table",
+        ),
+        ("any = 1", "any = true", "9:18: limits.any: true found: expected an integer of at least 0"),
+        ("\"80\"", "\"x\"", "10:10: listen: \"x\" is not a port"),
+    ] {
+        assert!(GOOD.contains(from), "{from}");
+        assert_eq!(faults(&GOOD.replacen(from, to, 1)), [format!("shop.toml:{expected}")], "{to}");
+    }
+}
+
+#[test]
+fn all_faults_of_a_file_are_found() {
+    let text = GOOD
+        .replace("share = 1", "share = 2\nshares = 1")
+        .replace("to = 2", "to = \"x\"")
+        .replace("[4,", "[-4,");
+    let places = faults(&text).iter().map(|fault| fault.split(": ").nth(1).unwrap().to_owned()).collect_vec();
+    assert_eq!(places, ["share", "shares", "pair[0]", "when.to"]);
+}
+
+#[test]
+fn a_schema_has_no_null() {
+    let schema = schema::<Shop>();
+    jsonschema::draft202012::meta::validate(&schema).unwrap();
+    assert!(!schema.to_string().contains("null"), "{schema}");
+    assert_eq!(schema["properties"]["name"]["description"], "The name for readers, on one line.");
+    let source = Source::from_text("shop.toml", GOOD.replace("18446744073709551615", "1")).unwrap();
+    let json = source.parse().unwrap().to_json();
+    assert!(jsonschema::is_valid(&schema, &json));
+}
