@@ -10,18 +10,21 @@ use click_models::{
     Pbm, PbmKnown, PositionBased, RandomSemiBandit, Ranking, SemiBandit, WithAttraction,
 };
 use confidence::Probability;
-use live::{Counted, Settings};
+use live::{Counted, Settings, Skips};
 use policies::catalogue::{Catalogued, Live, NamedPolicy, NamedTable, PolicySpec, Protocol, Purpose};
 use policies::{Decision, PositionsKnown, PrefixKnown, Prior, Recommend, Select, Stop, Update};
 use rand::Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sim::{
     Answer, Conditions, Contender, Delay, Delays, InParts, InWhole, Learner as _, OnTable, UnderConditions,
 };
 use std::ops::ControlFlow;
 
-/// How a policy is used live.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+/// How a policy is used live: the table `live` of a policy in files.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "LiveUseKeys")]
+#[schemars(with = "LiveUseKeys")]
 pub struct LiveUse {
     /// The settings of a policy with a table.
     pub settings: Settings,
@@ -30,6 +33,61 @@ pub struct LiveUse {
     /// Learns from whole answers in the order of the decisions, with the number of later decisions
     /// after which an answer is taken as it is.
     pub wait: Option<u64>,
+}
+
+/// [`LiveUse`] in files.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct LiveUseKeys {
+    /// The prior of a policy that draws from posteriors: the two shapes of a Beta distribution, or
+    /// "estimated", from the items so far.
+    #[schemars(example = &"estimated")]
+    prior: Option<PriorKey>,
+    /// The number of observations of each item that count, the last ones.
+    #[schemars(range(min = 1, max = 1_000_000_000), example = 1000)]
+    window: Option<usize>,
+    /// The probability with which the last position shows a random item.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1), example = 0.05)]
+    explore: f64,
+    /// When a display without a click counts: when it is known, or at once, and a click corrects it.
+    #[serde(default)]
+    #[schemars(example = &"at-once")]
+    skips: Skips,
+    /// Learns from whole answers in the order of the decisions; after this many later decisions an
+    /// answer is taken as it is.
+    #[schemars(range(max = 1_000_000_000), example = 1000)]
+    wait: Option<u64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum PriorKey {
+    Estimated,
+    #[serde(untagged)]
+    Beta(Shape, Shape),
+}
+
+/// A shape of a Beta distribution.
+#[derive(Deserialize, JsonSchema)]
+struct Shape(#[schemars(range(max = 1_000_000), extend("exclusiveMinimum" = 0))] f64);
+
+impl TryFrom<LiveUseKeys> for LiveUse {
+    type Error = policies::Error;
+
+    fn try_from(keys: LiveUseKeys) -> Result<Self, Self::Error> {
+        let LiveUseKeys { prior, window, explore, skips, wait } = keys;
+        let (estimate_prior, prior) = match prior {
+            None => (false, None),
+            Some(PriorKey::Estimated) => (true, None),
+            Some(PriorKey::Beta(Shape(a), Shape(b))) => (false, Some(Prior::new(a, b)?)),
+        };
+        Ok(Self {
+            settings: Settings { window, explore, skips, estimate_prior, ..Settings::default() },
+            prior,
+            wait,
+        })
+    }
 }
 
 impl LiveUse {

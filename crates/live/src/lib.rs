@@ -34,10 +34,11 @@ pub use on_table::{Live, OnTable};
 pub use prior::Estimator;
 
 use policies::Drawing;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// When a display without a click counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Skips {
     /// When the decision is closed.

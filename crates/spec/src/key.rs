@@ -4,7 +4,9 @@
 //! with those that the reader asks for.
 
 use documents::number::grouped;
+use documents::toml_reader::words;
 use itertools::Itertools as _;
+use serde_json::Value;
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -69,6 +71,8 @@ pub enum KeyKind {
     Items,
     /// The name of a file, from the folder of the spec.
     File,
+    /// A value of a type with this schema.
+    Of(fn() -> Value),
     /// A table with these keys.
     Table(&'static [Key]),
     /// A value of one of these kinds.
@@ -199,6 +203,7 @@ impl fmt::Display for KeyKind {
             Self::Table(keys) => {
                 write!(f, "a table {{ {} }}", keys.iter().map(|key| key.name).join(", "))
             }
+            Self::Of(schema) => write!(f, "{}", words(&schema())),
             Self::Either(kinds) => write!(f, "{}", kinds.iter().join(", or ")),
             Self::Defined { words, .. } => write!(f, "{words}"),
         }

@@ -2,22 +2,32 @@
 
 use policies::draw_beta;
 use rand::{Rng, RngExt};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-/// Disturbances of a policy in live use. By default, there are none.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+/// The most rounds of a delay, a block or a wave.
+const MOST_ROUNDS: u64 = 1_000_000_000;
+
+/// Disturbances of a policy in live use: the table `[live]` of a file. By default, there are none.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Conditions {
-    /// Not every item may be shown in every round.
+    /// The part of the items that may be shown, drawn anew in every round or block of rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = 0.7)]
     pub availability: Option<Availability>,
     /// Items are replaced by others.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = json!({ "rate": 1e-5, "prior": [1, 9] }))]
     pub churn: Option<Churn>,
-    /// Attractions change.
+    /// Attractions change: in jumps or in waves.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = json!({ "jumps": 9000, "share": 0.2, "prior": [1, 9] }))]
     pub drift: Option<Drift>,
     /// Answers come late or never.
-    #[serde(skip_serializing_if = "Delays::is_none")]
+    #[serde(default, skip_serializing_if = "Delays::is_none")]
+    #[schemars(example = json!({ "click": 0, "skip": 300 }))]
     pub delay: Delays,
 }
 
@@ -42,7 +52,8 @@ impl Conditions {
 
 /// In every block of `rounds` rounds each item may be shown with probability `share`,
 /// independently.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "AvailabilityKey")]
 pub struct Availability {
     /// The probability, above 0 and at most 1.
     pub share: f64,
@@ -50,21 +61,55 @@ pub struct Availability {
     pub rounds: u64,
 }
 
+/// [`Availability`] in files: the share alone, or with the rounds of a block.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+enum AvailabilityKey {
+    Share(#[schemars(range(max = 1), extend("exclusiveMinimum" = 0))] f64),
+    Blocks {
+        /// The probability that an item may be shown, above 0.
+        #[schemars(range(max = 1), extend("exclusiveMinimum" = 0), example = 0.7)]
+        share: f64,
+        /// The rounds of a block.
+        #[serde(default = "one")]
+        #[schemars(range(min = 1, max = MOST_ROUNDS), example = 100)]
+        rounds: u64,
+    },
+}
+
+const fn one() -> u64 {
+    1
+}
+
+impl From<AvailabilityKey> for Availability {
+    fn from(key: AvailabilityKey) -> Self {
+        match key {
+            AvailabilityKey::Share(share) => Self { share, rounds: 1 },
+            AvailabilityKey::Blocks { share, rounds } => Self { share, rounds },
+        }
+    }
+}
+
 /// In every round each item is replaced with probability `rate`, independently.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Churn {
-    /// The probability, from 0 to 1.
+    /// The probability that an item is replaced in a round.
+    #[schemars(range(min = 0, max = 1), example = 1e-5)]
     pub rate: f64,
     /// The attraction of a new item.
+    #[schemars(example = (1, 9))]
     pub prior: NewAttraction,
-    /// The probability that the item in the place is one that was replaced before: any of the last
-    /// 10,000, with its attraction.
+    /// The probability that the replacement is an item seen earlier: any of the last 10,000 that
+    /// were replaced, with its attraction.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1), example = 0.5)]
     pub returning: f64,
 }
 
 /// How attractions change.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", from = "DriftKey")]
 pub enum Drift {
     /// After every `every` rounds, the part `share` of the items, a random sample of them (their
     /// number is rounded), gets a new attraction.
@@ -86,6 +131,40 @@ pub enum Drift {
     },
 }
 
+/// [`Drift`] in files.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+enum DriftKey {
+    Jumps {
+        /// The rounds between two jumps.
+        #[schemars(range(min = 1, max = MOST_ROUNDS), example = 9000)]
+        jumps: u64,
+        /// The part of the items that jumps.
+        #[schemars(range(min = 0, max = 1), example = 0.2)]
+        share: f64,
+        /// The new attraction.
+        #[schemars(example = (1, 9))]
+        prior: NewAttraction,
+    },
+    Waves {
+        /// In the place of jumps: the rounds of a wave.
+        #[schemars(range(min = 1, max = MOST_ROUNDS), example = 50_000)]
+        waves: u64,
+        /// The amplitude of a wave, in log-odds.
+        #[schemars(range(min = 0, max = 20), example = 1.0)]
+        height: f64,
+    },
+}
+
+impl From<DriftKey> for Drift {
+    fn from(key: DriftKey) -> Self {
+        match key {
+            DriftKey::Jumps { jumps: every, share, prior } => Self::Jumps { every, share, prior },
+            DriftKey::Waves { waves: period, height } => Self::Waves { period, height },
+        }
+    }
+}
+
 impl Drift {
     /// Whether any attraction changes.
     fn changes_attractions(self) -> bool {
@@ -97,8 +176,8 @@ impl Drift {
 }
 
 /// The distribution of new attractions.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", from = "NewAttractionKey")]
 pub enum NewAttraction {
     /// Beta(`a`, `b`), both shapes above 0.
     Beta {
@@ -111,6 +190,28 @@ pub enum NewAttraction {
     Instance,
 }
 
+/// [`NewAttraction`] in files: the two shapes of a Beta distribution, or "instance".
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum NewAttractionKey {
+    Instance,
+    #[serde(untagged)]
+    Beta(Shape, Shape),
+}
+
+/// A shape of a Beta distribution.
+#[derive(Deserialize, JsonSchema)]
+struct Shape(#[schemars(range(max = 1_000_000), extend("exclusiveMinimum" = 0))] f64);
+
+impl From<NewAttractionKey> for NewAttraction {
+    fn from(key: NewAttractionKey) -> Self {
+        match key {
+            NewAttractionKey::Instance => Self::Instance,
+            NewAttractionKey::Beta(Shape(a), Shape(b)) => Self::Beta { a, b },
+        }
+    }
+}
+
 impl NewAttraction {
     pub(super) fn draw<R: Rng + ?Sized>(self, of_instance: &[f64], rng: &mut R) -> f64 {
         match self {
@@ -121,7 +222,8 @@ impl NewAttraction {
 }
 
 /// When a decision's answers come, in rounds after it, and how many of them never do.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "DelaysKey")]
 pub struct Delays {
     /// The delay of each click.
     pub click: Delay,
@@ -132,6 +234,55 @@ pub struct Delays {
     pub lost_click: f64,
     /// The probability that the end is lost.
     pub lost_skip: f64,
+}
+
+/// [`Delays`] in files.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+enum DelaysKey {
+    Fixed {
+        /// The rounds until a click is known.
+        #[serde(default)]
+        #[schemars(range(max = MOST_ROUNDS), example = 0)]
+        click: u64,
+        /// The rounds until it is known that no more clicks come.
+        #[serde(default)]
+        #[schemars(range(max = MOST_ROUNDS), example = 300)]
+        skip: u64,
+        /// The probabilities that answers never come.
+        #[serde(default)]
+        lost: Lost,
+    },
+    Random {
+        /// In the place of both: the mean of random delays.
+        #[schemars(range(min = 0, max = MOST_ROUNDS), example = 1000)]
+        geometric: f64,
+        /// The probabilities that answers never come.
+        #[serde(default)]
+        lost: Lost,
+    },
+}
+
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Lost {
+    /// The probability that a click is lost.
+    #[schemars(range(min = 0, max = 1), example = 0.0)]
+    click: f64,
+    /// The probability that the end of an answer is lost.
+    #[schemars(range(min = 0, max = 1), example = 0.2)]
+    skip: f64,
+}
+
+impl From<DelaysKey> for Delays {
+    fn from(key: DelaysKey) -> Self {
+        let ([click, skip], lost) = match key {
+            DelaysKey::Fixed { click, skip, lost } => ([click, skip].map(Delay::Rounds), lost),
+            DelaysKey::Random { geometric: 0.0, lost } => ([Delay::default(); 2], lost),
+            DelaysKey::Random { geometric, lost } => ([Delay::Geometric(geometric); 2], lost),
+        };
+        Self { click, skip, lost_click: lost.click, lost_skip: lost.skip }
+    }
 }
 
 impl Delays {
@@ -153,7 +304,7 @@ impl Delays {
 }
 
 /// The rounds between a decision and an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delay {
     /// Always this many.

@@ -80,7 +80,7 @@ fn read_policy(
                 entry.priors = priors.flatten();
             }
             if let Some(live) = live {
-                let used = faults.keep(live::read_use(&live));
+                let used = faults.keep(live.build());
                 is_whole &= used.is_some();
                 entry.live = used;
             }

@@ -2,12 +2,14 @@
 //! the schema, help and starting points come from these rows.
 
 use super::Task;
-use super::live::{OF_LIVE, OF_LIVE_POLICY};
 use crate::fields::TABLES;
 use crate::key::{Key, KeyKind, Length};
 use crate::models::MODELS;
 use click_models::ListShape;
+use contenders::LiveUse;
+use documents::toml_reader::schema;
 use policies::catalogue::rows;
+use sim::Conditions;
 
 /// A value that the schema defines under a name.
 const fn defined(definition: &'static str, words: &'static str) -> KeyKind {
@@ -72,7 +74,7 @@ pub(super) const POLICIES: Key = Key::required(
 
 const LIVE: Key = Key::optional(
     "live",
-    KeyKind::Table(&OF_LIVE),
+    KeyKind::Of(schema::<Conditions>),
     "What disturbs policies: items that come and go, drift, late answers.",
     "{ availability = 0.7 }",
 );
@@ -190,7 +192,7 @@ pub const OF_POLICY: [Key; 10] = [
     ),
     Key::optional(
         "live",
-        KeyKind::Table(&OF_LIVE_POLICY),
+        KeyKind::Of(schema::<LiveUse>),
         "How the policy is used live.",
         "{ window = 1000 }",
     ),

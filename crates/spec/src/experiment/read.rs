@@ -34,7 +34,7 @@ impl Experiment {
         if let (Some(task), Some(task_field), Some(instances)) = (task, &task_field, instances) {
             faults.keep(check_task(task, task_field, instances));
         }
-        let live = scope.optional("live").map(|field| live::read(&field)).transpose();
+        let live = scope.optional("live").map(|field| field.build::<Conditions>()).transpose();
         let live = faults.keep(live).map(Option::unwrap_or_default);
         faults.keep(check_live(scope, instances, task, live.as_ref()));
         let policies = faults.keep(read_all_policies(scope, (instances, task, live.as_ref())));

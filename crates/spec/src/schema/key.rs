@@ -87,6 +87,7 @@ pub(super) fn of_kind(kind: KeyKind) -> Value {
         }
         KeyKind::File | KeyKind::Text => text(),
         KeyKind::Table(keys) => of_keys(keys),
+        KeyKind::Of(schema) => schema(),
         KeyKind::Either(kinds) => {
             json!({ "anyOf": kinds.iter().map(|kind| of_kind(*kind)).collect::<Vec<_>>() })
         }

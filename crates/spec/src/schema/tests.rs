@@ -149,26 +149,6 @@ const LEFT: &[Left] = &[
         (TS, "\"pbm-ts\"\nkappa = [0.9, 0.6, 0.3]\nlive = { window = 5 }"),
     ),
     left(
-        "expected `jumps` or `waves`",
-        Reason::Related,
-        ("seed = 1", "seed = 1\nlive = { drift = { share = 0.5 } }"),
-    ),
-    left(
-        "is given already: expected one or the other",
-        Reason::Related,
-        ("seed = 1", "seed = 1\nlive = { delay = { click = 1, geometric = 5 } }"),
-    ),
-    left(
-        "expected a number above 0 and at most 1",
-        Reason::Related,
-        ("seed = 1", "seed = 1\nlive = { availability = 0 }"),
-    ),
-    left(
-        "two shapes of a Beta distribution, each above 0",
-        Reason::Related,
-        ("seed = 1", "seed = 1\nlive = { churn = { rate = 0.1, prior = [0, 9] } }"),
-    ),
-    left(
         "at most 4096 are supported",
         Reason::Limit,
         (

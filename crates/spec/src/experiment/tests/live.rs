@@ -68,17 +68,20 @@ fn all_faults_of_conditions_are_found_in_one_run() {
         )),
         [
             "policies[0].live.window: 0 is too small: expected an integer from 1 to 1000000000",
-            "policies[0].live.explore: 2 found: expected a probability, from 0 to 1",
+            "policies[0].live.explore: 2 found: expected a number from 0 to 1",
             "policies[0].live.prior: unknown prior \"log\": known: estimated",
-            "policies[0].live.skips: 1 found: expected a string",
+            "policies[0].live.skips: 1 found: expected \"at-close\" or \"at-once\"",
             "live.availability: 0 found: expected a number above 0 and at most 1",
-            "live.churn.rate: 1.5 found: expected a probability, from 0 to 1",
-            "live.churn.prior: an array found: expected the two shapes of a Beta distribution, each above 0, such as [1, 9]",
-            "live.churn.returning: 2 found: expected a probability, from 0 to 1",
+            "live.churn.rate: 1.5 found: expected a number from 0 to 1",
+            "live.churn.prior[0]: 0 found: expected a number above 0 and at most 1,000,000",
+            "live.churn.returning: 2 found: expected a number from 0 to 1",
+            "live.drift.jumps: 0 is too small: expected an integer from 1 to 1000000000",
+            "live.drift.share: 7 found: expected a number from 0 to 1",
+            "live.drift.prior: unknown prior \"log\": known: instance",
             "live.drift.waves: `jumps` is given already: expected one or the other",
-            "live.delay.click: -1 is negative: expected an integer of at least 0",
-            "live.delay.lost.skip: 2 found: expected a probability, from 0 to 1",
-            "live.delay.x: unknown key: known: click, geometric, lost, skip",
+            "live.delay.click: `geometric` is given already: expected one or the other",
+            "live.delay.lost.skip: 2 found: expected a number from 0 to 1",
+            "live.delay.x: unknown key: known: click, geometric, lost",
         ]
     );
 }
@@ -141,7 +144,7 @@ fn what_cannot_be_played_is_refused() {
         ),
         (
             of("\"regret\"", CASCADE, TS, &live("delay = { click = 1, geometric = 5 }")),
-            "live.delay.geometric: `click` or `skip` is given already: expected one or the other".to_owned(),
+            "live.delay.click: `geometric` is given already: expected one or the other".to_owned(),
         ),
     ] {
         assert_eq!(found, [expected]);
