@@ -387,6 +387,9 @@ fn of_log_of(error: &Error, name: &str, is_frame: bool) -> PyErr {
         (ErrorKind::Line(Fault::PositionZero), _) => {
             value_error(format!("{message}; if positions count from 0, give first_position=0"))
         }
+        (ErrorKind::Line(Fault::PositionBeyondDepth { last: 63.. }), _) if name == "log" => {
+            value_error(format!("{message}; positions=N leaves out what is below position N"))
+        }
         (ErrorKind::Line(Fault::ClicksAboveImpressions { .. }), _) => {
             value_error(format!("{message}; give clip_clicks=True to clip clicks to impressions"))
         }

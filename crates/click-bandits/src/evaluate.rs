@@ -7,7 +7,7 @@ use crate::fit::source::Source;
 use crate::fit::{self, SettingSource, UbiArguments, format_parser};
 use crate::program::program;
 use crate::terminal::{self, json, say, table};
-use crate::usage::{Usage, integer, threads};
+use crate::usage::{Usage, integer, number, threads};
 use anyhow::{Result, anyhow};
 use clap::Args;
 use click_logs::Ids;
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     ranking: PathBuf,
     /// Value of a click at each position, from the first on [default: 1 each]
-    #[arg(long, value_name = "V,..", value_delimiter = ',')]
+    #[arg(long, value_name = "V,..", value_delimiter = ',', value_parser = number)]
     values: Vec<f64>,
     /// Click models that also value the ranking, `all`, or `none`
     #[arg(long, value_name = "M,..", value_delimiter = ',', default_value = ALL)]
@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     lenient: bool,
     /// Maximal share of lines, of impressions and of clicks that may be skipped [default: 0.01]
-    #[arg(long, value_name = "SHARE", requires = "lenient")]
+    #[arg(long, value_name = "SHARE", requires = "lenient", value_parser = number)]
     max_skipped: Option<f64>,
     /// Number of threads that read the log; fits use one per core [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads)]
@@ -104,7 +104,7 @@ impl Arguments {
             max_skipped: self.max_skipped,
             threads: self.threads,
             quiet: self.quiet,
-            settings_from: SettingSource::CommandLine,
+            settings_from: SettingSource::Evaluation,
             ..fit::Arguments::of_experiment()
         }
     }

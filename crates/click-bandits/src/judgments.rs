@@ -43,7 +43,8 @@ pub(crate) struct Arguments {
     /// Model of the attractions [default: the one that the fit chose]
     #[arg(long, value_name = "M", value_parser = model)]
     model: Option<Model>,
-    /// Range of ratings, relative to the largest of their query: 0-1, or 0-3 in whole grades
+    /// Range of ratings and their intervals, relative to the largest rating of their query: 0-1, or
+    /// 0-3 in whole grades
     /// [default: as they are; trec 0-3]
     #[arg(long, value_name = "RANGE", value_parser = scale)]
     scale: Option<Scale>,
@@ -125,6 +126,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             "name",
             "would be a formula in a spreadsheet, and has an apostrophe before it (--keep-formulas)",
         ),
+        (written.without_clicks, "query", "has no clicks: its ratings are those of the prior alone"),
         (written.all_equal, "query", "has ratings that are all equal, and tell nothing about its items"),
     ] {
         if count > 0 {

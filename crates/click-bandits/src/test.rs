@@ -8,7 +8,7 @@ use crate::fit::inputs::Inputs;
 use crate::fit::source::{as_option, reading};
 use crate::program::program;
 use crate::terminal::{self, json, put, say, table};
-use crate::usage::{Usage, integer};
+use crate::usage::{Usage, integer, number};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use click_logs::formats::is_parquet;
@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", conflicts_with = "plan")]
     baseline: Option<String>,
     /// Planned share of users in the baseline of an A/B test
-    #[arg(long, value_name = "S", default_value_t = 0.5, conflicts_with = "plan")]
+    #[arg(long, value_name = "S", default_value_t = 0.5, conflicts_with = "plan", value_parser = number)]
     split: f64,
     /// Leave out users with more sessions, such as robots; A/B tests only
     #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX.into()))]
@@ -103,7 +103,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     lenient: bool,
     /// Maximal share of rows that may be skipped [default: 0.01]
-    #[arg(long, value_name = "SHARE", requires = "lenient")]
+    #[arg(long, value_name = "SHARE", requires = "lenient", value_parser = number)]
     max_skipped: Option<f64>,
     /// Directory for the verdict and the page
     #[arg(long, value_name = "DIR", conflicts_with = "plan")]

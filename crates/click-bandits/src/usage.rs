@@ -53,6 +53,10 @@ pub(crate) fn integer<T: TryFrom<u64>>(
     }
 }
 
+pub(crate) fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "expected a number".to_owned())
+}
+
 pub(crate) fn threads(text: &str) -> Result<u16, String> {
     integer(1..=1024)(text)
 }

@@ -63,6 +63,16 @@ fn invalid_command_lines_on_logs_have_status_2() {
         ("fit --counts file --out r --max-clicks 5", "--max-clicks: it needs sessions, and counts have none"),
         ("fit file --format kdd2012 --out r --max-clicks 5", "--max-clicks: it needs sessions, and this log"),
         ("fit file --format sessions --out r --lenient --max-skipped 2", "--max-skipped: "),
+        (
+            "fit file --format sessions --out r --lenient --max-skipped x",
+            "'x' for '--max-skipped <SHARE>': expected a number",
+        ),
+        (
+            "evaluate file --format sessions --ranking file --out r --values 1,x",
+            "'x' for '--values <V,..>': expected a number",
+        ),
+        ("test file --kind ab --split x", "'x' for '--split <S>': expected a number"),
+        ("test --plan --kind ab --mean x --sd 1", "'x' for '--mean <M>': expected a number"),
     ] {
         refused(dir.path(), arguments, message);
     }

@@ -54,6 +54,12 @@ fn clicks_over_expected_clicks_by_hand() {
         workbench["judgmentRatings"][0]["ratings"],
         serde_json::json!([{ "docId": "a", "rating": "2" }, { "docId": "b", "rating": "0.5" }])
     );
+    // The prior alone rates the items of a query without clicks.
+    let other = tempdir().unwrap();
+    let unclicked = fit(other.path(), &format!("{COUNTS}z,a,1,0,9\nz,b,2,0,9\n"));
+    let output = program(&["judgments", &unclicked, "--as", "csv"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("1 query: each has no clicks: its ratings are those of the prior alone"), "{said}");
     let few = judgments(&dir, &["--as", "csv", "--by", "coec", "--min-impressions", "0"]);
     assert_eq!(few, csv);
 }

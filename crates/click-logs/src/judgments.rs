@@ -69,7 +69,7 @@ impl JudgmentForm {
     ];
 }
 
-/// The range of ratings in a file, relative to the largest rating of their query: tools compare the
+/// The range of ratings and intervals in a file, relative to the largest rating of their query: tools compare the
 /// items of a query, and those of a rare one are clicked less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
@@ -88,6 +88,8 @@ pub struct Written {
     pub text: String,
     /// Queries of several items whose grades are all equal.
     pub all_equal: usize,
+    /// Queries whose items have ratings above 0 and no clicks: those of the prior alone.
+    pub without_clicks: usize,
     /// Names that a spreadsheet would run as formulas, and that have an apostrophe before them.
     pub formulas: usize,
 }
@@ -171,7 +173,7 @@ pub fn write(
 ) -> Result<Written, String> {
     // The grades of TREC are whole numbers.
     let scale = if form == JudgmentForm::Trec { Scale::Grades } else { scale };
-    let (mut text, mut formulas, mut all_equal) = (String::new(), 0, 0);
+    let (mut text, mut formulas, mut all_equal, mut without_clicks) = (String::new(), 0, 0, 0);
     let mut field = |text: &str| {
         let is_formula = !keep_formulas && text.starts_with(FORMULA);
         formulas += usize::from(is_formula);
@@ -185,12 +187,14 @@ pub fn write(
     let mut of_workbench = Vec::new();
     for (number, of_query) in (1..).zip(judgments.chunk_by(|a, b| a.query == b.query)) {
         let most = of_query.iter().map(|judgment| judgment.rating).fold(0.0, f64::max);
-        let rating = |judgment: &Judgment| match scale {
-            Scale::Plain => judgment.rating,
+        let scaled = |value: f64| match scale {
+            Scale::Plain => value,
             _ if most <= 0.0 => 0.0,
-            Scale::ToOne => judgment.rating / most,
-            Scale::Grades => (3.0 * judgment.rating / most).round(),
+            Scale::ToOne => value / most,
+            Scale::Grades => (3.0 * value / most).round(),
         };
+        let rating = |judgment: &Judgment| scaled(judgment.rating);
+        without_clicks += usize::from(most > 0.0 && of_query.iter().all(|judgment| judgment.clicks == 0));
         let is_equal = |pair: &[Judgment]| rating(&pair[0]) == rating(&pair[1]);
         all_equal += usize::from(of_query.len() > 1 && of_query.windows(2).all(is_equal));
         let query = &of_query[0].query;
@@ -221,7 +225,7 @@ pub fn write(
                 JudgmentForm::Csv => {
                     let [low, high] =
                         judgment.interval.map_or([const { String::new() }; 2], |(low, high)| {
-                            [low, high].map(|end| end.to_string())
+                            [low, high].map(|end| scaled(end).to_string())
                         });
                     let [query, item] = [query, item].map(|name| field(name));
                     let Judgment { clicks, impressions, .. } = judgment;
@@ -245,7 +249,7 @@ pub fn write(
         });
         let _ = writeln!(text, "{request:#}");
     }
-    Ok(Written { text, all_equal, formulas })
+    Ok(Written { text, all_equal, without_clicks, formulas })
 }
 
 /// How a formula begins in a spreadsheet (OWASP, CSV injection).

@@ -1,7 +1,7 @@
 //! Clicks over expected clicks on a generated log, beside their definition.
 
 use click_logs::generate::{Traffic, kdd2012};
-use click_logs::judgments::over_expected;
+use click_logs::judgments::{Judgment, JudgmentForm, Scale, over_expected, write};
 use click_logs::{Format, Reader};
 use click_models::PositionBased;
 
@@ -44,5 +44,30 @@ fn ratings_are_clicks_over_those_at_the_rate_of_each_position() {
         assert!((rating.rating - truth).abs() < 0.03, "{rating:?}: expected {truth}");
         let (low, high) = rating.interval.unwrap();
         assert!(low < rating.rating && rating.rating < high, "{rating:?}");
+    }
+}
+
+/// An interval has the scale of its rating. Ratings of a query without clicks are those of the prior.
+#[test]
+fn intervals_are_scaled_and_queries_without_clicks_counted() {
+    let row = |query: &str, rating, clicks| Judgment {
+        query: query.to_owned(),
+        item: format!("i{rating}"),
+        rating,
+        interval: Some((rating / 2.0, rating * 2.0)),
+        clicks,
+        impressions: 100,
+    };
+    let rows = [row("q", 0.5, 50), row("q", 0.25, 0), row("r", 0.125, 0), row("r", 0.0625, 0)];
+    for (scale, expected) in [
+        (Scale::Plain, "0.5,0.25,1 0.25,0.125,0.5 0.125,0.0625,0.25 0.0625,0.03125,0.125"),
+        (Scale::ToOne, "1,0.5,2 0.5,0.25,1 1,0.5,2 0.5,0.25,1"),
+        (Scale::Grades, "3,2,6 2,1,3 3,2,6 2,1,3"),
+    ] {
+        let written = write(&rows, JudgmentForm::Csv, scale, "name", false).unwrap();
+        let fields = |line: &str| line.split(',').skip(2).take(3).collect::<Vec<_>>().join(",");
+        let found: Vec<String> = written.text.lines().skip(1).map(fields).collect();
+        assert_eq!(found.join(" "), expected);
+        assert_eq!(written.without_clicks, 1);
     }
 }

@@ -3,7 +3,7 @@
 use super::context::ContextArguments;
 use super::inputs::Inputs;
 use super::parameters::Form;
-use crate::usage::{integer, threads};
+use crate::usage::{integer, number, threads};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use click_logs::fit::{Model, Options, Scope};
@@ -80,7 +80,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) lenient: bool,
     /// Maximal share of lines, of impressions and of clicks that may be skipped [default: 0.01]
-    #[arg(long, value_name = "SHARE", requires = "lenient")]
+    #[arg(long, value_name = "SHARE", requires = "lenient", value_parser = number)]
     pub(crate) max_skipped: Option<f64>,
     /// Hold out one session in N to compare the models on (one impression if lines are not
     /// sessions), or `last`: fit them to the first half of the log for it, and compare them on the
@@ -170,6 +170,8 @@ pub(crate) enum SettingSource {
     /// Options of the command line.
     #[default]
     CommandLine,
+    /// Options of the command line of `evaluate`, which has fewer.
+    Evaluation,
     /// The table `[log]` of an experiment's file.
     Experiment,
 }

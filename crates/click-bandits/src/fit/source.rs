@@ -183,7 +183,7 @@ impl<'a> Source<'a> {
     /// The filter, and how to let more pass.
     fn nothing_passes(&self, n_queries: usize, n_positions: usize) -> anyhow::Error {
         let options = match self.arguments.settings_from {
-            SettingSource::CommandLine => {
+            SettingSource::CommandLine | SettingSource::Evaluation => {
                 ": lower --min-items, --min-impressions, --min-total-impressions or --positions"
             }
             SettingSource::Experiment => ", as the experiment requires (`[log]`)",
@@ -203,33 +203,36 @@ impl<'a> Source<'a> {
 
     /// The library's message, which includes the system's, with an option that may help.
     fn with_remedy(&self, error: &click_logs::Error) -> anyhow::Error {
-        match (self.arguments.settings_from, error.kind()) {
-            (SettingSource::CommandLine, ErrorKind::Line(Fault::UnexpectedHeader))
+        let Arguments { settings_from, format, positions, .. } = self.arguments;
+        let names_columns = format.is_none_or(FormatRow::names_columns);
+        let is_fit = *settings_from == SettingSource::CommandLine;
+        let remedy = match error.kind() {
+            _ if *settings_from == SettingSource::Experiment => "",
+            ErrorKind::Settings => return anyhow!(as_option(error)),
+            ErrorKind::Line(Fault::UnexpectedHeader)
                 if ["urls", "clicked_mask"].iter().all(|name| error.place().text.contains(name)) =>
             {
-                anyhow!("{error}: these are the columns of --format sessions")
+                ": these are the columns of --format sessions"
             }
-            (SettingSource::CommandLine, ErrorKind::Header)
-                if !self.arguments.format.is_none_or(FormatRow::names_columns) =>
-            {
-                anyhow!(
-                    "{error}; a table with other columns is of --format delimited, with --columns query=..,item=..,position=..,click=.."
-                )
+            ErrorKind::Header if !names_columns => {
+                "; a table with other columns is of --format delimited, with --columns query=..,item=..,position=..,click=.."
             }
-            (SettingSource::CommandLine, ErrorKind::Settings) => anyhow!(as_option(error)),
-            (SettingSource::CommandLine, ErrorKind::Line(Fault::UnexpectedHeader)) => {
-                anyhow!("{error}: give --format delimited --columns query=..,item=..,position=..,click=..")
+            ErrorKind::Line(Fault::UnexpectedHeader) => {
+                ": give --format delimited --columns query=..,item=..,position=..,click=.."
             }
-            (SettingSource::CommandLine, ErrorKind::Line(Fault::PositionZero))
-                if self.arguments.format.is_none_or(FormatRow::names_columns) =>
-            {
-                anyhow!("{error}; if they count from 0, give --first-position 0")
+            ErrorKind::Line(Fault::PositionZero) if names_columns => {
+                "; if they count from 0, give --first-position 0"
             }
-            (SettingSource::CommandLine, ErrorKind::Line(Fault::ClicksAboveImpressions { .. })) => {
-                anyhow!("{error}; give --clip-clicks to clip clicks to impressions")
+            // 64 positions, or those of a format that counts them.
+            ErrorKind::Line(Fault::PositionBeyondDepth { last: 63.. }) if is_fit && positions.is_none() => {
+                "; --positions N leaves out what is below position N"
             }
-            _ => anyhow!(error.to_string()),
-        }
+            ErrorKind::Line(Fault::ClicksAboveImpressions { .. }) if is_fit => {
+                "; give --clip-clicks to clip clicks to impressions"
+            }
+            _ => "",
+        };
+        anyhow!("{error}{remedy}")
     }
 }
 

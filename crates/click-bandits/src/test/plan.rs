@@ -2,7 +2,7 @@
 
 use super::{Arguments, Unit, open, read};
 use crate::terminal::{json, put, say, table};
-use crate::usage::Usage;
+use crate::usage::{Usage, number};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use evaluation::online::{Kind, LEAST_CLICKS, Plan, PlanSettings, Planned, Settings};
@@ -18,23 +18,23 @@ pub(super) struct PlanArguments {
     #[arg(long)]
     pub(super) plan: bool,
     /// With --kind ab: clicks a session today
-    #[arg(long, value_name = "M", requires_all = ["plan", "sd"])]
+    #[arg(long, value_name = "M", requires_all = ["plan", "sd"], value_parser = number)]
     pub(super) mean: Option<f64>,
     /// A user's standard deviation of the clicks a session
-    #[arg(long, value_name = "S", requires_all = ["plan", "mean"])]
+    #[arg(long, value_name = "S", requires_all = ["plan", "mean"], value_parser = number)]
     sd: Option<f64>,
     /// Effect to find: the change of clicks a session relative to today's; for an interleaving the
     /// share of users won minus 1/2 [default: 0.05]
-    #[arg(long, value_name = "E", requires = "plan")]
+    #[arg(long, value_name = "E", requires = "plan", value_parser = number)]
     effect: Option<f64>,
     /// Probability of finding it [default: 0.8]
-    #[arg(long, value_name = "P", requires = "plan")]
+    #[arg(long, value_name = "P", requires = "plan", value_parser = number)]
     power: Option<f64>,
     /// Users of a day, in both arms
-    #[arg(long, value_name = "N", requires = "plan")]
+    #[arg(long, value_name = "N", requires = "plan", value_parser = number)]
     per_day: Option<f64>,
     /// With --kind ab: share of users that the better ranker would win if it were interleaved
-    #[arg(long, value_name = "P", requires = "plan")]
+    #[arg(long, value_name = "P", requires = "plan", value_parser = number)]
     pub(super) share: Option<f64>,
 }
 

@@ -17,8 +17,10 @@ fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
     let missing = top.path().join("missing.txt");
     let parquet = top.path().join("counts.parquet");
     fs::write(&parquet, "query,item").unwrap();
-    let [table, nothing, from_zero, above] =
-        ["table.txt", "nothing.txt", "from_zero.txt", "above.txt"].map(|name| top.path().join(name));
+    let [table, nothing, from_zero, above, deep] =
+        ["table.txt", "nothing.txt", "from_zero.txt", "above.txt", "deep.txt"]
+            .map(|name| top.path().join(name));
+    fs::write(&deep, "query,item,position,click\nq,a,65,0\n").unwrap();
     fs::write(&from_zero, "query,item,position,click\nq,a,0,0\n").unwrap();
     fs::write(&above, "query,item,position,click\nq,a,1,2\n").unwrap();
     fs::write(&table, "query,item,position,click\nq,a,1,0\n").unwrap();
@@ -53,6 +55,10 @@ fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
         (
             &[text(&above), "--format", "delimited", "--columns", COLUMNS],
             "more clicks than the 1 impression, found `2`; give --clip-clicks to clip clicks to impressions",
+        ),
+        (
+            &[text(&deep), "--format", "delimited", "--columns", COLUMNS],
+            "a position below the last, 64, found `65`; --positions N leaves out what is below position N",
         ),
         (&[text(&table), "--format", "kdd2012"], ": give --format delimited --columns "),
         (&[text(&nothing), "--format", "kdd2012"], "the log has no impressions: 1 line, 0 impressions"),
