@@ -13,8 +13,8 @@
 //! difference between a ranker and itself.
 
 use interleaving::{
-    Balanced, Interleaving, Outcome, PairTest, Probabilistic, RankedCollection, RankedPair, ScanningUser,
-    Shown, Synthetic, TeamDraft, Verdict,
+    Balanced, InterleavedList, Interleaving, Outcome, PairTest, Probabilistic, RankedCollection, RankedPair,
+    ScanningUser, Synthetic, TeamDraft, Verdict,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (better, worse) = (48, 44);
     println!("ranker {better} against ranker {worse}, probabilistic interleaving:");
     let mut method = Probabilistic::default();
-    let mut page = Shown::default();
+    let mut page = InterleavedList::default();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut test = PairTest::new(MISS)?;
     for users in 1..=PATIENCE {
@@ -66,7 +66,7 @@ fn one_user<I: Interleaving>(
     first: usize,
     second: usize,
     method: &mut I,
-    page: &mut Shown<I::Note>,
+    page: &mut InterleavedList<I::Note>,
     rng: &mut Xoshiro256PlusPlus,
 ) -> Result<Outcome, interleaving::Error> {
     let query = &rankers.queries()[rng.random_range(0..rankers.queries().len())];
@@ -84,7 +84,7 @@ fn repeat<I: Interleaving>(
     better: usize,
     worse: usize,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let mut page = Shown::default();
+    let mut page = InterleavedList::default();
     let mut experiment = |seed, second, patience| -> Result<_, Box<dyn std::error::Error>> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut test = PairTest::new(MISS)?;

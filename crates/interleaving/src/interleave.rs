@@ -32,7 +32,7 @@
 //!
 //! ```
 //! use click_models::Clicks;
-//! use interleaving::{Interleaving, Outcome, RankedDocuments, RankedPair, Shown, TeamDraft};
+//! use interleaving::{Interleaving, Outcome, RankedDocuments, RankedPair, InterleavedList, TeamDraft};
 //! use rand::SeedableRng;
 //! use rand_xoshiro::Xoshiro256PlusPlus;
 //!
@@ -40,7 +40,7 @@
 //! let second = RankedDocuments::new(vec![3, 1, 0, 2])?;
 //! let pair = RankedPair::new(&first, &second)?;
 //! let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-//! let mut shown = Shown::default();
+//! let mut shown = InterleavedList::default();
 //! TeamDraft.interleave(pair, 2, &mut rng, &mut shown);
 //! // Each ranker has picked its best document. The ranker that picked the clicked document wins.
 //! let clicked = shown.documents[0];
@@ -129,7 +129,7 @@ impl<'a> RankedPair<'a> {
 
 /// An interleaved list, with the note that its credit requires. Keep it until the clicks are known.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Shown<N> {
+pub struct InterleavedList<N> {
     /// Documents from the top down.
     pub documents: Vec<u32>,
     /// The method's note, which determines the credit of a click.
@@ -148,11 +148,11 @@ pub trait Interleaving {
         pair: RankedPair<'_>,
         length: usize,
         rng: &mut R,
-        shown: &mut Shown<Self::Note>,
+        shown: &mut InterleavedList<Self::Note>,
     );
 
     /// The outcome for the clicks on a list. Clicks below its end are ignored.
-    fn outcome(&self, shown: &Shown<Self::Note>, clicks: Clicks) -> Outcome;
+    fn outcome(&self, shown: &InterleavedList<Self::Note>, clicks: Clicks) -> Outcome;
 }
 
 /// Heads or tails.

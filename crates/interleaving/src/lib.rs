@@ -20,7 +20,9 @@ pub mod user;
 pub use ab_test::{AbResult, AbTest, Arm, ArmResult};
 pub use certainty::{Certainty, Winner};
 pub use error::Error;
-pub use interleave::{Balanced, Interleaving, Outcome, Probabilistic, RankedPair, Shown, TeamDraft};
+pub use interleave::{
+    Balanced, InterleavedList, Interleaving, Outcome, Probabilistic, RankedPair, TeamDraft,
+};
 pub use pair_test::{PairTest, Verdict};
 pub use preferences::{Estimation, Method, Preferences, Settings, Tally};
 pub use query::Query;

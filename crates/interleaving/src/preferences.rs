@@ -44,7 +44,9 @@
 //! # Ok::<(), interleaving::Error>(())
 //! ```
 
-use crate::interleave::{Balanced, Interleaving, Outcome, Probabilistic, RankedPair, Shown, TeamDraft};
+use crate::interleave::{
+    Balanced, InterleavedList, Interleaving, Outcome, Probabilistic, RankedPair, TeamDraft,
+};
 use crate::streams::{Role, stream};
 use crate::{Error, RankedCollection, ScanningUser};
 use click_models::ListShape;
@@ -181,7 +183,7 @@ impl<'a> Estimation<'a> {
     fn compare_by<I: Interleaving>(&self, mut method: I, first: usize, second: usize, number: u64) -> Tally {
         let mut rng = stream(self.settings.seed, Role::Pair, number);
         let queries = self.rankers.queries();
-        let mut shown = Shown::default();
+        let mut shown = InterleavedList::default();
         let mut tally = Tally::default();
         for _ in 0..self.settings.comparisons_per_pair {
             let query = &queries[rng.random_range(0..queries.len())];

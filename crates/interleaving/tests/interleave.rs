@@ -8,7 +8,7 @@
 use crate::support::{Coins, is_rare, permutations, ranking};
 use click_models::Clicks;
 use interleaving::{
-    Balanced, Interleaving, Outcome, Probabilistic, RankedDocuments, RankedPair, Shown, TeamDraft,
+    Balanced, InterleavedList, Interleaving, Outcome, Probabilistic, RankedDocuments, RankedPair, TeamDraft,
 };
 use quickcheck::quickcheck;
 use rand::SeedableRng;
@@ -73,7 +73,7 @@ fn team_drafts_match_the_definition() {
             let n_coins = u32::try_from(length.div_ceil(2)).unwrap();
             let mut found = BTreeMap::new();
             with_all_coins(n_coins, |coins| {
-                let mut shown = Shown::default();
+                let mut shown = InterleavedList::default();
                 TeamDraft.interleave(RankedPair::new(&first, &second).unwrap(), length, coins, &mut shown);
                 *found.entry((shown.documents, shown.note)).or_default() += 1.0 / f64::from(1 << n_coins);
             });
@@ -86,7 +86,7 @@ fn team_drafts_match_the_definition() {
 #[test]
 fn a_team_draft_counts_the_clicks_of_teams() {
     for (list, note) in team_drafts(&IDENTITY, &[3, 1, 0, 2], 4).into_keys() {
-        let shown = Shown { documents: list, note };
+        let shown = InterleavedList { documents: list, note };
         for clicks in all_clicks(4) {
             let count = |first| (0..4).filter(|&at| clicks.get(at) && (note >> at & 1 == 1) == first).count();
             let expected = match count(true).cmp(&count(false)) {
@@ -110,13 +110,13 @@ impl Interleaving for FirstPicksFirst {
         pair: RankedPair<'_>,
         length: usize,
         rng: &mut R,
-        shown: &mut Shown<u64>,
+        shown: &mut InterleavedList<u64>,
     ) {
         TeamDraft.interleave(pair, length, rng, shown);
         shown.note = 0b0101;
     }
 
-    fn outcome(&self, shown: &Shown<u64>, clicks: Clicks) -> Outcome {
+    fn outcome(&self, shown: &InterleavedList<u64>, clicks: Clicks) -> Outcome {
         TeamDraft.outcome(shown, clicks)
     }
 }
@@ -131,7 +131,7 @@ fn advantage_of_identical(mut method: impl Interleaving, n_coins: impl Fn(usize)
             for clicks in all_clicks(length) {
                 let mut advantage = 0_i32;
                 with_all_coins(n_coins(length), |coins| {
-                    let mut shown = Shown::default();
+                    let mut shown = InterleavedList::default();
                     method.interleave(RankedPair::new(&same, &same).unwrap(), length, coins, &mut shown);
                     assert_eq!(shown.documents, order[..length]);
                     advantage += match method.outcome(&shown, clicks) {
@@ -166,7 +166,7 @@ fn identical_rankers_tie() {
         let same = ranking(&(0..n_documents).rev().collect::<Vec<_>>());
         let pair = RankedPair::new(&same, &same).unwrap();
         for length in [1, 3, 10, 64, 100] {
-            let (mut drawn, mut balanced) = (Shown::default(), Shown::default());
+            let (mut drawn, mut balanced) = (InterleavedList::default(), InterleavedList::default());
             for _ in 0..20 {
                 probabilistic.interleave(pair, length, &mut rng, &mut drawn);
                 assert_eq!(drawn.documents.len(), length.min(64).min(n_documents as usize));
@@ -217,7 +217,7 @@ fn balanced_lists_and_credit_match_the_definition() {
         for length in 1..=4 {
             with_all_coins(1, |coins| {
                 let first_leads = coins.tape == 1;
-                let mut shown = Shown::default();
+                let mut shown = InterleavedList::default();
                 Balanced.interleave(RankedPair::new(&first, &second).unwrap(), length, coins, &mut shown);
                 assert_eq!(shown.documents, balanced_list(&IDENTITY, &other, first_leads, length));
                 for clicks in all_clicks(length) {
@@ -236,7 +236,7 @@ fn balanced_is_biased_as_described() {
     let (first, second) = (ranking(&IDENTITY), ranking(&[1, 2, 3, 0]));
     let mut wins = [0, 0];
     with_all_coins(1, |coins| {
-        let mut shown = Shown::default();
+        let mut shown = InterleavedList::default();
         Balanced.interleave(RankedPair::new(&first, &second).unwrap(), 4, coins, &mut shown);
         for position in 0..4 {
             match Balanced.outcome(&shown, Clicks::new(4).with(position)) {
@@ -285,7 +285,7 @@ fn draw_lists(other: &[u32], length: usize, seed: u64) -> BTreeMap<Vec<u32>, (u6
     let pair = RankedPair::new(&first, &second).unwrap();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut method = Probabilistic::default();
-    let mut shown = Shown::default();
+    let mut shown = InterleavedList::default();
     let mut counts: BTreeMap<Vec<u32>, (u64, Vec<f64>)> = BTreeMap::new();
     for _ in 0..DRAWS {
         method.interleave(pair, length, &mut rng, &mut shown);
@@ -345,7 +345,7 @@ fn probabilistic_credit_is_the_mean_over_all_assignments() {
                     (found - expected).abs() < 1e-12,
                     "{other:?} {list:?} {clicks:?}: {found}, {expected}"
                 );
-                let shown = Shown { documents: list.clone(), note: leans.clone() };
+                let shown = InterleavedList { documents: list.clone(), note: leans.clone() };
                 let outcome = Probabilistic::default().outcome(&shown, clicks);
                 let winner = if expected.abs() < 1e-9 {
                     Outcome::Tie
@@ -411,7 +411,7 @@ fn the_sign_of_an_unbiased_credit_is_biased() {
             let mut note = vec![0.0; 4];
             note[position] = lean;
             credit += all * lean / 4.0;
-            let shown = Shown { documents: list.clone(), note };
+            let shown = InterleavedList { documents: list.clone(), note };
             match Probabilistic::default().outcome(&shown, Clicks::new(4).with(position)) {
                 Outcome::First => wins[0] += all / 4.0,
                 Outcome::Second => wins[1] += all / 4.0,
@@ -425,7 +425,7 @@ fn the_sign_of_an_unbiased_credit_is_biased() {
     let (first, second) = (ranking(&IDENTITY), ranking(&other));
     let mut balance = 0;
     with_all_coins(2, |coins| {
-        let mut shown = Shown::default();
+        let mut shown = InterleavedList::default();
         TeamDraft.interleave(RankedPair::new(&first, &second).unwrap(), 4, coins, &mut shown);
         for position in 0..4 {
             match TeamDraft.outcome(&shown, Clicks::new(4).with(position)) {
@@ -441,17 +441,18 @@ fn the_sign_of_an_unbiased_credit_is_biased() {
 fn check_shown<I: Interleaving>(mut method: I, orders: &[Vec<u32>; 2], length: usize, seed: u64) -> bool {
     let [first, second]: [RankedDocuments; 2] = [ranking(&orders[0]), ranking(&orders[1])];
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut shown = Shown::default();
+    let mut shown = InterleavedList::default();
     method.interleave(RankedPair::new(&first, &second).unwrap(), length, &mut rng, &mut shown);
     let mut documents = shown.documents.clone();
     documents.sort_unstable();
     documents.dedup();
-    let back: Shown<I::Note> = serde_json::from_str(&serde_json::to_string(&shown).unwrap()).unwrap();
+    let back: InterleavedList<I::Note> =
+        serde_json::from_str(&serde_json::to_string(&shown).unwrap()).unwrap();
     let clicks = Clicks::from_bits(rand::Rng::next_u64(&mut rng), 64).unwrap();
     documents.len() == length.min(orders[0].len()).min(64)
         && documents.iter().all(|&document| (document as usize) < orders[0].len())
         && method.outcome(&back, clicks) == method.outcome(&shown, clicks)
-        && method.outcome(&Shown::default(), clicks) == Outcome::Tie
+        && method.outcome(&InterleavedList::default(), clicks) == Outcome::Tie
 }
 
 quickcheck! {

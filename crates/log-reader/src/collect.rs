@@ -19,7 +19,7 @@ use crate::names::{Id, Ids, MIX_B, lock, mix, unlocked};
 use crate::read::Value;
 use crate::read_report::ReadReport;
 use crate::session::{MAX_FILES_IN_ORDER, ReadSession, Sessions, put_in_order};
-use crate::table::{PackedCell, SHARDS, Shown, Table};
+use crate::table::{LineCounts, PackedCell, SHARDS, Table};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -225,7 +225,7 @@ impl Batches<'_> {
     }
 
     #[inline]
-    fn count(&mut self, shown: &Shown, held_out: bool) {
+    fn count(&mut self, shown: &LineCounts, held_out: bool) {
         let number = table_of(shown.query, held_out);
         let batch = &mut self.lines[number];
         batch.queries.push(shown.query.0);
@@ -237,7 +237,7 @@ impl Batches<'_> {
 
     /// Not inlined: most lines are not split by the hold-out.
     #[inline(never)]
-    fn count_cut(&mut self, hold_out: HoldOut, shown: &Shown, at: u64) {
+    fn count_cut(&mut self, hold_out: HoldOut, shown: &LineCounts, at: u64) {
         for (part, held_out) in hold_out.at(at).cut(shown).into_iter().zip([false, true]) {
             if part.impressions > 0 {
                 self.count(&part, held_out);
@@ -302,7 +302,7 @@ impl Batches<'_> {
 
     /// Counts an item that was shown without its list; `at` is the line's place in the log.
     #[inline]
-    pub(crate) fn count_shown(&mut self, shown: Shown, at: u64) {
+    pub(crate) fn count_shown(&mut self, shown: LineCounts, at: u64) {
         if self.lists.is_none() {
             self.count_line(shown, at);
         } else {
@@ -312,7 +312,7 @@ impl Batches<'_> {
 
     /// Hands such an item over, with its user and propensities, and counts it if counts are wanted.
     #[inline(never)]
-    pub(crate) fn count_logged(&mut self, shown: Shown, row: &LoggedRow, at: u64) {
+    pub(crate) fn count_logged(&mut self, shown: LineCounts, row: &LoggedRow, at: u64) {
         if let Some(lists) = &mut self.lists {
             lists.line(&shown, row, at);
         }
@@ -324,7 +324,7 @@ impl Batches<'_> {
     }
 
     #[inline]
-    fn count_line(&mut self, shown: Shown, at: u64) {
+    fn count_line(&mut self, shown: LineCounts, at: u64) {
         self.report.add_shown(shown.clicks, shown.impressions);
         // Nothing was shown, so there is no cell.
         if shown.impressions > 0 {

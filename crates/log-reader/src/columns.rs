@@ -218,7 +218,7 @@ pub(crate) type ByRole<'a> = [Option<&'a str>; ROLES];
 
 /// The columns of a table by role, and those that a table may lack.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Named<'a> {
+pub(crate) struct ColumnNames<'a> {
     pub(crate) by_role: ByRole<'a>,
     pub(crate) optional: [bool; ROLES],
     /// Columns beyond those of roles; the first one is number [`ROLES`]. They are read only if rows
@@ -226,14 +226,14 @@ pub(crate) struct Named<'a> {
     pub(crate) further: &'a [&'a str],
 }
 
-impl<'a> Named<'a> {
+impl<'a> ColumnNames<'a> {
     /// The names of all columns, those of roles first.
     pub(crate) fn name(&self, number: usize) -> Option<&'a str> {
         number.checked_sub(ROLES).map_or_else(|| self.by_role[number], |at| self.further.get(at).copied())
     }
 }
 
-impl<'a> From<&'a Columns> for Named<'a> {
+impl<'a> From<&'a Columns> for ColumnNames<'a> {
     fn from(columns: &'a Columns) -> Self {
         Self { by_role: columns.by_role(), optional: [false; ROLES], further: &[] }
     }
@@ -241,7 +241,7 @@ impl<'a> From<&'a Columns> for Named<'a> {
 
 /// The place of each role's column among the names of a table, and those of the further columns.
 pub(crate) fn places<N: AsRef<str>>(
-    columns: &Named<'_>,
+    columns: &ColumnNames<'_>,
     names: &[N],
 ) -> Result<(Places, Vec<usize>), String> {
     let place_of = |name: &str, optional: bool| {

@@ -5,7 +5,7 @@
 
 use crate::fields::MAX_COUNT;
 use crate::names::{self, Id, Names, Renaming};
-use crate::table::{Count40, PackedCell, Shown, Table};
+use crate::table::{Count40, LineCounts, PackedCell, Table};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -410,7 +410,7 @@ impl Counts {
     }
 
     /// Adds a query that sorts after those here. Lines of the same cell add up.
-    pub(crate) fn push(&mut self, query: Id, mut lines: Vec<Shown>) {
+    pub(crate) fn push(&mut self, query: Id, mut lines: Vec<LineCounts>) {
         lines.sort_unstable_by_key(|shown| (shown.item, shown.position));
         let start = self.cells[0].len();
         for lines in lines.chunk_by(|a, b| (a.item, a.position) == (b.item, b.position)) {

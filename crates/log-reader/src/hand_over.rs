@@ -5,7 +5,7 @@ use crate::keys::{KeyHash, ListKey};
 use crate::lists::ShownList;
 use crate::logged::{LoggedRow, Propensities};
 use crate::names::lock;
-use crate::table::Shown;
+use crate::table::LineCounts;
 use hashbrown::HashTable;
 use std::sync::Mutex;
 
@@ -22,7 +22,7 @@ pub(crate) trait Sinks: Sync {
 }
 
 /// Lists that stay open to the end of the log. The first halves of their keys are hashes.
-pub(crate) struct Held {
+pub(crate) struct ListsToTheEnd {
     /// The hash of the keys.
     pub(crate) hash: KeyHash,
     keys: HashTable<ListKey>,
@@ -32,7 +32,7 @@ pub(crate) struct Held {
 pub(crate) struct Handing<'a> {
     sinks: &'a dyn Sinks,
     /// `None`: the log is read for the first time.
-    held: Option<Held>,
+    held: Option<ListsToTheEnd>,
     /// The first halves of the keys of lists that were handed over, by thread.
     handed_over: Mutex<Vec<Vec<u64>>>,
     /// Lists that were handed over and have lines elsewhere.
@@ -45,7 +45,11 @@ pub(crate) struct Handing<'a> {
 }
 
 impl<'a> Handing<'a> {
-    pub(crate) fn new(sinks: &'a dyn Sinks, held: Option<Held>, positions: Option<Positions>) -> Self {
+    pub(crate) fn new(
+        sinks: &'a dyn Sinks,
+        held: Option<ListsToTheEnd>,
+        positions: Option<Positions>,
+    ) -> Self {
         let (handed_over, apart, seen) = Default::default();
         Self { sinks, held, handed_over, apart, positions, seen }
     }
@@ -81,9 +85,9 @@ impl<'a> Handing<'a> {
     }
 
     /// The lists to hold when the log is read again, if it has to be.
-    pub(crate) fn to_hold(&self, hash: KeyHash) -> Option<Held> {
+    pub(crate) fn to_hold(&self, hash: KeyHash) -> Option<ListsToTheEnd> {
         let keys = std::mem::take(&mut *lock(&self.apart));
-        (!keys.is_empty()).then_some(Held { hash, keys })
+        (!keys.is_empty()).then_some(ListsToTheEnd { hash, keys })
     }
 
     /// The part of one thread.
@@ -113,7 +117,7 @@ impl HandingThread<'_> {
     }
 
     /// Hands over a line without a session: a list of one item for every impression.
-    pub(crate) fn line(&mut self, shown: &Shown, row: &LoggedRow, at: u64) {
+    pub(crate) fn line(&mut self, shown: &LineCounts, row: &LoggedRow, at: u64) {
         let propensities = Propensities(row.propensities.each_ref().map(Option::as_slice));
         for (clicks, times) in [(1, shown.clicks), (0, shown.impressions - shown.clicks)] {
             if times > 0 {

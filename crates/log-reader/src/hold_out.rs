@@ -21,7 +21,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::table::Shown;
+use crate::table::LineCounts;
 use confidence::math::{ln, relative_entropy, sqrt, stirling_error};
 use num_traits::ToPrimitive as _;
 use rand::{Rng, SeedableRng};
@@ -77,11 +77,15 @@ impl Draws {
 
     /// Splits impressions into the number kept and the number held out.
     #[inline]
-    pub(crate) fn cut(mut self, shown: &Shown) -> [Shown; 2] {
+    pub(crate) fn cut(mut self, shown: &LineCounts) -> [LineCounts; 2] {
         let clicks = self.binomial(shown.clicks);
         let impressions = clicks + self.binomial(shown.impressions - shown.clicks);
         let rest = (shown.clicks - clicks, shown.impressions - impressions);
-        [rest, (clicks, impressions)].map(|(clicks, impressions)| Shown { clicks, impressions, ..*shown })
+        [rest, (clicks, impressions)].map(|(clicks, impressions)| LineCounts {
+            clicks,
+            impressions,
+            ..*shown
+        })
     }
 
     /// The number of `trials` that are held out.

@@ -10,7 +10,7 @@ pub(crate) use self::order::{MAX_FILES_IN_ORDER, ReadSession, put_in_order};
 use self::order::{Order, narrow};
 use crate::counts::{Counts, Positions, in_step};
 use crate::names::{Id, Names};
-use crate::table::{PackedPattern, Shown, Table};
+use crate::table::{LineCounts, PackedPattern, Table};
 use click_models::Clicks;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -172,7 +172,7 @@ impl Sessions {
                     let clicked = list.patterns.iter().filter(|pattern| pattern.clicks.get(place));
                     let clicks = clicked.map(|pattern| pattern.sessions).sum();
                     let position = u8::try_from(position).unwrap_or(u8::MAX);
-                    Shown { query: query.id(), item, clicks, impressions, position }
+                    LineCounts { query: query.id(), item, clicks, impressions, position }
                 };
                 list.positions.iter().zip(list.items).enumerate().map(shown)
             });

@@ -11,7 +11,7 @@ use crate::counts::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::hold_out::HoldOut;
 use crate::names::Renaming;
-use crate::table::{Shown, Table};
+use crate::table::{LineCounts, Table};
 use std::sync::Arc;
 
 impl Counts {
@@ -33,7 +33,7 @@ impl Counts {
             for cell in query.cells() {
                 let position = u8::try_from(cell.position).unwrap_or(u8::MAX);
                 let (clicks, impressions) = (cell.clicks, cell.impressions);
-                let shown = Shown { query: query.id(), item: cell.item, clicks, impressions, position };
+                let shown = LineCounts { query: query.id(), item: cell.item, clicks, impressions, position };
                 let parts = hold_out.of_cell(&name, &names.name(cell.item), position).cut(&shown);
                 for (table, part) in tables.iter_mut().zip(parts) {
                     if part.impressions > 0 {

@@ -76,7 +76,7 @@ impl PackedCell {
 
 /// Clicks and impressions of one line at one cell.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shown {
+pub(crate) struct LineCounts {
     pub(crate) query: Id,
     pub(crate) item: Id,
     pub(crate) clicks: u64,
@@ -84,7 +84,7 @@ pub(crate) struct Shown {
     pub(crate) position: u8,
 }
 
-impl Shown {
+impl LineCounts {
     /// The cell, with the index of its query.
     #[inline]
     pub(crate) fn in_query(&self, query: u32) -> PackedCell {
@@ -137,7 +137,7 @@ impl Table {
     }
 
     /// Adds a cell, or adds to it.
-    pub(crate) fn add(&mut self, shown: &Shown) {
+    pub(crate) fn add(&mut self, shown: &LineCounts) {
         let cell = shown.in_query(self.query(shown.query.0));
         self.add_cell(cell);
     }

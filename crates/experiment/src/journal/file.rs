@@ -89,7 +89,7 @@ pub(crate) struct JournalFile {
 
 /// A file that has been read: its head, and where its unfinished end was cut off.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct FileAfterReading {
     pub(crate) file: JournalFile,
     /// Bytes of an unfinished end.
     pub(crate) cut_off: u64,
@@ -159,7 +159,7 @@ impl JournalFile {
         head: &FileHead,
         longest: usize,
         each: impl FnMut(Place, &[u8]) -> Result<(), String>,
-    ) -> Result<Opened, JournalError> {
+    ) -> Result<FileAfterReading, JournalError> {
         let mut file = Self::own(path)?;
         let length = file.written;
         file.written = scan(path, head, &file.file, length, longest, each)?;
@@ -167,7 +167,7 @@ impl JournalFile {
         if cut_off > 0 {
             file.file.set_len(file.written).map_err(JournalError::system(path, "cannot be cut"))?;
         }
-        Ok(Opened { file, cut_off })
+        Ok(FileAfterReading { file, cut_off })
     }
 
     /// [`JournalFile::open`] for reading alone: an unfinished end is left out, not cut off.

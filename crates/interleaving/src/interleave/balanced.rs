@@ -28,12 +28,12 @@
 //!
 //! ```
 //! use click_models::Clicks;
-//! use interleaving::{Balanced, Interleaving, Outcome, RankedDocuments, RankedPair, Shown};
+//! use interleaving::{Balanced, Interleaving, Outcome, RankedDocuments, RankedPair, InterleavedList};
 //! use rand::SeedableRng;
 //! use rand_xoshiro::Xoshiro256PlusPlus;
 //!
 //! let (first, second) = (RankedDocuments::new(vec![0, 1, 2])?, RankedDocuments::new(vec![1, 2, 0])?);
-//! let mut shown = Shown::default();
+//! let mut shown = InterleavedList::default();
 //! let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
 //! Balanced.interleave(RankedPair::new(&first, &second)?, 3, &mut rng, &mut shown);
 //! let position = shown.documents.iter().position(|&document| document == 1).unwrap();
@@ -41,7 +41,7 @@
 //! # Ok::<(), interleaving::Error>(())
 //! ```
 
-use super::{Interleaving, Outcome, RankedPair, Shown, clicked, heads};
+use super::{InterleavedList, Interleaving, Outcome, RankedPair, clicked, heads};
 use click_models::Clicks;
 use rand::Rng;
 
@@ -58,7 +58,7 @@ impl Interleaving for Balanced {
         pair: RankedPair<'_>,
         length: usize,
         rng: &mut R,
-        shown: &mut Shown<Self::Note>,
+        shown: &mut InterleavedList<Self::Note>,
     ) {
         let first_leads = heads(rng);
         let length = pair.length(length);
@@ -80,7 +80,7 @@ impl Interleaving for Balanced {
         }
     }
 
-    fn outcome(&self, shown: &Shown<Self::Note>, clicks: Clicks) -> Outcome {
+    fn outcome(&self, shown: &InterleavedList<Self::Note>, clicks: Clicks) -> Outcome {
         let ranks = || clicked(clicks).filter_map(|position| shown.note.get(position));
         let Some(lowest) = ranks().last() else { return Outcome::Tie };
         let depth = lowest[0].min(lowest[1]);

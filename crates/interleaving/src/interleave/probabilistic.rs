@@ -37,12 +37,12 @@
 //! one document left.
 //!
 //! ```
-//! use interleaving::{Interleaving, Probabilistic, RankedDocuments, RankedPair, Shown};
+//! use interleaving::{Interleaving, Probabilistic, RankedDocuments, RankedPair, InterleavedList};
 //! use rand::SeedableRng;
 //! use rand_xoshiro::Xoshiro256PlusPlus;
 //!
 //! let (first, second) = (RankedDocuments::new(vec![0, 1])?, RankedDocuments::new(vec![1, 0])?);
-//! let mut shown = Shown::default();
+//! let mut shown = InterleavedList::default();
 //! let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
 //! Probabilistic::default().interleave(RankedPair::new(&first, &second)?, 2, &mut rng, &mut shown);
 //! let expected = if shown.documents[0] == 0 { 7.0 / 9.0 } else { -7.0 / 9.0 };
@@ -50,7 +50,7 @@
 //! # Ok::<(), interleaving::Error>(())
 //! ```
 
-use super::{Interleaving, Outcome, RankedPair, Shown, clicked, heads};
+use super::{InterleavedList, Interleaving, Outcome, RankedPair, clicked, heads};
 use crate::RankedDocuments;
 use click_models::{Clicks, ListShape};
 use rand::{Rng, RngExt};
@@ -83,7 +83,7 @@ impl Probabilistic {
 
     /// Draws a remaining rank.
     #[inline]
-    fn draw<R: Rng + ?Sized>(&self, n_documents: usize, left: &Left, rng: &mut R) -> usize {
+    fn draw<R: Rng + ?Sized>(&self, n_documents: usize, left: &RemainingRanks, rng: &mut R) -> usize {
         let mut target = rng.random::<f64>() * left.weight;
         let removed = &left.removed[..left.n_removed];
         // Convert the target among remaining ranks to a target among all ranks.
@@ -119,7 +119,7 @@ impl Probabilistic {
 }
 
 /// The remaining ranks of a ranker.
-struct Left {
+struct RemainingRanks {
     /// Ranks that are taken, in increasing order.
     removed: [u32; ListShape::MAX_POSITIONS],
     n_removed: usize,
@@ -127,7 +127,7 @@ struct Left {
     weight: f64,
 }
 
-impl Left {
+impl RemainingRanks {
     fn everything(weight: f64) -> Self {
         Self { removed: [0; ListShape::MAX_POSITIONS], n_removed: 0, weight }
     }
@@ -155,12 +155,15 @@ impl Interleaving for Probabilistic {
         pair: RankedPair<'_>,
         length: usize,
         rng: &mut R,
-        shown: &mut Shown<Self::Note>,
+        shown: &mut InterleavedList<Self::Note>,
     ) {
         let rankings: [&RankedDocuments; 2] = [pair.first, pair.second];
         let n_documents = rankings[0].order().len();
         self.extend(n_documents);
-        let mut left = [Left::everything(self.below[n_documents]), Left::everything(self.below[n_documents])];
+        let mut left = [
+            RemainingRanks::everything(self.below[n_documents]),
+            RemainingRanks::everything(self.below[n_documents]),
+        ];
         shown.documents.clear();
         shown.note.clear();
         for _ in 0..pair.length(length) {
@@ -176,7 +179,7 @@ impl Interleaving for Probabilistic {
         }
     }
 
-    fn outcome(&self, shown: &Shown<Self::Note>, clicks: Clicks) -> Outcome {
+    fn outcome(&self, shown: &InterleavedList<Self::Note>, clicks: Clicks) -> Outcome {
         let lean: f64 = clicked(clicks).filter_map(|position| shown.note.get(position)).sum();
         if lean > SAME {
             Outcome::First
@@ -221,7 +224,7 @@ mod tests {
             let n_documents = usize::from(n_documents) + 1;
             let mut method = Probabilistic::default();
             method.extend(n_documents);
-            let mut left = Left::everything(method.below[n_documents]);
+            let mut left = RemainingRanks::everything(method.below[n_documents]);
             for rank in removals.into_iter().take(63) {
                 let rank = u32::from(rank);
                 let removed = &left.removed[..left.n_removed];

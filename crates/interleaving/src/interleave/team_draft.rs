@@ -22,16 +22,16 @@
 //!
 //! ```
 //! use click_models::Clicks;
-//! use interleaving::{Interleaving, Outcome, Shown, TeamDraft};
+//! use interleaving::{Interleaving, Outcome, InterleavedList, TeamDraft};
 //!
 //! // The first ranker picked positions 0 and 3.
-//! let shown = Shown { documents: vec![7, 2, 0, 5], note: 0b1001 };
+//! let shown = InterleavedList { documents: vec![7, 2, 0, 5], note: 0b1001 };
 //! let clicks = |bits| Clicks::from_bits(bits, 4).unwrap();
 //! assert_eq!(TeamDraft.outcome(&shown, clicks(0b1011)), Outcome::First);
 //! assert_eq!(TeamDraft.outcome(&shown, clicks(0b0101)), Outcome::Tie);
 //! ```
 
-use super::{Interleaving, Outcome, RankedPair, Shown, heads};
+use super::{InterleavedList, Interleaving, Outcome, RankedPair, heads};
 use click_models::Clicks;
 use rand::Rng;
 
@@ -48,7 +48,7 @@ impl Interleaving for TeamDraft {
         pair: RankedPair<'_>,
         length: usize,
         rng: &mut R,
-        shown: &mut Shown<Self::Note>,
+        shown: &mut InterleavedList<Self::Note>,
     ) {
         let length = pair.length(length);
         let mut next = [0_usize; 2];
@@ -68,7 +68,7 @@ impl Interleaving for TeamDraft {
         }
     }
 
-    fn outcome(&self, shown: &Shown<Self::Note>, clicks: Clicks) -> Outcome {
+    fn outcome(&self, shown: &InterleavedList<Self::Note>, clicks: Clicks) -> Outcome {
         let length = shown.documents.len();
         let inside = if length < 64 { (1 << length) - 1 } else { u64::MAX };
         let clicks = clicks.bits() & inside;

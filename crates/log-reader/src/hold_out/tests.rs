@@ -95,7 +95,7 @@ fn excess(one_in: u64, held_out: impl Fn(u64) -> u64) -> f64 {
 fn impressions_of_a_cell_are_held_out_with_the_variance_of_independent_draws() {
     for one_in in SHARES {
         let found = excess(one_in, |cell| {
-            let shown = Shown { query: Id(1), item: Id(2), clicks: 30, impressions: 100, position: 0 };
+            let shown = LineCounts { query: Id(1), item: Id(2), clicks: 30, impressions: 100, position: 0 };
             let cuts = [
                 HoldOut::new(one_in, 3).at(75 * cell).cut(&shown),
                 HoldOut::new(one_in, 3).of_cell("q", &cell.to_string(), 1).cut(&shown),

@@ -47,7 +47,7 @@ impl Reader {
 
 /// A run of one of the threads.
 #[derive(Debug, Clone, Copy)]
-struct Held<'a> {
+struct RunOfThread<'a> {
     run: &'a Run,
     thread: usize,
     number: usize,
@@ -59,7 +59,7 @@ struct Line<'a> {
     position: usize,
     /// The 1-based line of its file.
     in_file: u64,
-    held: Held<'a>,
+    held: RunOfThread<'a>,
     /// Its number within the run.
     number: usize,
 }
@@ -87,16 +87,20 @@ struct Closing<'a> {
 
 impl<'a> Closing<'a> {
     /// All runs, by list and place.
-    fn runs(&self) -> Vec<Held<'a>> {
+    fn runs(&self) -> Vec<RunOfThread<'a>> {
         let mut runs = Vec::with_capacity(self.open.iter().map(|part| part.runs.len()).sum());
         for (thread, part) in self.open.iter().enumerate() {
-            runs.extend(part.runs.iter().enumerate().map(|(number, run)| Held { run, thread, number }));
+            runs.extend(part.runs.iter().enumerate().map(|(number, run)| RunOfThread {
+                run,
+                thread,
+                number,
+            }));
         }
         runs.sort_unstable_by_key(|held| (held.run.key, held.run.spot.at));
         runs
     }
 
-    fn close(&self, runs: &[Held<'_>], batches: &mut Batches<'_>, report: &mut ThreadReport) {
+    fn close(&self, runs: &[RunOfThread<'_>], batches: &mut Batches<'_>, report: &mut ThreadReport) {
         for mut of_key in runs.chunk_by(|a, b| a.run.key == b.run.key) {
             while !of_key.is_empty() {
                 let lowest = of_key.iter().filter_map(|held| held.run.positions.iter().next()).min();
@@ -116,9 +120,9 @@ impl<'a> Closing<'a> {
     }
 
     /// Ends a list.
-    fn list(&self, runs: &[Held<'_>], batches: &mut Batches<'_>, report: &mut ThreadReport) {
+    fn list(&self, runs: &[RunOfThread<'_>], batches: &mut Batches<'_>, report: &mut ThreadReport) {
         // The usual case.
-        if let &[Held { run, thread, .. }] = runs
+        if let &[RunOfThread { run, thread, .. }] = runs
             && !run.positions.is_empty()
             && self.open[thread].logged.is_none()
         {
@@ -236,13 +240,13 @@ impl<'a> Closing<'a> {
 }
 
 /// The keys of lists with lines that stand apart.
-fn unfinished(runs: &[Held<'_>]) -> Vec<ListKey> {
+fn unfinished(runs: &[RunOfThread<'_>]) -> Vec<ListKey> {
     let of_key = runs.chunk_by(|a, b| a.run.key == b.run.key);
-    let follows = |before: Option<&Held<'_>>, run: &Run| {
+    let follows = |before: Option<&RunOfThread<'_>>, run: &Run| {
         run.is_first()
             || !run.positions.is_empty() && before.is_some_and(|before| before.run.continues(run.spot))
     };
-    let stands_apart = |runs: &&[Held<'_>]| {
+    let stands_apart = |runs: &&[RunOfThread<'_>]| {
         let mut before = None;
         !runs.iter().all(|held| follows(before.replace(held), held.run))
     };

@@ -8,7 +8,7 @@ use super::formats::{Frame, Rows, TableOfRows, Value};
 use super::source::stopped;
 use super::thread_report::on_threads;
 use crate::collect::Collector;
-use crate::columns::{Columns, Named, places};
+use crate::columns::{ColumnNames, Columns, places};
 use crate::error::{Error, ErrorKind};
 use crate::lists::{ReadLists, ReceiveLists};
 use crate::log::Log;
@@ -70,7 +70,7 @@ impl Reader {
 
     pub(super) fn rows_of(
         &self,
-        columns: &Named<'_>,
+        columns: &ColumnNames<'_>,
         name: &str,
         frame: &Frame<'_>,
         collector: &Collector<'_>,

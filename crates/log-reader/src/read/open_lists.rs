@@ -20,7 +20,7 @@ use crate::keys::ListKey;
 use crate::lists::ShownList;
 use crate::logged::{LoggedRow, Propensities};
 use crate::names::Id;
-use crate::table::Shown;
+use crate::table::LineCounts;
 
 /// The place of a line or a row.
 #[derive(Debug, Clone, Copy)]
@@ -93,7 +93,7 @@ pub(crate) struct OpenLists {
 
 impl OpenLists {
     /// Adds a line. `column` is the 1-based column of its position.
-    pub(crate) fn push(&mut self, key: ListKey, shown: &Shown, spot: Spot, column: usize) {
+    pub(crate) fn push(&mut self, key: ListKey, shown: &LineCounts, spot: Spot, column: usize) {
         if !self.extend(key, shown, spot) {
             self.start(key, shown, spot, column);
         }
@@ -101,7 +101,7 @@ impl OpenLists {
 
     /// Adds a line to the last run, if it continues it.
     #[inline]
-    fn extend(&mut self, key: ListKey, shown: &Shown, spot: Spot) -> bool {
+    fn extend(&mut self, key: ListKey, shown: &LineCounts, spot: Spot) -> bool {
         let last = self.runs.last_mut().filter(|run| {
             run.key == key
                 && !run.positions.is_empty()
@@ -115,7 +115,7 @@ impl OpenLists {
         true
     }
 
-    fn start(&mut self, key: ListKey, shown: &Shown, spot: Spot, column: usize) {
+    fn start(&mut self, key: ListKey, shown: &LineCounts, spot: Spot, column: usize) {
         self.items.push(shown.item);
         self.runs.push(Run {
             key,
@@ -152,7 +152,7 @@ impl OpenLists {
     pub(crate) fn push_logged(
         &mut self,
         key: ListKey,
-        shown: &Shown,
+        shown: &LineCounts,
         row: &LoggedRow,
         spot: Spot,
         places: &Places,

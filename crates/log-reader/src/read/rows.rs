@@ -3,7 +3,7 @@
 use super::formats::{Frame, TableLines, Ubi, Value, parquet, ubi};
 use super::{Format, Input, Reader};
 use crate::collect::Collector;
-use crate::columns::{Named, READ, ROLES};
+use crate::columns::{ColumnNames, READ, ROLES};
 use crate::error::Error;
 use crate::fault::Fault;
 use crate::names::{Ids, lock};
@@ -117,8 +117,8 @@ fn further<'a>(columns: &[RowColumn<'a>]) -> Vec<&'a str> {
     further.inspect(|column| assert!(!column.optional, "needed")).map(|column| column.name).collect()
 }
 
-fn named<'a>(columns: &[RowColumn<'a>], further: &'a [&'a str]) -> Named<'a> {
-    let mut named = Named { by_role: [None; ROLES], optional: [false; ROLES], further };
+fn named<'a>(columns: &[RowColumn<'a>], further: &'a [&'a str]) -> ColumnNames<'a> {
+    let mut named = ColumnNames { by_role: [None; ROLES], optional: [false; ROLES], further };
     for (place, column) in columns.iter().take(READ).enumerate().filter(|(_, column)| !column.name.is_empty())
     {
         (named.by_role[place], named.optional[place]) = (Some(column.name), column.optional);

@@ -20,7 +20,7 @@ fn cells(n: u64) -> Vec<PackedCell> {
     let cell = |number: u64| {
         let bits = crate::names::mix(number, 5);
         let impressions = if bits.is_multiple_of(50) { MAX_COUNT - 3 } else { 1 + bits % 7 };
-        let shown = Shown {
+        let shown = LineCounts {
             query: Id(0),
             item: Id(bits >> 8 & 0x3f),
             clicks: bits >> 20 & 1,

@@ -11,8 +11,8 @@
 use super::Value;
 use crate::collect::{Batches, Collector};
 use crate::columns::{
-    CLICK, IMPRESSIONS, ITEM, Named, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES, SESSION,
-    USER, number_of, places,
+    CLICK, ColumnNames, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES,
+    SESSION, USER, number_of, places,
 };
 use crate::error::HIDDEN;
 use crate::fault::Fault;
@@ -23,7 +23,7 @@ use crate::read::line::{LineFault, LineFormat, MAX_TEXT};
 use crate::read::marks::{CutLine, Cuts, after_last_record};
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::{OpenLists, Spot};
-use crate::table::Shown;
+use crate::table::LineCounts;
 use std::borrow::Cow;
 
 /// The indices of the columns in a file.
@@ -43,7 +43,7 @@ const DELIMITERS: [(u8, &str); 4] =
 
 impl Layout {
     /// The indices of the columns in the header, if this is the delimiter.
-    fn new(named: &Named<'_>, header: &[u8], delimiter: u8, called: &str) -> Result<Self, String> {
+    fn new(named: &ColumnNames<'_>, header: &[u8], delimiter: u8, called: &str) -> Result<Self, String> {
         let fields = split(header, delimiter).map_err(|fault| fault.to_string())?;
         let names: Vec<String> =
             fields.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
@@ -64,7 +64,7 @@ impl Layout {
 
 /// A table, and the meaning of its numbers.
 pub(in crate::read) struct TableLines<'a> {
-    table: Named<'a>,
+    table: ColumnNames<'a>,
     meaning: Meaning,
     hash: KeyHash,
     /// Whether lists are handed over, with their users and propensities.
@@ -78,7 +78,7 @@ type LoggedFields<'a> = [Option<&'a [u8]>; ROLES - READ];
 
 impl<'a> TableLines<'a> {
     pub(in crate::read) fn new(
-        table: impl Into<Named<'a>>,
+        table: impl Into<ColumnNames<'a>>,
         meaning: Meaning,
         collector: &Collector<'_>,
     ) -> Self {
@@ -270,7 +270,7 @@ impl TableLines<'_> {
         found: usize,
         fields: Fields<'_>,
         batches: &mut Batches<'_>,
-    ) -> Result<Option<Shown>, LineFault> {
+    ) -> Result<Option<LineCounts>, LineFault> {
         let expected = layout.n_columns;
         if found != expected {
             // The columns cannot be assigned; nothing is shown if one of them may identify users.
@@ -313,7 +313,7 @@ impl TableLines<'_> {
         let clicks = clicks().map_err(in_role(CLICK))?;
         let impressions = impressions().map_err(in_role(IMPRESSIONS))?;
         let clicks = self.meaning.clicks(clicks, impressions, batches).map_err(in_role(CLICK))?;
-        Ok(position.map(|position| Shown { query, item, clicks, impressions, position }))
+        Ok(position.map(|position| LineCounts { query, item, clicks, impressions, position }))
     }
 }
 
@@ -322,7 +322,7 @@ fn logged_row(
     layout: &Layout,
     fields: LoggedFields<'_>,
     session: Option<&[u8]>,
-    shown: &Shown,
+    shown: &LineCounts,
     batches: &mut Batches<'_>,
 ) -> Result<LoggedRow, LineFault> {
     let field =

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind};
 
 #[cfg(not(feature = "parquet"))]
 pub(in crate::read) fn read(
-    _: &crate::columns::Named<'_>,
+    _: &crate::columns::ColumnNames<'_>,
     _: &super::Reader,
     _: Vec<super::Input<'_>>,
     _: &super::Collector<'_>,

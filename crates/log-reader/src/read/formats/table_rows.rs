@@ -3,8 +3,8 @@
 
 use crate::collect::{Batches, Collector};
 use crate::columns::{
-    CLICK, IMPRESSIONS, ITEM, Named, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES, SESSION,
-    USER, number_of,
+    CLICK, ColumnNames, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES,
+    SESSION, USER, number_of,
 };
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
@@ -16,7 +16,7 @@ use crate::read::line::{Lost, MAX_TEXT};
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::{OpenLists, Spot};
 use crate::read::thread_report::ThreadReport;
-use crate::table::Shown;
+use crate::table::LineCounts;
 use hashbrown::HashTable;
 use num_traits::ToPrimitive as _;
 use std::borrow::Cow;
@@ -187,7 +187,7 @@ pub(in crate::read) type LoggedValues<'a> = [Option<Value<'a>>; ROLES - READ];
 /// A table whose rows are read.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::read) struct TableOfRows<'a> {
-    pub(in crate::read) columns: &'a Named<'a>,
+    pub(in crate::read) columns: &'a ColumnNames<'a>,
     pub(in crate::read) places: Places,
     /// Those of the columns beyond roles.
     pub(in crate::read) further: &'a [usize],
@@ -204,7 +204,7 @@ pub(in crate::read) struct TableOfRows<'a> {
 impl<'a> TableOfRows<'a> {
     /// A table of no file yet.
     pub(in crate::read) fn new(
-        columns: &'a Named<'a>,
+        columns: &'a ColumnNames<'a>,
         meaning: Meaning,
         lenient: bool,
         collector: &Collector<'_>,
@@ -408,7 +408,7 @@ fn read_row(
     meaning: Meaning,
     known: &mut LongTexts,
     batches: &mut Batches<'_>,
-) -> Result<Option<Shown>, (usize, Fault)> {
+) -> Result<Option<LineCounts>, (usize, Fault)> {
     let of_role = |role: usize| move |fault| (role, fault);
     let value = |role: usize| values[role].unwrap_or(Value::Missing);
     let number = |role: usize| value(role).number().map_err(of_role(role));
@@ -431,7 +431,7 @@ fn read_row(
     let impressions = if values[IMPRESSIONS].is_some() { number(IMPRESSIONS)? } else { 1 };
     let impressions = check_count(impressions).map_err(of_role(IMPRESSIONS))?;
     let clicks = meaning.clicks(clicks, impressions, batches).map_err(of_role(CLICK))?;
-    Ok(position.map(|position| Shown { query, item, clicks, impressions, position }))
+    Ok(position.map(|position| LineCounts { query, item, clicks, impressions, position }))
 }
 
 /// Long texts that were hashed, by their place in memory: the rows of a dictionary share them.

@@ -20,7 +20,7 @@ mod table;
 
 pub(in crate::read) use self::clicks::read_clicks;
 
-use self::document::{Document, Seen};
+use self::document::{Document, ItemEvent};
 use self::table::{Joined, at_fault};
 use crate::collect::{Batches, Collector};
 use crate::error::Error;
@@ -256,7 +256,7 @@ impl UbiLines<'_> {
         let &Event { query, ordinal, is_click, .. } = event;
         let hash = document.application.as_ref().map_or(0, |name| unit_hash(name.0.as_bytes()));
         let application = u16::try_from(hash >> 48).unwrap_or(0);
-        let seen = Seen { item, ordinal, is_click, user: None, application };
+        let seen = ItemEvent { item, ordinal, is_click, user: None, application };
         let mut day = [b'?'; 10];
         let time = document.timestamp.as_ref().map(|time| time.0.as_bytes());
         if let Some(date) = time.and_then(|time| time.first_chunk()) {

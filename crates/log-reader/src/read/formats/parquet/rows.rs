@@ -7,7 +7,7 @@
 //! damaged pages. The panic becomes an error.
 
 use crate::collect::{Batches, Collector};
-use crate::columns::{Named, Places, ROLES, places};
+use crate::columns::{ColumnNames, Places, ROLES, places};
 use crate::error::{Error, ErrorKind};
 use crate::names::{lock, unlocked};
 use crate::read::formats::table_rows::{Rows, TableOfRows, Value};
@@ -41,7 +41,7 @@ fn value(cell: &Cell) -> Value<'_> {
 
 /// Reads all inputs on all cores.
 pub(in crate::read) fn read_all(
-    columns: &Named<'_>,
+    columns: &ColumnNames<'_>,
     reader: &Reader,
     inputs: Vec<Input<'_>>,
     collector: &Collector<'_>,
@@ -163,7 +163,7 @@ impl<'a> Untaken<'a> {
 /// The part of the file's description in [`FileOfRows`]: places, and rows before.
 type Description = ((Places, Vec<usize>), Vec<u64>);
 
-fn describe(reader: &dyn FileReader, name: &str, columns: &Named<'_>) -> Result<Description, Error> {
+fn describe(reader: &dyn FileReader, name: &str, columns: &ColumnNames<'_>) -> Result<Description, Error> {
     let mut rows_before = vec![0];
     let mut sum: u64 = 0;
     for group in reader.metadata().row_groups() {
@@ -186,7 +186,7 @@ fn wrong(name: &str, error: &ParquetError) -> Error {
 fn columns_of(
     reader: &dyn FileReader,
     file: &str,
-    columns: &Named<'_>,
+    columns: &ColumnNames<'_>,
 ) -> Result<(Places, Vec<usize>), Error> {
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();

@@ -60,13 +60,13 @@ struct ClickLines<'a> {
     users: Mutex<HashTable<(u64, Box<str>)>>,
     /// Clicks so far.
     clicks: Mutex<HashTable<u64>>,
-    waiting: Mutex<Vec<Waiting>>,
+    waiting: Mutex<Vec<PendingClick>>,
     /// The lowest ordinal of an impression or a click.
     lowest: Mutex<Option<u64>>,
 }
 
 /// A click that waits for all documents of its query.
-struct Waiting {
+struct PendingClick {
     row: Row,
     user: Option<Box<str>>,
     spot: Spot,
@@ -145,7 +145,7 @@ impl LineFormat for ClickLines<'_> {
             return Err(Error::of(ErrorKind::Settings, "position_base", NO_ZERO));
         }
         self.joined.end_documents(&mut at_fault(names, lenient, report));
-        for Waiting { row, user, spot } in std::mem::take(&mut *lock(&self.waiting)) {
+        for PendingClick { row, user, spot } in std::mem::take(&mut *lock(&self.waiting)) {
             let user = user.or_else(|| self.user_of(&row.query)).unwrap_or_default();
             let handed = if self.joined.is_ambiguous(&row.query) {
                 Err(LineFault::from(Fault::OtherDocument).of(Ok(1), Ok(0)))
@@ -229,7 +229,7 @@ impl ClickLines<'_> {
         let time = document.timestamp.as_ref().map(|time| time.0.to_string());
         let row = Row { team, position, time, query: event.query.to_owned() };
         let own = document.client_id.as_ref().map(|user| &*user.0).filter(|user| !user.is_empty());
-        lock(&self.waiting).push(Waiting { row, user: own.map(Into::into), spot: at });
+        lock(&self.waiting).push(PendingClick { row, user: own.map(Into::into), spot: at });
         Ok(())
     }
 }

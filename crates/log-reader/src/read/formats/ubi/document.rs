@@ -117,7 +117,7 @@ pub(super) struct QueryAttributes {
 
 /// An impression or a click on an item.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct ItemEvent {
     pub(super) item: Id,
     pub(super) ordinal: Option<u64>,
     pub(super) is_click: bool,

@@ -1,6 +1,6 @@
 //! Queries, and the events that join them.
 
-use super::document::Seen;
+use super::document::ItemEvent;
 use super::{NO_ZERO, Ubi, UbiReport};
 use crate::collect::Batches;
 use crate::error::{Error, ErrorKind};
@@ -13,7 +13,7 @@ use crate::names::{Id, find_or_add, lock, mix};
 use crate::read::line::{LineFault, Lost};
 use crate::read::open_lists::Spot;
 use crate::read::thread_report::ThreadReport;
-use crate::table::Shown;
+use crate::table::LineCounts;
 use hashbrown::HashTable;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -60,12 +60,12 @@ type Placed = (usize, u16, u8, Id, bool);
 /// An event that does not fit its query, or whose query has no hits so far: another document of the
 /// query may come.
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
+struct PendingEvent {
     key: u64,
     session: u64,
     /// The words of the query, if its event has them and no document was read yet.
     name: Option<Id>,
-    seen: Seen,
+    seen: ItemEvent,
     day: [u8; 10],
     spot: Spot,
 }
@@ -76,7 +76,7 @@ struct Shard {
     queries: Vec<Query>,
     items: Vec<Id>,
     placed: Vec<Placed>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<PendingEvent>,
     /// Queries with other documents, whether these have hits, and their spots. Such a query has no
     /// list: the first document read need not be the first of the log.
     other_documents: Vec<(usize, bool, Spot)>,
@@ -134,7 +134,7 @@ impl Joined {
     pub(super) fn event(
         &self,
         id: &str,
-        mut seen: Seen,
+        mut seen: ItemEvent,
         user: impl FnOnce() -> Option<u64>,
         name: impl FnOnce() -> Option<Id>,
         day: [u8; 10],
@@ -149,7 +149,14 @@ impl Joined {
         if place.is_none_or(|place| shard.apply(place, seen, day).is_err()) {
             // Only an event that names its place counts without a document.
             let name = if place.is_none() && seen.ordinal.is_some() { name() } else { None };
-            shard.waiting.push(Waiting { key, session: unit_hash(id.as_bytes()), name, seen, day, spot });
+            shard.waiting.push(PendingEvent {
+                key,
+                session: unit_hash(id.as_bytes()),
+                name,
+                seen,
+                day,
+                spot,
+            });
         }
     }
 
@@ -323,13 +330,13 @@ impl Shard {
         let mut all = std::mem::take(&mut self.waiting);
         // The place of a query without documents is that of its first event.
         all.sort_by_key(|waiting| waiting.spot.at);
-        for Waiting { key, session, name, seen, day, spot } in all {
+        for PendingEvent { key, session, name, seen, day, spot } in all {
             let place = self.find(key).or_else(|| {
                 let query = Query::new(mix(key, name?.0), session, name?, None, spot);
                 Some(self.find_or_add(query).0)
             });
             let joined = place.ok_or(Fault::UnknownQuery).and_then(|place| self.apply(place, seen, day));
-            let (Err(fault), Seen { item, ordinal, is_click, application, .. }) = (joined, seen) else {
+            let (Err(fault), ItemEvent { item, ordinal, is_click, application, .. }) = (joined, seen) else {
                 continue;
             };
             let query = place.map(|place| &mut self.queries[place]);
@@ -384,7 +391,7 @@ impl Shard {
             .unwrap_or_default()
     }
 
-    fn apply(&mut self, number: usize, seen: Seen, day: [u8; 10]) -> Result<(), Fault> {
+    fn apply(&mut self, number: usize, seen: ItemEvent, day: [u8; 10]) -> Result<(), Fault> {
         let query = self.queries[number];
         if query.user == 0 {
             self.queries[number].user = seen.user.unwrap_or(0);
@@ -467,7 +474,7 @@ impl Shard {
             let row = LoggedRow { user, session: Some(query.session), ..LoggedRow::default() };
             for &(position, item, is_click) in &list {
                 let (clicks, impressions) = (is_click.into(), 1);
-                let shown = Shown { query: query.name, item, clicks, impressions, position };
+                let shown = LineCounts { query: query.name, item, clicks, impressions, position };
                 batches.count_logged(shown, &row, query.at);
                 self.without_list += 1;
             }
