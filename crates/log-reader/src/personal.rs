@@ -293,6 +293,44 @@ impl<'a, 'n> Lists<'a, 'n> {
         let number = known.find(str::from_utf8(&name).map_err(|_| Fault::NotUtf8)?);
         Ok((name, number))
     }
+
+    /// Reads the features of a line, and its segment: a number, or a new name. They are those of the
+    /// first line of the list.
+    fn context<'v>(
+        &mut self,
+        is_first: bool,
+        segment_at: Option<usize>,
+        next: usize,
+        value: &impl Fn(usize) -> Value<'v>,
+    ) -> Result<Option<Result<u32, String>>, (usize, Fault)> {
+        let mut new_segment = None;
+        if let Some(at) = segment_at {
+            let segment = value(at);
+            let (name, known) =
+                Self::numbered(&segment, &self.names.segments).map_err(|fault| (at, fault))?;
+            match known {
+                Some(number) if is_first || number == self.segment => new_segment = Some(Ok(number)),
+                None if is_first && self.names.segments.names.len() < MOST_SEGMENTS => {
+                    new_segment = Some(Err(String::from_utf8_lossy(&name).into_owned()));
+                }
+                None if is_first => return Err((at, Fault::TooManySegments { most: MOST_SEGMENTS })),
+                _ => return Err((at, Fault::OtherContext)),
+            }
+        }
+        if is_first {
+            self.features.clear();
+        }
+        for feature in 0..self.source.columns.features.len() {
+            let at = next + feature;
+            let number = value(at).finite().map_err(|fault| (at, fault))?;
+            if is_first {
+                self.features.push(number);
+            } else if number.to_bits() != self.features[feature].to_bits() {
+                return Err((at, Fault::OtherContext));
+            }
+        }
+        Ok(new_segment)
+    }
 }
 
 impl TakeRows for Lists<'_, '_> {
@@ -361,32 +399,8 @@ impl TakeRows for Lists<'_, '_> {
         let item = value(item_at);
         self.ids.add(Some(item), query_at.map(value));
         let (item, known_item) = self.item(&item).map_err(in_column(item_at))?;
-        // The context: that of the first line is kept once the whole line is without fault.
-        let mut new_segment = None;
-        if let Some(at) = segment_at {
-            let segment = value(at);
-            let (name, known) = Self::numbered(&segment, &self.names.segments).map_err(in_column(at))?;
-            match known {
-                Some(number) if is_first || number == self.segment => new_segment = Some(Ok(number)),
-                None if is_first && self.names.segments.names.len() < MOST_SEGMENTS => {
-                    new_segment = Some(Err(String::from_utf8_lossy(&name).into_owned()));
-                }
-                None if is_first => return Err((at, Fault::TooManySegments { most: MOST_SEGMENTS })),
-                _ => return Err((at, Fault::OtherContext)),
-            }
-        }
-        if is_first {
-            self.features.clear();
-        }
-        for feature in 0..columns.features.len() {
-            let at = next + feature;
-            let number = value(at).finite().map_err(in_column(at))?;
-            if is_first {
-                self.features.push(number);
-            } else if number.to_bits() != self.features[feature].to_bits() {
-                return Err((at, Fault::OtherContext));
-            }
-        }
+        // The context of the first line is kept once the whole line is without fault.
+        let new_segment = self.context(is_first, segment_at, next, &value)?;
         if is_first {
             self.unit = unit;
             self.clicks = 0;

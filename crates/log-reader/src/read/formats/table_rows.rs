@@ -83,7 +83,7 @@ impl Value<'_> {
     ///
     /// # Errors
     ///
-    /// The fault of a value that is none.
+    /// The fault if the value is not a number.
     #[inline]
     pub fn number(self) -> Result<u64, Fault> {
         match self {
@@ -99,7 +99,7 @@ impl Value<'_> {
     ///
     /// # Errors
     ///
-    /// The fault of a value that is none.
+    /// The fault if the value is not a number.
     pub fn finite(self) -> Result<f64, Fault> {
         let number = match self {
             Self::Missing | Self::Text(b"") => return Err(Fault::Empty),

@@ -66,6 +66,34 @@ impl OpenSession {
     }
 }
 
+/// Reads a click: of the latest list of the session that has its URL.
+fn click(
+    columns: &[&[u8]; QUERY_2013],
+    found: usize,
+    session: &mut OpenSession,
+    batches: &mut Batches<'_>,
+) -> Result<(), LineFault> {
+    let in_column = |number: usize| move |fault| LineFault::new(fault, number, columns[number - 1]);
+    let of_2011 = session.lists.iter().any(|list| list.number.is_none());
+    let is_2013 = !columns[4].is_empty() && !of_2011;
+    // Copies of the log pad clicks to the columns of a query.
+    let expected = if is_2013 { CLICK_2013 } else { 4 };
+    if let Some(extra) = (expected + 1..=found).find(|&number| !columns[number - 1].is_empty()) {
+        return Err(in_column(extra)(Fault::TooManyColumns { expected }));
+    }
+    let of_list = is_2013.then(|| number(columns[3]).map_err(in_column(4))).transpose()?;
+    let url = batches.id(columns[expected - 1]).map_err(in_column(expected))?;
+    let place = session.lists.iter_mut().rev().find_map(|list| {
+        let place = list.items.iter().position(|&item| item == url)?;
+        (of_list.is_none() || of_list == list.number).then_some((list, place))
+    });
+    match place {
+        Some((list, place)) => list.clicks |= 1 << place,
+        None => batches.clicks_outside(1),
+    }
+    Ok(())
+}
+
 impl LineFormat for Yandex {
     type Layout = ();
     type Memory = OpenSession;
@@ -140,25 +168,7 @@ impl LineFormat for Yandex {
                 let is_test = kind == b"T";
                 session.lists.push(OpenList { query, number: of_list, is_test, at: at.at, items, clicks: 0 });
             }
-            b"C" => {
-                let of_2011 = session.lists.iter().any(|list| list.number.is_none());
-                let is_2013 = !columns[4].is_empty() && !of_2011;
-                // Copies of the log pad clicks to the columns of a query.
-                let expected = if is_2013 { CLICK_2013 } else { 4 };
-                if let Some(extra) = (expected + 1..=found).find(|&number| !columns[number - 1].is_empty()) {
-                    return Err(in_column(extra)(Fault::TooManyColumns { expected }));
-                }
-                let of_list = is_2013.then(|| number(columns[3]).map_err(in_column(4))).transpose()?;
-                let url = batches.id(columns[expected - 1]).map_err(in_column(expected))?;
-                let place = session.lists.iter_mut().rev().find_map(|list| {
-                    let place = list.items.iter().position(|&item| item == url)?;
-                    (of_list.is_none() || of_list == list.number).then_some((list, place))
-                });
-                match place {
-                    Some((list, place)) => list.clicks |= 1 << place,
-                    None => batches.clicks_outside(1),
-                }
-            }
+            b"C" => click(&columns, found, session, batches)?,
             _ => return Err(in_column(3)(Fault::UnknownKind)),
         }
         Ok(())
