@@ -17,8 +17,9 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' service/Cargo.toml | head -1)
 name=click-bandits-$version-$target
 mkdir -p "$scratch/$name/bin"
 cargo build --locked --quiet --release
-cargo build --locked --quiet --release --manifest-path service/Cargo.toml --target-dir service/target
-for program in target/release/click-bandits service/target/release/click-bandits-{serve,load}; do
+cargo build --locked --quiet --release --manifest-path service/Cargo.toml --target-dir service/target \
+    --bin click-bandits-serve
+for program in target/release/click-bandits service/target/release/click-bandits-serve; do
     strip --strip-all -o "$scratch/$name/bin/${program##*/}" "$program"
     "$scratch/$name/bin/${program##*/}" --help >/dev/null
 done
