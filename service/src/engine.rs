@@ -28,6 +28,7 @@ use policies::Tally;
 use query::Query;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use replay::Later;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -114,8 +115,10 @@ pub struct Engine {
     swap: Swap,
     /// The query that the last request made, or made follow the catalogue.
     touched: Option<Name>,
-    /// Events of a store that queries have still to take: number, decision, event.
-    later: HashMap<Name, Vec<(u64, u64, Event)>>,
+    /// Events of a store that queries have still to take.
+    later: HashMap<Name, Later>,
+    /// Bytes of these events.
+    n_later: usize,
     /// Why a query of the snapshot could not be read, if there was one.
     unreadable: Option<String>,
     /// Answers of which all was known.
@@ -207,6 +210,7 @@ impl Base {
             swap,
             touched: None,
             later: HashMap::new(),
+            n_later: 0,
             unreadable: None,
             repeated: 0,
             early: 0,

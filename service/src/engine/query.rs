@@ -9,7 +9,7 @@ use live::{ContextFit, Entry, Handle};
 use policies::Tally;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ pub(crate) struct Query {
     places: HashMap<Name, Handle>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Saved<'a> {
     seen: u64,
     rng: Xoshiro256PlusPlus,
@@ -81,9 +81,9 @@ impl Query {
     }
 
     pub(crate) fn save(&self) -> Vec<u8> {
-        let Self { seen, rng, names, .. } = self;
-        let (seen, rng, names) = (*seen, rng.clone(), names.clone());
-        let saved = Saved { seen, rng, names, learner: &self.learner.save() };
+        let learner = self.learner.save();
+        // As `Saved`.
+        let saved = (self.seen, &self.rng, &self.names, &learner[..]);
         postcard::to_allocvec(&saved).expect("a query is plain data")
     }
 

@@ -1,5 +1,6 @@
 //! Events of a store, repeated. A query takes many of its events one after the other, so that it is
-//! brought into memory once for all of them.
+//! brought into memory once for all of them. They wait in the form in which they are kept, which has
+//! a fifth of the size of events in memory.
 
 use super::{Engine, Origin, ask, handles, places};
 use crate::api::Refusal;
@@ -8,8 +9,18 @@ use crate::event::{Choice, Decision, Event, Name};
 use crate::store::StoreError;
 use click_models::Context;
 
-/// The events after which queries take theirs.
-const MANY: u64 = 500_000;
+/// The bytes of events after which queries take theirs. To bring a query with 100 items into memory
+/// costs as much as 100 events.
+const MANY: usize = 64 << 20;
+
+/// The events that a query has still to take.
+#[derive(Default)]
+pub(super) struct Later {
+    /// The number of the last one.
+    last: u64,
+    /// Number, decision and event of each, in the form of rows.
+    events: Vec<u8>,
+}
 
 impl Engine {
     /// Repeats an event of a store: what is common to all queries at once, the rest later.
@@ -48,35 +59,42 @@ impl Engine {
             Event::Closed { .. } => self.decisions.close(decision),
             _ => {}
         }
-        self.later.entry(query).or_default().push((number, decision, event));
+        let later = self.later.entry(query).or_default();
+        let (before, row) = (later.events.len(), (number, decision, event));
+        let events = postcard::to_extend(&row, std::mem::take(&mut later.events));
+        *later = Later { last: number, events: events.expect("events are plain data") };
+        self.n_later += later.events.len() - before;
         self.next = number + 1;
-        if self.next.is_multiple_of(MANY) { self.take_later(origin) } else { Ok(()) }
+        if self.n_later < MANY { Ok(()) } else { self.take_later(origin) }
     }
 
     /// Lets queries take their events, those used last at the end, as if all were taken in order.
     /// After a failure the others still wait.
     pub(super) fn take_later(&mut self, origin: Origin) -> Result<(), StoreError> {
         let next = self.next;
-        let mut queries: Vec<(u64, Name)> = vec![];
-        for (name, events) in &self.later {
-            queries.extend(events.last().map(|(number, ..)| (*number, name.clone())));
-        }
+        let mut queries: Vec<(u64, Name)> =
+            self.later.iter().map(|(name, later)| (later.last, name.clone())).collect();
         queries.sort_unstable();
         for (_, name) in queries {
-            let mut events = self.later.get_mut(&name).map(std::mem::take).unwrap_or_default();
-            for place in 0..events.len() {
-                let (number, decision, event) = &events[place];
-                self.next = *number;
-                let outcome = self.take_event(&name, *decision, event, origin);
+            let mut later = self.later.get_mut(&name).map(std::mem::take).unwrap_or_default();
+            let mut rest = &later.events[..];
+            while !rest.is_empty() {
+                let taken = postcard::take_from_bytes::<(u64, u64, Event)>(rest);
+                let ((number, decision, event), after) = taken.expect("it was written just now");
+                self.next = number;
+                let outcome = self.take_event(&name, decision, &event, origin);
                 (self.next, self.touched) = (next, None);
-                if let Err(error) = outcome.map_err(|refusal| fault(*number, refusal)) {
-                    self.later.insert(name, events.split_off(place));
+                if let Err(error) = outcome.map_err(|refusal| fault(number, refusal)) {
+                    later.events = rest.to_vec();
+                    self.later.insert(name, later);
                     return Err(error);
                 }
+                rest = after;
             }
         }
         if !self.later.is_empty() {
             self.later.clear();
+            self.n_later = 0;
             self.queries.values_mut().for_each(|query| query.learner.forget_before(self.decisions.first));
         }
         Ok(())
