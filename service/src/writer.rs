@@ -273,8 +273,11 @@ impl Writer {
         let lost = before.lost(&*self.base.store)?;
         let events = lost.end.saturating_sub(lost.start);
         if events > 0 && engine.next() == 0 {
-            let what = "all events are lost: a start gives the store its items";
-            return Err(StoreError::Damaged(what.into()));
+            let what = format!(
+                "all events are lost, the last of which was {}; start a server again to give it its items",
+                lost.end - 1
+            );
+            return Err(StoreError::Damaged(what));
         }
         if events > 0 {
             let (from, to) = (lost.start, lost.end - 1);

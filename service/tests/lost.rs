@@ -153,6 +153,39 @@ fn rows_that_were_replaced_are_missed() {
     agree(&[&one, &other], &directories, &database.url(), &lists);
 }
 
+/// Servers do not decide on nothing: one that is started again gives the store its items.
+#[test]
+fn a_database_that_lost_all_events_waits_for_a_start() {
+    let Some(mut database) = Database::start() else { return };
+    database.wait();
+    let directories = [(); 3].map(|()| configured(&database.url(), LIMITS));
+    let start = |n: usize| Server::start_in(directories[n].path(), "127.0.0.1:0").unwrap();
+    let ([mut one, other], mut lists) = ([start(0), start(1)], Lists::new());
+    let count = "select count(*) from click_bandits_events";
+    for statement in ["delete from click_bandits_events", "drop table click_bandits_events"] {
+        use_servers(&[&one, &other], 0..30, &mut lists);
+        std::thread::sleep(Duration::from_secs(1));
+        let (all, before) = (database.number(count), said(&other).len());
+        let lines = [&one, &other].map(|server| server.log().lines().count());
+        database.run_sql(statement);
+        for (server, lines) in [&one, &other].into_iter().zip(lines) {
+            let says = |what: &str| server.log().lines().skip(lines).any(|line| line.contains(what));
+            wait("not said", server, || says("all events are lost") || says("does not exist"));
+            assert_eq!(server.get("/readyz").0, 503);
+            assert_eq!(server.post("/v1/decide", &json!({ "id": "d0", "query": "q0" })).0, 503);
+        }
+        one.stop("-KILL");
+        one = start(0);
+        wait("not said", &other, || said(&other)[before..] == [[all, 0, all - 1]]);
+        wait("not ready", &other, || other.get("/readyz").0 == 200);
+        lists.clear();
+    }
+    // Requests that are made again are decided again.
+    use_servers(&[&one, &other], 0..30, &mut lists);
+    std::thread::sleep(Duration::from_secs(1));
+    agree(&[&one, &other], &directories, &database.url(), &lists);
+}
+
 /// A standby that had not received the last commits takes the place of a database that died.
 #[test]
 fn a_standby_is_promoted_under_three_servers() {
