@@ -10,7 +10,7 @@ use crate::terminal::say;
 use crate::terminal::wrapped;
 use anyhow::{Context as _, Result};
 use experiment::Task;
-use experiment::key::{Key, KeyKind};
+use experiment::key::{Key, KeyInside};
 use experiment::models::{MODELS, Model};
 use experiment::spec::keys::{EXPERIMENT, OF_INSTANCE, OF_POLICY};
 use policies::catalogue::{Family, Row, find, rows};
@@ -156,21 +156,18 @@ pub(crate) fn commented(model: &'static Model) -> String {
 /// Adds the tables of live use, in comments.
 fn live(text: &mut String) {
     text.push_str("\n# To disturb the policies as live use does, write before the instances\n#   [live]\n");
-    let of = |keys: &'static [Key]| keys.iter().find(|key| key.name == "live").map(|key| key.kind);
-    if let Some(KeyKind::Table(keys)) = of(&EXPERIMENT) {
-        for Key { name, meaning, example, .. } in keys {
-            comment(text, meaning);
-            let _ = writeln!(text, "#   {name} = {example}");
-        }
+    let of = |keys: &[Key]| keys.iter().find(|key| key.name == "live").map_or_else(Vec::new, Key::inside);
+    for KeyInside { name, meaning, example, .. } in of(&EXPERIMENT) {
+        comment(text, &meaning);
+        let _ = writeln!(text, "#   {name} = {example}");
     }
-    let mut words =
-        "Delay and drift are for all policies, the others for those with a table; leave out oracle."
-            .to_owned();
-    if let Some(KeyKind::Table(keys)) = of(&OF_POLICY) {
-        let names = keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ");
-        let _ = write!(words, " How a policy is used live is its table live, with the keys {names}.");
-    }
-    comment(text, &words);
+    let names = of(&OF_POLICY).into_iter().map(|key| key.name).collect::<Vec<_>>().join(", ");
+    comment(
+        text,
+        &format!(
+            "Delay and drift are for all policies, the others for those with a table; leave out oracle. How a policy is used live is its table live, with the keys {names}."
+        ),
+    );
 }
 
 /// Adds a comment, in lines.
@@ -183,10 +180,10 @@ fn comment(text: &mut String, words: &str) {
 /// Adds a key with its meaning, switched off unless `is_on`. One that replaces others is in a
 /// comment.
 fn key_with_comment(text: &mut String, key: &Key, value: &str, is_on: bool) {
-    let Key { name, meaning, kind, .. } = key;
+    let Key { name, meaning, .. } = key;
     if key.replaces.is_empty() {
         let (optional, switch) = if is_on { ("", "") } else { ("Optional. ", "#") };
-        comment(text, &format!("{optional}{meaning} Values: {kind}."));
+        comment(text, &format!("{optional}{meaning} Values: {}.", key.words()));
         let _ = writeln!(text, "{switch}{name} = {value}");
     } else {
         comment(text, &format!("Instead of {}: {meaning}", key.replaces.join(" and ")));

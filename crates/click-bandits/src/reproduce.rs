@@ -21,7 +21,7 @@ pub(crate) fn check_log(directory: &Path, allowed: &[PathBuf]) -> Result<(), exp
 }
 
 #[cfg(feature = "logs")]
-pub(crate) use log::{KEYS as KEYS_OF_LOG, schema as schema_of_log};
+pub(crate) use log::schema as schema_of_log;
 
 /// A program without click logs reads none.
 #[cfg(not(feature = "logs"))]

@@ -50,7 +50,8 @@ struct LiveUseKeys {
     #[serde(default)]
     #[schemars(range(min = 0, max = 1), example = 0.05)]
     explore: f64,
-    /// When a display without a click counts: when it is known, or at once, and a click corrects it.
+    /// When a display without a click counts: when it is known, or at once, and a click corrects
+    /// it.
     #[serde(default)]
     #[schemars(example = &"at-once")]
     skips: Skips,

@@ -35,6 +35,7 @@ pub use faults::{Faults, Parts, all, collect};
 pub(crate) use file::MAX_BYTES;
 pub use file::{EmbeddedFile, read_file};
 use file::{content_of, open_in};
+pub use json::inline;
 pub use suggest::closest;
 pub use typed::{InFiles, read, schema, words};
 pub use values::FromToml;

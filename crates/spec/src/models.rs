@@ -45,7 +45,7 @@ pub(crate) use parameter::CanonicalInstance;
 
 use crate::bound::Bound;
 use crate::fields::read_tables;
-use crate::key::{Key, KeyKind};
+use crate::key::Key;
 use crate::posterior::PosteriorFile;
 use crate::queries::Queries;
 use click_models::{ListShape, PreferenceMatrix};
@@ -165,7 +165,7 @@ impl PartialEq for Model {
 /// The names of the parameters of all models that are lists of numbers, each once.
 pub fn lists() -> impl Iterator<Item = &'static str> {
     let of_all = MODELS.iter().flat_map(|model| model.keys);
-    let lists = of_all.filter(|key| matches!(key.kind, KeyKind::Probabilities(_) | KeyKind::Numbers { .. }));
+    let lists = of_all.filter(|key| (key.kind)()["items"]["type"] == "number");
     lists.map(|key| key.name).collect::<std::collections::BTreeSet<_>>().into_iter()
 }
 

@@ -13,11 +13,11 @@ mod policy;
 mod value;
 
 pub use instance::instance;
-pub use key::table;
+pub use key::of_keys;
 pub use policy::policy;
 pub use value::{
-    above, array, choice, described, entries, integer, object, object_of, probability, reference, refuse,
-    text, with,
+    above, array, choice, defined, described, either, entries, file, integer, items, list, names, number,
+    object, object_of, probability, reference, refuse, square, text, texts, triangle, with,
 };
 
 use self::key::properties;
@@ -34,7 +34,7 @@ pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The schema of a file with one experiment.
 pub fn spec() -> Value {
-    let mut schema = table(&EXPERIMENT);
+    let mut schema = of_keys(&EXPERIMENT);
     let conditions =
         Task::ALL.map(|task| with_task(task, true)).into_iter().chain([users_or_instances(true)]);
     with(
@@ -71,7 +71,6 @@ pub fn definitions() -> Map<String, Value> {
         ("estimate", pair(1e9)),
         ("deviations", json!({ "type": "array", "items": pair(1.0) })),
         ("rounds", round()),
-        ("log-odds", json!({ "type": "number", "minimum": -30, "maximum": 30 })),
         ("sees", json!({ "type": "array", "uniqueItems": true, "items": { "enum": SEEN } })),
         (
             "runs",
@@ -87,7 +86,7 @@ pub fn definitions() -> Map<String, Value> {
                 "default": { "log": 200 },
             }),
         ),
-        ("users", table(&OF_USERS)),
+        ("users", of_keys(&OF_USERS)),
         ("instances", json!({ "type": "array", "minItems": 1, "items": reference("instance") })),
         ("instance", instance(true)),
         ("policies", json!({ "type": "array", "minItems": 1, "items": reference("policy") })),

@@ -1,7 +1,7 @@
 //! `click-bandits models`: the click models, with their keys and the policies that play them.
 
 use super::named::MODEL;
-use super::page::Page;
+use super::page::{Page, plain};
 use super::policies::playing;
 use super::{Described, Form, print};
 use crate::init::Spec;
@@ -35,7 +35,7 @@ pub(crate) struct ClickModel {
     example: String,
 }
 
-/// A key of an instance, or of a table in it.
+/// A key of an instance.
 #[derive(Debug, Serialize)]
 struct Key {
     name: &'static str,
@@ -44,8 +44,9 @@ struct Key {
     in_place_of: &'static [&'static str],
     meaning: &'static str,
     example: &'static str,
+    /// The keys of the table that it accepts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    keys: Vec<Key>,
+    keys: Vec<key::KeyInside>,
 }
 
 /// The policies that can do a task.
@@ -110,15 +111,14 @@ impl ClickModel {
 
 impl Key {
     fn of(key: &key::Key) -> Self {
-        let inside = key.kind.table().unwrap_or_default();
         Self {
             name: key.name,
-            values: key.kind.to_string(),
+            values: key.words(),
             required: key.required,
             in_place_of: key.replaces,
             meaning: key.meaning,
             example: key.example,
-            keys: inside.iter().map(Self::of).collect(),
+            keys: key.inside(),
         }
     }
 
@@ -138,9 +138,9 @@ impl Key {
         for key in &self.keys {
             page.beside(
                 indent + 6,
-                key.name,
+                &key.name,
                 indent + 18,
-                &format!("{} Values: {}.", key.meaning, key.values),
+                &format!("{} Values: {}.", plain(&key.meaning), key.values),
             );
         }
     }

@@ -10,49 +10,57 @@ use anyhow::{Context as _, bail};
 use click_logs::formats;
 use documents::without_byte_order_mark;
 use experiment::Queries;
-use experiment::key::{Key, KeyKind};
-use experiment::schema::{described, table};
-use experiment::toml_reader::{Error, Field, Source, Table, choice};
+use experiment::schema::{choice, described};
+use experiment::toml_reader::{self, Error, Source, Table};
 use report::page::FITTED;
 use report::report_dir::{self, Owner};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-const POSITIONS: KeyKind = KeyKind::Count { least: 1, most: 64 };
-const IMPRESSIONS: KeyKind = KeyKind::Count { least: 0, most: u64::MAX };
-const SIZE: KeyKind = KeyKind::Count { least: 1, most: u32::MAX as u64 };
+/// The table `[log]`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct LogKeys {
+    /// The format of the log.
+    #[schemars(schema_with = "format_names", example = &"yandex")]
+    format: String,
+    /// The number of positions, from the top.
+    #[schemars(range(min = 1, max = 64), example = 10)]
+    positions: u8,
+    /// Of an item, at each of these positions; 0 by default.
+    #[serde(default)]
+    #[schemars(example = 10)]
+    min_impressions: u64,
+    /// Of a query; 1 by default.
+    #[schemars(range(min = 1), example = 10)]
+    min_items: Option<u32>,
+    /// Only the queries with the most impressions.
+    #[schemars(range(min = 1), example = 10)]
+    top_queries: Option<u32>,
+    /// The pseudo-impressions of every item's prior; by default the log decides.
+    #[schemars(range(min = 0, max = 1e9), example = 2)]
+    prior: Option<f64>,
+    /// Format ubi: only what it logged.
+    #[schemars(length(min = 1), example = &"shop")]
+    application: Option<String>,
+    /// Format ubi: the action that shows an item.
+    #[schemars(length(min = 1), example = &"view")]
+    impression: Option<String>,
+    /// Format ubi: the action that is a click.
+    #[schemars(length(min = 1), example = &"item_click")]
+    click: Option<String>,
+}
 
-/// The keys of `[log]`.
-pub(crate) const KEYS: [Key; 9] = [
-    Key::required("format", KeyKind::Named(named), "The format of the log.", "\"yandex\""),
-    Key::required("positions", POSITIONS, "The number of positions, from the top.", "10"),
-    Key::optional(
-        "min-impressions",
-        IMPRESSIONS,
-        "Of an item, at each of these positions; 0 by default.",
-        "10",
-    ),
-    Key::optional("min-items", SIZE, "Of a query; 1 by default.", "10"),
-    Key::optional("top-queries", SIZE, "Only the queries with the most impressions.", "10"),
-    Key::optional(
-        "prior",
-        KeyKind::Number { least: 0, most: 1_000_000_000 },
-        "The pseudo-impressions of every item's prior; by default the log decides.",
-        "2",
-    ),
-    Key::optional("application", KeyKind::Text, "Format ubi: only what it logged.", "\"shop\""),
-    Key::optional("impression", KeyKind::Text, "Format ubi: the action that shows an item.", "\"view\""),
-    Key::optional("click", KeyKind::Text, "Format ubi: the action that is a click.", "\"item_click\""),
-];
+fn format_names(_: &mut SchemaGenerator) -> Schema {
+    choice(&formats().map(|row| (row.name, row.holds)).collect::<Vec<_>>()).try_into().unwrap_or_default()
+}
 
 /// The formats that need no names of columns.
 fn formats() -> impl Iterator<Item = &'static formats::FormatRow> {
     formats::rows().iter().filter(|row| !row.names_columns())
-}
-
-fn named() -> Vec<(&'static str, &'static str)> {
-    formats().map(|row| (row.name, row.holds)).collect()
 }
 
 /// How to read the log of an experiment; `None` if the experiment has no log.
@@ -66,46 +74,22 @@ fn of_source(source: &Source) -> Result<Option<fit::Arguments>, Error> {
 }
 
 fn read(table: &Table<'_>) -> Result<fit::Arguments, Error> {
-    let formats: Vec<_> = formats().map(|row| (row.name, row)).collect();
-    let format = choice(&table.required("format")?, &formats, "format")?;
-    let size = |key: Key| -> Result<Option<u64>, Error> {
-        table.field(key.name).map(|field| field.integer_in(&key.range())).transpose()
-    };
-    let small = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
-    let [_, positions, min_impressions, min_items, top_queries, _, application, impression, click] = KEYS;
-    let text = |key: Key| table.optional::<String>(key.name);
-    let positions = table.required::<Field<'_>>(positions.name)?.integer_in(&positions.range())?;
-    let how = fit::Arguments {
-        format: Some(format),
-        min_impressions: size(min_impressions)?.unwrap_or(0),
-        min_items: size(min_items)?.map_or(1, small),
-        top_queries: size(top_queries)?.map(small),
-        positions: Some(u8::try_from(positions).unwrap_or(u8::MAX)),
-        prior: read_prior(table)?,
-        ubi: UbiArguments {
-            application: text(application)?,
-            impression: text(impression)?,
-            click: text(click)?,
-            ..UbiArguments::default()
-        },
+    let keys: LogKeys = table.build()?;
+    let LogKeys { positions, min_impressions, top_queries, prior, application, impression, click, .. } = keys;
+    Ok(fit::Arguments {
+        format: formats().find(|row| row.name == keys.format),
+        min_impressions,
+        min_items: keys.min_items.unwrap_or(1),
+        top_queries,
+        positions: Some(positions),
+        prior,
+        ubi: UbiArguments { application, impression, click, ..UbiArguments::default() },
         ..fit::Arguments::of_experiment()
-    };
-    table.finish()?;
-    Ok(how)
+    })
 }
 
 pub(crate) fn schema() -> serde_json::Value {
-    described(&table(&KEYS), "How the log is read that `--data` gives.")
-}
-
-fn read_prior(table: &Table<'_>) -> Result<Option<f64>, Error> {
-    let Some(field) = table.field("prior") else { return Ok(None) };
-    let prior: f64 = field.get()?;
-    if (0.0..=1e9).contains(&prior) {
-        return Ok(Some(prior));
-    }
-    Err(field
-        .error(format!("{} is not a strength: expected pseudo-impressions, from 0 to 1e9", field.describe())))
+    described(&toml_reader::schema::<LogKeys>(), "How the log is read that `--data` gives.")
 }
 
 /// The queries that are fitted to a log, which is read as the experiment specifies.

@@ -1,6 +1,8 @@
 //! TOML as JSON, as editors see it that check a file by its schema.
 
 use super::Document;
+use crate::names::quoted;
+use itertools::Itertools as _;
 use serde_json::{Number, Value};
 use toml::de::{DeInteger, DeTable, DeValue};
 
@@ -10,6 +12,21 @@ impl Document<'_> {
     /// floating-point number (integers of more than 64 bits).
     pub fn to_json(&self) -> Value {
         of_table(&self.root)
+    }
+}
+
+/// A JSON value as TOML on one line.
+pub fn inline(value: &Value) -> String {
+    match value {
+        // The shortest digits that read back as the same number, with a point or an exponent.
+        Value::Number(number) if number.is_f64() => format!("{:?}", number.as_f64().unwrap_or_default()),
+        Value::String(text) => quoted(text),
+        Value::Array(entries) => format!("[{}]", entries.iter().map(inline).join(", ")),
+        Value::Object(entries) => {
+            let entry = |(key, value): (&String, &Value)| format!("{key} = {}", inline(value));
+            format!("{{ {} }}", entries.iter().map(entry).join(", "))
+        }
+        other => other.to_string(),
     }
 }
 

@@ -255,15 +255,22 @@ fn names(schema: &Value) -> Vec<&str> {
     listed.chain(schema.get("const")).filter_map(Value::as_str).collect()
 }
 
-/// The accepted values in words.
+/// The accepted values in words: the schema's title, or what it says of them.
 pub fn words(schema: &Value) -> String {
     let all = alternatives(schema);
-    let quoted = all.iter().flat_map(|one| names(one)).map(|name| format!("{name:?}"));
+    let quoted = all.iter().flat_map(|one| names(one)).map(|name| format!("{name:?}")).collect_vec();
+    let quoted = match &quoted[..] {
+        [others @ .., last] if !others.is_empty() => Some(format!("{} or {last}", others.join(", "))),
+        names => names.first().cloned(),
+    };
     let others = all.iter().filter(|one| names(one).is_empty()).map(|one| words_of_one(one));
-    quoted.chain(others).unique().join(" or ")
+    quoted.into_iter().chain(others).unique().join(", or ")
 }
 
 fn words_of_one(schema: &Value) -> String {
+    if let Some(title) = schema["title"].as_str() {
+        return title.to_owned();
+    }
     let number = |key: &str| {
         let whole = schema[key].as_f64().and_then(|limit| num_traits::ToPrimitive::to_u64(&limit));
         whole

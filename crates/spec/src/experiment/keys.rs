@@ -3,28 +3,24 @@
 
 use super::Task;
 use crate::fields::TABLES;
-use crate::key::{Key, KeyKind, Length};
+use crate::key::{Key, Kind};
 use crate::models::MODELS;
+use crate::schema::{choice, defined, either, file, integer, list, names, of_keys, probability, texts};
 use click_models::ListShape;
 use contenders::LiveUse;
 use documents::toml_reader::schema;
 use policies::catalogue::rows;
 use sim::Conditions;
 
-/// A value that the schema defines under a name.
-const fn defined(definition: &'static str, words: &'static str) -> KeyKind {
-    KeyKind::Defined { definition, words }
-}
-
-const FILE_NAME: KeyKind = defined("file-name", "a name for files");
-const ROUNDS: KeyKind = defined("rounds", "an integer of at least 1");
-const TITLE: KeyKind = defined("title", "a text of one line");
-const MODEL: KeyKind = KeyKind::Named(models);
+const FILE_NAME: Kind = || defined("file-name", "a name for files");
+const ROUNDS: Kind = || defined("rounds", "an integer of at least 1");
+const TITLE: Kind = || defined("title", "a text of one line");
+const MODEL: Kind = || choice(&models());
 
 pub(super) const NAME: Key =
     Key::required("name", FILE_NAME, "The name of the experiment. It names files.", "\"my-experiment\"");
 pub(super) const TASK: Key =
-    Key::required("task", KeyKind::Named(tasks), "What a run measures, and when it ends.", "\"regret\"");
+    Key::required("task", || choice(&tasks()), "What a run measures, and when it ends.", "\"regret\"");
 /// The length of a run of the tasks `regret` and `budget`.
 const HORIZON: Key = Key::optional("horizon", ROUNDS, "The rounds of a run.", "10_000");
 /// The length of a run of the task `identify`.
@@ -36,45 +32,45 @@ const MAX_STEPS: Key = Key::optional(
 );
 pub(super) const RUNS: Key = Key::required(
     "runs",
-    defined("runs", "an integer of at least 1"),
+    || defined("runs", "an integer of at least 1"),
     "The number of runs, or that of each instance: { per-instance = 5 }.",
     "20",
 );
 pub(super) const SEED: Key = Key::required(
     "seed",
-    KeyKind::Count { least: 0, most: u64::MAX },
+    || integer(&(0..=u64::MAX)),
     "The seed of all random numbers: the same seed gives the same results.",
     "1",
 );
 pub(super) const CHECKPOINTS: Key = Key::optional(
     "checkpoints",
-    defined("checkpoints", "{ log = N }, or a list of rounds"),
+    || defined("checkpoints", "{ log = N }, or a list of rounds"),
     "Task regret: the rounds at which results are recorded, as a number of them spread on a logarithmic scale, { log = 200 }, or as \
      a list. The horizon is always added.",
     "{ log = 200 }",
 );
 pub(super) const INSTANCES: Key = Key::optional(
     "instances",
-    defined("instances", TABLES),
+    || defined("instances", TABLES),
     "The users: one table [[instances]] for each instance. Each block of n runs takes every one of n once, in a drawn order, the same for every policy.",
     "[{ model = \"pbm\", theta = [0.5], kappa = [1.0] }]",
 );
 pub(super) const USERS: Key = Key::optional(
     "users",
-    defined("users", "a table"),
+    || defined("users", "a table"),
     "In the place of instances: users as uncertain as a log leaves them. Every run draws its own from the fit.",
     "{ posterior = \"parameters.json\" }",
 );
 pub(super) const POLICIES: Key = Key::required(
     "policies",
-    defined("policies", TABLES),
+    || defined("policies", TABLES),
     "The policies that are compared: one table [[policies]] for each.",
     "[{ policy = \"pbm-ts\" }]",
 );
 
 const LIVE: Key = Key::optional(
     "live",
-    KeyKind::Of(schema::<Conditions>),
+    schema::<Conditions>,
     "What disturbs policies: items that come and go, drift, late answers.",
     "{ availability = 0.7 }",
 );
@@ -89,27 +85,27 @@ pub(crate) const OF_TASKS: [Key; 3] = [HORIZON, MAX_STEPS, CHECKPOINTS];
 pub const OF_USERS: [Key; 6] = [
     Key::required(
         "posterior",
-        KeyKind::Either(&[KeyKind::File, defined("file-names", "several names of files")]),
+        || either(&[file(), defined("file-names", "several names of files")]),
         "The file with the parameters that `fit` writes, from the folder of this file; several with fits of parts of one log, which draws take in turn.",
         "\"parameters.json\"",
     ),
-    Key::optional("model", KeyKind::Named(fits), "Which of its fits.", "\"pbm\""),
+    Key::optional("model", || choice(&fits()), "Which of its fits.", "\"pbm\""),
     Key::optional(
         "positions",
-        KeyKind::Count { least: 1, most: ListShape::MAX_POSITIONS as u64 },
+        || integer(&(1..=ListShape::MAX_POSITIONS as u64)),
         "Cuts the lists to these positions.",
         "3",
     ),
-    Key::optional("queries", KeyKind::Texts, "Only these queries.", "[\"shoes\"]"),
+    Key::optional("queries", texts, "Only these queries.", "[\"shoes\"]"),
     Key::optional(
         "runs-per-draw",
-        KeyKind::Count { least: 1, most: *crate::posterior::RUNS_PER_DRAW.end() },
+        || integer(&(1..=*crate::posterior::RUNS_PER_DRAW.end())),
         "Runs in a row that meet the same users. From 2 on, comparisons show how much of their spread comes from the users.",
         "2",
     ),
     Key::optional(
         "transfer",
-        KeyKind::Table(&OF_TRANSFER),
+        || of_keys(&OF_TRANSFER),
         "How far differences between lists happen that the fit predicts; as it predicts them without this key.",
         "{ slope = [0.6, 0.2], lists = \"logged.csv\" }",
     ),
@@ -119,19 +115,19 @@ pub const OF_USERS: [Key; 6] = [
 const OF_TRANSFER: [Key; 3] = [
     Key::required(
         "lists",
-        KeyKind::File,
+        file,
         "The file with the lists of the log and their clicks, which `fit` writes.",
         "\"logged.csv\"",
     ),
     Key::optional(
         "slope",
-        defined("estimate", "a number and its standard error"),
+        || defined("estimate", "a number and its standard error"),
         "The part of the differences that happens on lists that the fit has not seen; not known without it.",
         "[0.6, 0.2]",
     ),
     Key::optional(
         "deviations",
-        defined("deviations", "pairs of numbers"),
+        || defined("deviations", "pairs of numbers"),
         "Mean and standard deviation of the deviation of each query from the slope; 0 without it.",
         "[[0.1, 0.05]]",
     ),
@@ -146,7 +142,7 @@ pub const OF_INSTANCE: [Key; 2] = [
 /// The keys of a policy besides its parameters. `accepts` decides which policies
 /// may have them.
 pub const OF_POLICY: [Key; 10] = [
-    Key::required("policy", KeyKind::Named(names_of_policies), "The policy's name.", "\"pbm-ts\""),
+    Key::required("policy", || choice(&names_of_policies()), "The policy's name.", "\"pbm-ts\""),
     Key::optional("label", TITLE, "The policy's name in results and figures; unique.", "\"mine\""),
     Key::optional(
         "read-as",
@@ -156,46 +152,41 @@ pub const OF_POLICY: [Key; 10] = [
     ),
     Key::optional(
         "kappa",
-        KeyKind::Probabilities(Length::OneForEach("position")),
+        || list(&probability(), "position"),
         "The examination probability of each position that the policy assumes; by default that of the users.",
         "[0.9, 0.6, 0.3]",
     ),
     Key::optional(
         "told",
-        KeyKind::Choice(&["gamma"]),
+        || names(&["gamma"]),
         "Gives beat-the-mean the gamma of each instance.",
         "\"gamma\"",
     ),
     Key::optional(
         "sees",
-        defined("sees", "names of what users who differ have, each once"),
+        || defined("sees", "names of what users who differ have, each once"),
         "The part of the contexts that the policy is told, on users who differ; all of it without this key.",
         "[\"segment\", \"user-features\", \"item-features\"]",
     ),
     Key::optional(
         "lists",
-        KeyKind::File,
+        file,
         "Of logged: the file with the lists of the log, which `fit` writes.",
         "\"logged.csv\"",
     ),
     Key::optional(
         "prior",
-        KeyKind::Choice(&["flat", "fitted"]),
+        || names(&["flat", "fitted"]),
         "What the policy believes before the first round.",
         "\"fitted\"",
     ),
     Key::optional(
         "prior_file",
-        KeyKind::File,
+        file,
         "The file of a fitted prior: the parameters that `fit` writes; `context.json` for `hybrid-ts`.",
         "\"parameters.json\"",
     ),
-    Key::optional(
-        "live",
-        KeyKind::Of(schema::<LiveUse>),
-        "How the policy is used live.",
-        "{ window = 1000 }",
-    ),
+    Key::optional("live", schema::<LiveUse>, "How the policy is used live.", "{ window = 1000 }"),
 ];
 
 impl Task {

@@ -37,7 +37,7 @@ impl<'doc> Scope<'_, 'doc> {
                 1 => ", here or at the top of the file",
                 _ => ", here, in the panel or at the top of the file",
             };
-            self.own.missing(key.name, &format!("{}{elsewhere}", key.kind))
+            self.own.missing(key.name, &(key.words() + elsewhere))
         })
     }
 
@@ -57,6 +57,6 @@ impl<'doc> Scope<'_, 'doc> {
     }
 
     pub(super) fn own_required(&self, key: &Key) -> Result<Field<'doc>, Error> {
-        self.own.field(key.name).ok_or_else(|| self.own.missing(key.name, &key.kind.to_string()))
+        self.own.field(key.name).ok_or_else(|| self.own.missing(key.name, &key.words()))
     }
 }

@@ -5,8 +5,8 @@ use super::{Experiment, Schedule, Task, checkpoints, live};
 use crate::models::{Model, Parameter, Parameters};
 use contenders::Entrant;
 use documents::names::quoted;
+use documents::toml_reader::inline;
 use itertools::Itertools as _;
-use serde_json::Value;
 use sim::Sees;
 use std::fmt::Write as _;
 
@@ -59,7 +59,7 @@ impl Experiment {
                 if entry.told_gamma && key == "gamma" {
                     continue;
                 }
-                let _ = writeln!(text, "{key} = {}", value(parameter));
+                let _ = writeln!(text, "{key} = {}", inline(parameter));
             }
         }
         text
@@ -154,15 +154,5 @@ fn write_comments(text: &mut String, comments: Option<&[String]>) {
         };
         text.extend(comment.chars().map(harmless));
         text.push('\n');
-    }
-}
-
-/// A policy's parameter as a TOML value.
-fn value(parameter: &Value) -> String {
-    match parameter {
-        Value::Number(number) if number.is_f64() => format!("{:?}", number.as_f64().unwrap_or_default()),
-        Value::String(text) => quoted(text),
-        Value::Array(entries) => format!("[{}]", entries.iter().map(value).collect::<Vec<_>>().join(", ")),
-        other => other.to_string(),
     }
 }

@@ -7,7 +7,8 @@ use super::posterior::{Drawn, instances, scanned};
 use super::tournament::{EnterError, TournamentSettings, for_regret, tournament};
 use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
 use crate::bound::Bound;
-use crate::key::{Key, KeyKind, Length};
+use crate::key::Key;
+use crate::schema::{integer, list, number, of_keys, probability};
 use crate::task::Task;
 use click_models::bounds::{cascade_bai_lower_bound, cascade_characteristic_time};
 use click_models::{CascadeModel, ListShape};
@@ -27,7 +28,7 @@ pub(super) static MODEL: Model = Model {
         ATTRACTION,
         Key::required(
             "two-values",
-            KeyKind::Table(TWO_VALUES),
+            || of_keys(TWO_VALUES),
             "The attraction of many items that have one of two values.",
             "{ items = 1000, best = 0.2, others = 0.1 }",
         )
@@ -36,7 +37,7 @@ pub(super) static MODEL: Model = Model {
         POSITIONS,
         Key::optional(
             "weights",
-            KeyKind::Numbers { length: Length::OneForEach("position"), least: 0, most: 1_000_000_000 },
+            || list(&number(0, 1_000_000_000), "position"),
             "The value of a click at each position, which must not rise from position to position; without it a click is worth 1.",
             "[1.0, 0.8, 0.5]",
         ),
@@ -62,17 +63,17 @@ pub(super) const DRAWN: Drawn<CascadeModel> = Drawn {
 const TWO_VALUES: &[Key] = &[
     Key::required(
         "items",
-        KeyKind::Count { least: *TWO_VALUED_ITEMS.start(), most: *TWO_VALUED_ITEMS.end() },
+        || integer(&(*TWO_VALUED_ITEMS.start()..=*TWO_VALUED_ITEMS.end())),
         "The number of items.",
         "1000",
     ),
     Key::required(
         "best",
-        KeyKind::Probability,
+        probability,
         "The attraction of the best items, as many as there are positions.",
         "0.2",
     ),
-    Key::required("others", KeyKind::Probability, "The attraction of all other items.", "0.1"),
+    Key::required("others", probability, "The attraction of all other items.", "0.1"),
 ];
 
 impl Member for CascadeModel {

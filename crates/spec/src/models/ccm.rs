@@ -5,7 +5,8 @@ use super::fields::{Part, at_fault, read_each, required_list, required_positions
 use super::keys::{ATTRACTION, POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
-use crate::key::{Key, KeyKind, Length};
+use crate::key::Key;
+use crate::schema::{array, probability};
 use click_models::{ClickChain, ListShape};
 use confidence::Probability;
 use documents::toml_reader::{Error, Table, all};
@@ -20,7 +21,7 @@ pub(super) static MODEL: Model = Model {
         ATTRACTION,
         Key::required(
             "continuation",
-            KeyKind::Probabilities(Length::Exactly(3)),
+            || array(&probability(), 3..=3),
             "The probabilities of continuation: after no click, after a click on an irrelevant item, after a click on a relevant one.",
             "[0.95, 0.8, 0.4]",
         ),

@@ -70,8 +70,8 @@ impl Contexts {
         let contexts = match drawn {
             None => Self::Files(Arc::new(ContextFiles::read(&table)?)),
             Some(("random", random)) => {
-                let (users, items) = keys::read_random(&random)?;
-                Self::Random { users, items }
+                let random: keys::Random = random.build()?;
+                Self::Random { items: random.items, users: random.into() }
             }
             Some((_, posterior)) => {
                 let name: String = posterior.get()?;

@@ -6,7 +6,8 @@ use super::fields::{
 use super::keys::{ATTRACTION, OF_ITEMS, POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
-use crate::key::{Key, KeyKind};
+use crate::key::Key;
+use crate::schema::{names, probability};
 use click_models::{DbnReward, DynamicBayesian, ListShape};
 use confidence::Probability;
 use documents::toml_reader::{Error, Table, all};
@@ -32,14 +33,14 @@ pub(super) static MODEL: Model = Model {
         ),
         Key::required(
             "continuation",
-            KeyKind::Probability,
+            probability,
             "The probability of continuing to the next position when not satisfied.",
             "0.9",
         ),
         POSITIONS,
         Key::optional(
             "reward",
-            KeyKind::Choice(&["clicks", "satisfaction"]),
+            || names(&["clicks", "satisfaction"]),
             "What counts: clicks, or satisfied users (satisfaction); \"clicks\" without the key.",
             "\"satisfaction\"",
         ),

@@ -5,7 +5,8 @@ use super::fields::{at_fault, choice_or_default, name_of, required_list};
 use super::keys::{ATTRACTION, OF_POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
-use crate::key::{Key, KeyKind};
+use crate::key::Key;
+use crate::schema::names;
 use click_models::{DcmReward, DependentClick, ListShape};
 use documents::toml_reader::{Error, Table, all};
 use policies::catalogue::Protocol;
@@ -26,7 +27,7 @@ pub(super) static MODEL: Model = Model {
         ),
         Key::optional(
             "reward",
-            KeyKind::Choice(&["satisfaction", "clicks"]),
+            || names(&["satisfaction", "clicks"]),
             "What counts: users who leave after a click (satisfaction), or clicks; \"satisfaction\" without the key.",
             "\"clicks\"",
         ),

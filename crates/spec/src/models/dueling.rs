@@ -29,7 +29,8 @@ use super::tournament::{EnterError, TournamentSettings, ValuesOfUsers};
 use super::{Instance, InstanceTable, Instances, LowerBound, Member, Model, Parameter, Parameters, Users};
 use crate::bound::Bound;
 use crate::fields::LONGEST_LIST;
-use crate::key::{Key, KeyKind, Shape};
+use crate::key::Key;
+use crate::schema::{either, file, integer, items, of_keys, square};
 use arms::read_arms;
 use click_models::bounds::{rucb_expected_bound, rucb_high_probability_bound};
 use click_models::{DuelingModel, ItemId, ListShape, PreferenceMatrix};
@@ -48,20 +49,20 @@ pub(super) static MODEL: Model = Model {
     keys: &[
         Key::required(
             "preferences",
-            KeyKind::Matrix(Shape::Square),
+            square,
             "In row i and column j, the probability that item i is preferred to item j: 1/2 on the diagonal, and p_ij + p_ji = 1.",
             "[[0.5, 0.6, 0.7], [0.4, 0.5, 0.6], [0.3, 0.4, 0.5]]",
         ),
         Key::required(
             "file",
-            KeyKind::File,
+            file,
             "A preference matrix as text, a line for each row; `click-bandits preferences` writes one.",
             "\"matrix.csv\"",
         )
         .in_place_of(&["preferences"]),
         Key::optional(
             "arms",
-            KeyKind::Either(&[KeyKind::Items, KeyKind::Table(RANDOM_ARMS)]),
+            || either(&[items(), of_keys(RANDOM_ARMS)]),
             "The items that are compared: a list, or random subsets of all items; all items without the key.",
             "[0, 2]",
         ),
@@ -78,12 +79,7 @@ pub(super) static MODEL: Model = Model {
 
 /// The keys of `arms` with random subsets.
 const RANDOM_ARMS: &[Key] = &[
-    Key::required(
-        "random",
-        KeyKind::Count { least: 2, most: LONGEST_LIST },
-        "The number of items of a subset.",
-        "2",
-    ),
+    Key::required("random", || integer(&(2..=LONGEST_LIST)), "The number of items of a subset.", "2"),
     Key::required("subsets", SIZE, "The number of random subsets; each is an instance.", "10"),
 ];
 

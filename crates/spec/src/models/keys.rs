@@ -1,11 +1,12 @@
 //! Keys that several models have.
 
-use crate::key::{Key, KeyKind, Length};
+use crate::key::{Key, Kind};
+use crate::schema::{integer, list, probability};
 
 /// The kind of `attraction` and the like.
-pub(super) const OF_ITEMS: KeyKind = KeyKind::Probabilities(Length::OneForEach("item"));
+pub(super) const OF_ITEMS: Kind = || list(&probability(), "item");
 /// The kind of `kappa` and the like.
-pub(super) const OF_POSITIONS: KeyKind = KeyKind::Probabilities(Length::OneForEach("position"));
+pub(super) const OF_POSITIONS: Kind = || list(&probability(), "position");
 
 /// `attraction`, five items.
 pub(super) const ATTRACTION: Key = Key::required(
@@ -19,13 +20,13 @@ pub(super) const ATTRACTION: Key = Key::required(
 pub(super) const POSITIONS: Key = Key::required(
     "positions",
     // A list shows an item at most once, and its clicks are the bits of a word.
-    KeyKind::Count { least: 1, most: 64 },
+    || integer(&(1..=64)),
     "The number of positions of a list, at most the number of items.",
     "3",
 );
 
 /// A number of rows, columns or items that are not listed.
-pub(super) const SIZE: KeyKind = KeyKind::Count { least: 1, most: crate::fields::LONGEST_LIST };
+pub(super) const SIZE: Kind = || integer(&(1..=crate::fields::LONGEST_LIST));
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,8 @@ use super::keys::{OF_POSITIONS, POSITIONS, SIZE};
 use super::tournament::{EnterError, TournamentSettings, tournament};
 use super::{Instance, Instances, Member, Model, Parameter};
 use crate::fields::read_size;
-use crate::key::{Key, KeyKind, Length};
+use crate::key::Key;
+use crate::schema::{list, number};
 use click_models::{Cascade, ClicksOnly, Dcm, ItemId, ListShape, Pbm, Ranking, SemiBandit};
 use confidence::Probability;
 use contenders::{AnyTournament, OwnAnswers, OwnProtocol, OwnRuns, OwnUsers, Play as _};
@@ -27,16 +28,11 @@ const KEYS: &[Key] = &[
     POSITIONS,
     Key::required(
         "best",
-        KeyKind::Numbers { length: Length::OneForEach("position"), least: 0, most: u32::MAX as u64 },
+        || list(&number(0, u32::MAX.into()), "position"),
         "A best list: numbers of items from the top down.",
         "[0, 1, 2]",
     ),
-    Key::required(
-        "best-reward",
-        KeyKind::Number { least: 0, most: 1 << 32 },
-        "The mean reward of the best list.",
-        "0.8",
-    ),
+    Key::required("best-reward", || number(0, 1 << 32), "The mean reward of the best list.", "0.8"),
     Key::optional(
         "kappa",
         OF_POSITIONS,

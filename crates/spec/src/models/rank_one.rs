@@ -5,7 +5,8 @@ use super::fields::{Part, required_list};
 use super::keys::SIZE;
 use super::{Instance, Instances, LowerBound, Member, Model, Parameter};
 use crate::fields::read_size;
-use crate::key::{Key, KeyKind, Length};
+use crate::key::Key;
+use crate::schema::{integer, list, of_keys, probability};
 use click_models::{RankOneModel, TableShape};
 use confidence::Probability;
 use documents::toml_reader::{Error, Field, FromToml as _, Table, all, collect};
@@ -19,26 +20,26 @@ pub(super) static MODEL: Model = Model {
     keys: &[
         Key::required(
             "rows",
-            KeyKind::Probabilities(Length::OneForEach("row")),
+            || list(&probability(), "row"),
             "The probability of success of each row.",
             "[0.8, 0.5, 0.4, 0.2]",
         ),
         Key::required(
             "columns",
-            KeyKind::Probabilities(Length::OneForEach("column")),
+            || list(&probability(), "column"),
             "The probability of success of each column.",
             "[0.9, 0.5, 0.3]",
         ),
         Key::required(
             "needle",
-            KeyKind::Table(NEEDLE),
+            || of_keys(NEEDLE),
             "One row and one column that are better than all others, which are equal.",
             "{ rows = 32, columns = 32, base = 0.25, gap = 0.5 }",
         )
         .in_place_of(&["rows", "columns"]),
         Key::required(
             "calibrated",
-            KeyKind::Table(CALIBRATED),
+            || of_keys(CALIBRATED),
             "Rows and columns drawn to match a printed summary of users that were not published.",
             "{ items = 50, positions = 10, mu = 0.13, p_max = 0.85, seed = 1 }",
         )
@@ -58,27 +59,17 @@ pub(super) static MODEL: Model = Model {
 const NEEDLE: &[Key] = &[
     Key::required("rows", SIZE, "The number of rows.", "32"),
     Key::required("columns", SIZE, "The number of columns.", "32"),
-    Key::required(
-        "base",
-        KeyKind::Probability,
-        "The probability of every row and column except the best.",
-        "0.25",
-    ),
-    Key::required(
-        "gap",
-        KeyKind::Probability,
-        "By how much the first row and the first column exceed it.",
-        "0.5",
-    ),
+    Key::required("base", probability, "The probability of every row and column except the best.", "0.25"),
+    Key::required("gap", probability, "By how much the first row and the first column exceed it.", "0.5"),
 ];
 
 /// The keys of `calibrated`.
 const CALIBRATED: &[Key] = &[
     Key::required("items", SIZE, "The number of rows.", "50"),
     Key::required("positions", SIZE, "The number of columns.", "10"),
-    Key::required("mu", KeyKind::Probability, "The mean probability of the rows.", "0.13"),
-    Key::required("p_max", KeyKind::Probability, "The largest probability.", "0.85"),
-    Key::required("seed", KeyKind::Count { least: 0, most: u64::MAX }, "The seed of the draw.", "1"),
+    Key::required("mu", probability, "The mean probability of the rows.", "0.13"),
+    Key::required("p_max", probability, "The largest probability.", "0.85"),
+    Key::required("seed", || integer(&(0..=u64::MAX)), "The seed of the draw.", "1"),
 ];
 
 impl Member for RankOneModel {

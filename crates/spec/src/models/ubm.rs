@@ -4,8 +4,9 @@ use super::fields::{Part, read_each, required_list};
 use super::keys::ATTRACTION;
 use super::posterior::{Drawn, instances};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
-use crate::key::{Key, KeyKind, Shape};
+use crate::key::Key;
 use crate::posterior::{LogPart, Query, Uncertain};
+use crate::schema::triangle;
 use click_models::{Error as Fault, ListShape, UserBrowsing};
 use confidence::Probability;
 use documents::toml_reader::{Error, Field, Table, all};
@@ -20,7 +21,7 @@ pub(super) static MODEL: Model = Model {
         ATTRACTION,
         Key::required(
             "examination",
-            KeyKind::Matrix(Shape::Triangle),
+            triangle,
             "The examination of each position: without a click above, then after a last click at each position above.",
             "[[1.0], [0.6, 0.9], [0.4, 0.5, 0.8]]",
         ),

@@ -1,6 +1,6 @@
 //! The schema of an instance's table, from the keys of the models.
 
-use super::key::{of_keys, of_kind, properties};
+use super::key::{of_keys, properties};
 use super::value::{describe, entries, object, with};
 use crate::experiment::keys::OF_INSTANCE;
 use crate::models::{MODELS, Model};
@@ -34,7 +34,7 @@ pub fn instance(needs_model: bool) -> Value {
 fn of_any_model() -> Value {
     let mut kinds: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for key in MODELS.iter().flat_map(|model| model.keys) {
-        let (kinds, kind) = (kinds.entry(key.name).or_default(), of_kind(key.kind));
+        let (kinds, kind) = (kinds.entry(key.name).or_default(), (key.kind)());
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }

@@ -1,7 +1,7 @@
 //! The schema of a policy's table, from the rows of the catalogue.
 
 use super::key::properties;
-use super::value::{choice, describe, described, entries, with};
+use super::value::{describe, described, entries, names, with};
 use crate::experiment::keys::OF_POLICY;
 use crate::experiment::{accepts, readable_as};
 use click_models::ListShape;
@@ -79,8 +79,8 @@ fn of_parameter(parameter: &ParameterRow, default: Option<&Value>) -> Value {
         Kind::Position => json!({ "type": "integer", "minimum": 0, "maximum": ListShape::MAX_POSITIONS - 1 }),
         Kind::Count => json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX }),
         Kind::Flag => json!({ "type": "boolean" }),
-        Kind::ListPolicy => choice(&ListPolicy::names().map(|name| (name, "")).collect::<Vec<_>>()),
-        Kind::Choice(names) => choice(&names.iter().map(|name| (*name, "")).collect::<Vec<_>>()),
+        Kind::ListPolicy => names(&ListPolicy::names().collect::<Vec<_>>()),
+        Kind::Choice(known) => names(known),
         _ => json!({}),
     };
     if let Some(default) = default {

@@ -1,6 +1,8 @@
 //! Schemas of single values.
 
+use click_models::ListShape;
 use documents::names::MAX_TITLE;
+use documents::toml_reader::words;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 
@@ -16,6 +18,71 @@ pub fn integer(range: &RangeInclusive<u64>) -> Value {
 /// A probability.
 pub fn probability() -> Value {
     json!({ "type": "number", "minimum": 0, "maximum": 1 })
+}
+
+/// A number in a range.
+pub fn number(least: u64, most: u64) -> Value {
+    json!({ "type": "number", "minimum": least, "maximum": most as f64 })
+}
+
+/// Numbers, one for each of these, such as `item` or `position`.
+pub fn list(entry: &Value, each: &str) -> Value {
+    let lengths = if each == "position" { OF_POSITIONS } else { 1..=u64::MAX };
+    let numbers = words(entry).replacen("a number", "numbers", 1);
+    titled(array(entry, lengths), &format!("{numbers}, one for each {each}"))
+}
+
+const OF_POSITIONS: RangeInclusive<u64> = 1..=ListShape::MAX_POSITIONS as u64;
+
+/// A matrix of probabilities. Two items at least can be compared.
+pub fn square() -> Value {
+    let rows = array(&array(&probability(), 2..=u64::MAX), 2..=u64::MAX);
+    titled(rows, "rows of probabilities, as many as columns")
+}
+
+/// Rows of probabilities: one in the first, and one more in each further row.
+pub fn triangle() -> Value {
+    let rows = array(&array(&probability(), OF_POSITIONS), OF_POSITIONS);
+    titled(rows, "rows of probabilities, each one longer than before")
+}
+
+/// Indices of items, each once.
+pub fn items() -> Value {
+    let mut schema = array(&integer(&(0..=u64::MAX)), 2..=u64::MAX);
+    with(&mut schema, &json!({ "uniqueItems": true }));
+    titled(schema, "indices of items, from 0")
+}
+
+/// Texts, each once.
+pub fn texts() -> Value {
+    let texts = json!({ "type": "array", "minItems": 1, "uniqueItems": true, "items": { "type": "string" } });
+    titled(texts, "texts, each once")
+}
+
+/// The name of a file.
+pub fn file() -> Value {
+    titled(text(), "the name of a file, from the folder of the spec")
+}
+
+/// A value of one of these schemas.
+pub fn either(all: &[Value; 2]) -> Value {
+    json!({ "anyOf": all })
+}
+
+/// A value that the schema of experiments defines under a name.
+pub fn defined(definition: &str, words: &str) -> Value {
+    titled(reference(definition), words)
+}
+
+/// A schema with a description of the values for readers.
+fn titled(mut schema: Value, words: &str) -> Value {
+    with(&mut schema, &json!({ "title": words }));
+    schema
+}
+
+/// One of these names.
+pub fn names(names: &[&str]) -> Value {
+    choice(&names.iter().map(|name| (*name, "")).collect::<Vec<_>>())
 }
 
 /// A finite number above a limit, and below another one if there is one.

@@ -58,12 +58,6 @@ impl FileFormat {
     }
 }
 
-/// The keys of `[log]`, in a program that reads logs.
-#[cfg(feature = "logs")]
-const OF_LOG: &[(&str, Fields)] = &[("[log]", &Key::meanings(&crate::reproduce::KEYS_OF_LOG))];
-#[cfg(not(feature = "logs"))]
-const OF_LOG: &[(&str, Fields)] = &[];
-
 const REMARKS: &str = "code, kind, text and of, the level or model, of every refusal, reason of \"not decided\", alarm, warning and note";
 
 /// The commands that write the files of an experiment's result.
@@ -81,7 +75,6 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("[[panels]]", "the keys of spec.toml, and title, paper, place, statement, quick"),
         ("[log]", "how a log is read"),
     ])
-    .and_tables(OF_LOG)
     .like(include_str!("examples/experiment.toml")),
     FileFormat::read("claims.toml", &["reproduce"], "A paper's claims as tests, beside experiment.toml.")
         .with(&[
@@ -328,6 +321,13 @@ impl Described for FileFormat {
             page.heading(&format!("Keys of {table}"));
             for (name, meaning) in *keys {
                 page.beside(2, name, 22, &plain(meaning));
+            }
+        }
+        #[cfg(feature = "logs")]
+        if self.name == "experiment.toml" {
+            page.heading("Keys of [log]");
+            for key in experiment::key::inside(&crate::reproduce::schema_of_log()) {
+                page.beside(2, &key.name, 22, &key.meaning);
             }
         }
         if self.fields.iter().any(|field| field.1 == REMARKS) {

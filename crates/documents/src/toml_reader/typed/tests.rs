@@ -108,7 +108,7 @@ fn each_fault_is_said_at_its_place() {
         (
             "{ from = 1, to = 2 }",
             "1979-05-27",
-            "8:8: when: 1979-05-27 found: expected \"never\" or \"always\" or a table",
+            "8:8: when: 1979-05-27 found: expected \"never\" or \"always\", or a table",
         ),
         ("any = 1", "any = true", "9:18: limits.any: true found: expected an integer of at least 0"),
         ("\"80\"", "\"x\"", "10:10: listen: \"x\" is not a port"),

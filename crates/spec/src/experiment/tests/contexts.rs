@@ -177,7 +177,7 @@ fn faults_of_keys_name_them() {
         ),
         (
             with("share = 2", "mean = 31.0"),
-            "instances[0].context.random.mean: 31 found: expected a number from -30 to 30",
+            "instances[0].context.random.mean: 31.0 found: expected a number from -30 to 30",
         ),
         (with("share = 2", "shares = 2"), "instances[0].context.random.shares: unknown key"),
         (

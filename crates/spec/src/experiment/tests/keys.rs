@@ -55,7 +55,7 @@ fn a_required_key_cannot_be_missing_and_its_example_is_accepted() {
     };
     assert_eq!(messages(&lines(""), USERS, POLICY), [""; 0]);
     for key in EXPERIMENT.iter().filter(|key| key.required && key.name != "policies") {
-        let expected = format!("{}: missing key: expected {}", key.name, key.kind);
+        let expected = format!("{}: missing key: expected {}", key.name, key.words());
         let found = messages(&lines(key.name), USERS, POLICY);
         assert!(found.len() == 1 && found[0].ends_with(&expected), "{found:?} instead of {expected:?}");
     }

@@ -1,8 +1,9 @@
 //! The rows of keys agree with the readers.
 
-use super::*;
+use crate::key::Key;
 use crate::models::{InstanceInputs, MODELS, Model, read_instances};
 use documents::toml_reader::{Source, Table};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -89,7 +90,10 @@ fn tables_have_the_keys_of_their_rows_and_no_others() {
     let mut tables = 0;
     for (model, key) in each_key() {
         // Users who differ have a test of their own: some of their keys replace others.
-        let Some(rows) = key.kind.table().filter(|_| key.name != "context") else { continue };
+        let rows = key.inside();
+        if rows.is_empty() || key.name == "context" {
+            continue;
+        }
         let table = |without: &str, more: &str| {
             let pairs = rows.iter().filter(|row| row.name != without);
             let pairs: Vec<String> = pairs.map(|row| format!("{} = {}", row.name, row.example)).collect();
@@ -101,40 +105,48 @@ fn tables_have_the_keys_of_their_rows_and_no_others() {
             super::tests::read(model, &keys)
         };
         assert_eq!(read(&table("", "")), Ok(()), "{}: {}", model.name, key.name);
-        for row in rows {
-            assert!(read(&table(row.name, "")).unwrap_err().starts_with("missing key"), "{}", row.name);
+        for row in &rows {
+            assert!(read(&table(&row.name, "")).unwrap_err().starts_with("missing key"), "{}", row.name);
         }
         let error = read(&table("", ", zzzz = 1")).unwrap_err();
-        assert_eq!(known(&error), rows.iter().map(|row| row.name).collect(), "{}", model.name);
+        assert_eq!(known(&error), rows.iter().map(|row| row.name.as_str()).collect(), "{}", model.name);
         tables += 1;
     }
     assert_eq!(tables, 4);
 }
 
-/// Values just outside the range of a kind.
-fn outside(kind: KeyKind) -> Vec<String> {
-    match kind {
-        KeyKind::Probabilities(_) | KeyKind::Items => vec!["[-0.5]".to_owned(), "0.5".to_owned()],
-        KeyKind::Probability => vec!["1.5".to_owned(), "-0.5".to_owned()],
-        KeyKind::Numbers { most, .. } => vec![format!("[{most}.5, 1, 1]"), "[-1, -1, -1]".to_owned()],
-        KeyKind::Count { least, most } => {
-            let mut values = vec!["0.5".to_owned(), format!("-{}", least + 1)];
-            values.extend(least.checked_sub(1).map(|value| value.to_string()));
-            values.extend(most.checked_add(1).map(|value| value.to_string()));
-            values
+/// Values just outside of a schema.
+fn outside(schema: &Value) -> Vec<String> {
+    if let Some(all) = schema["anyOf"].as_array() {
+        return all.iter().flat_map(outside).collect();
+    }
+    match schema["type"].as_str() {
+        Some("array") if schema["items"]["type"] == "array" => {
+            vec!["[[0.5, 0.5], [0.5]]".to_owned(), "[[2.0]]".to_owned()]
         }
-        KeyKind::Choice(_) | KeyKind::File => vec!["\"zzzz\"".to_owned()],
-        KeyKind::Matrix(_) => vec!["[[0.5, 0.5], [0.5]]".to_owned(), "[[2.0]]".to_owned()],
-        KeyKind::Table(_) => vec!["1".to_owned(), "{}".to_owned()],
-        KeyKind::Either(kinds) => kinds.iter().copied().flat_map(outside).collect(),
-        other => panic!("no key of a model has values of the kind {other:?}"),
+        Some("array") => {
+            let most = schema["items"]["maximum"].as_f64().unwrap_or(1.0);
+            vec!["[-1, -1, -1]".to_owned(), format!("[{}, 1, 1]", most + 0.5), "0.5".to_owned()]
+        }
+        Some("number") => vec!["1.5".to_owned(), "-0.5".to_owned()],
+        Some("integer") => {
+            let [least, most] = ["minimum", "maximum"].map(|limit| schema[limit].as_u64().unwrap());
+            let beyond = [least.checked_sub(1), most.checked_add(1)].into_iter().flatten();
+            beyond
+                .map(|value| value.to_string())
+                .chain(["0.5".to_owned(), format!("-{}", least + 1)])
+                .collect()
+        }
+        Some("string") => vec!["\"zzzz\"".to_owned()],
+        Some("object") => vec!["1".to_owned(), "{}".to_owned()],
+        _ => panic!("no key of a model has values like {schema}"),
     }
 }
 
 #[test]
 fn values_that_a_row_excludes_are_refused() {
     for (model, key) in each_key() {
-        for value in outside(key.kind) {
+        for value in outside(&(key.kind)()) {
             let mut keys = with(model, key);
             keys.last_mut().unwrap().1 = &value;
             assert!(read(model, &keys).is_err(), "{}: {} = {value}", model.name, key.name);
@@ -145,9 +157,9 @@ fn values_that_a_row_excludes_are_refused() {
 #[test]
 fn names_of_a_choice_are_accepted() {
     for (model, key) in each_key() {
-        let KeyKind::Choice(names) = key.kind else { continue };
-        for name in names {
-            let (value, mut keys) = (format!("{name:?}"), with(model, key));
+        let kind = (key.kind)();
+        for name in kind["enum"].as_array().into_iter().flatten() {
+            let (value, mut keys) = (name.to_string(), with(model, key));
             keys.last_mut().unwrap().1 = &value;
             assert_eq!(read(model, &keys), Ok(()), "{}: {name}", model.name);
         }
@@ -168,9 +180,9 @@ fn first_choices_play_the_model() {
 #[test]
 fn texts_are_sentences() {
     for (model, key) in each_key() {
-        let inside = key.kind.table().unwrap_or_default();
-        for key in inside.iter().chain([key]) {
-            assert!(key.meaning.ends_with('.') && key.meaning.len() < 140, "{}: {}", model.name, key.meaning);
+        let inside = key.inside().into_iter().map(|key| key.meaning);
+        for meaning in inside.chain([key.meaning.to_owned()]) {
+            assert!(meaning.ends_with('.') && meaning.len() < 140, "{}: {meaning}", model.name);
         }
     }
 }
