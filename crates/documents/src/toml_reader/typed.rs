@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use serde_path_to_error::Segment;
 use toml::Spanned;
-use toml::de::{DeValue, ValueDeserializer};
+use toml::de::{DeArray, DeValue, ValueDeserializer};
 
 /// A type whose values are read from files.
 pub trait InFiles: DeserializeOwned + JsonSchema {}
@@ -92,23 +92,95 @@ impl Field<'_> {
     ///
     /// All faults of the value, and of the values and keys inside, in one.
     pub fn build<T: InFiles>(&self) -> Result<T, Error> {
-        check(&schema::<T>(), self)?;
-        let value = ValueDeserializer::from(self.value.clone());
-        serde_path_to_error::deserialize(value).map_err(|fault| {
-            let at = fault
-                .path()
-                .iter()
-                .try_fold(self.clone(), |field, segment| field.inside(segment).ok_or(field));
-            at.unwrap_or_else(|last| last).error(fault.inner().message())
-        })
+        let (mut faults, mut value) = (Faults::default(), self.value.clone());
+        // Paths of faults: what has one inside lacks a part, or is at fault by it.
+        let mut said = vec![];
+        for fault in check(&schema::<T>(), self).err().map_or_else(Vec::new, Error::all) {
+            said.push(fault.field().to_owned());
+            faults.add(fault);
+        }
+        let mut left = Error::MOST;
+        loop {
+            let fault = match serde_path_to_error::deserialize(ValueDeserializer::from(value.clone())) {
+                Ok(built) => return faults.end().map(|()| built),
+                Err(fault) => fault,
+            };
+            let path: Vec<&Segment> = fault.path().iter().collect();
+            let at = self.original(&value, &path);
+            let error = at.error(fault.inner().message());
+            let is_inside = |said: &String| {
+                let rest = said.strip_prefix(&at.path);
+                rest.is_some_and(|rest| at.path.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
+            };
+            let is_said =
+                said.iter().any(is_inside) || OF_SERDE.iter().any(|words| error.message().starts_with(words));
+            if faults.is_empty() || !is_said {
+                faults.add(error.clone());
+            }
+            said.push(at.path);
+            left -= 1;
+            if left == 0 || !remove(&mut value, &path) {
+                return Err(faults.into_error().unwrap_or(error));
+            }
+        }
     }
 
-    fn inside(&self, segment: &Segment) -> Option<Self> {
-        match segment {
-            Segment::Map { key } => Table::from_toml(self).ok()?.field(key),
-            Segment::Seq { index } => Vec::<Field<'_>>::from_toml(self).ok()?.into_iter().nth(*index),
-            Segment::Enum { .. } | Segment::Unknown => None,
+    /// The value at a path of a copy of this one without some of its parts.
+    fn original(&self, copy: &Spanned<DeValue<'_>>, path: &[&Segment]) -> Self {
+        let (Some((first, rest)), field) = (path.split_first(), self.clone()) else { return self.clone() };
+        match (first, copy.get_ref()) {
+            (Segment::Map { key }, DeValue::Table(copy)) => {
+                let inside = Table::from_toml(&field).ok().and_then(|table| table.field(key));
+                let both = inside.zip(copy.get(key.as_str()));
+                both.map_or(field, |(inside, copy)| inside.original(copy, rest))
+            }
+            (Segment::Seq { index }, DeValue::Array(copy)) => {
+                let Some(copy) = copy.get(*index) else { return field };
+                let all = Vec::<Field<'_>>::from_toml(&field).unwrap_or_default();
+                let inside = all.into_iter().find(|inside| inside.value.span() == copy.span());
+                inside.map_or(field, |inside| inside.original(copy, rest))
+            }
+            _ => field,
         }
+    }
+}
+
+/// How messages of serde itself begin: about what the schema has found, and what lacks a part that
+/// was removed. Those of conversions say what a schema cannot.
+const OF_SERDE: [&str; 7] = [
+    "invalid type",
+    "invalid length",
+    "invalid value",
+    "missing field",
+    "unknown field",
+    "unknown variant",
+    "data did not match",
+];
+
+/// Removes what is at a path, as far as it leads; `false` if that is the whole value.
+fn remove(value: &mut Spanned<DeValue<'_>>, path: &[&Segment]) -> bool {
+    let Some((first, rest)) = path.split_first() else { return false };
+    match (first, value.get_mut()) {
+        (Segment::Map { key }, DeValue::Table(table)) => {
+            let Some(inside) = table.get_mut(key.as_str()) else { return false };
+            if !remove(inside, rest) {
+                table.remove(key.as_str());
+            }
+            true
+        }
+        (Segment::Seq { index }, DeValue::Array(array)) => {
+            let Some(inside) = array.get_mut(*index) else { return false };
+            if !remove(inside, rest) {
+                let others = array.iter().enumerate().filter(|(place, _)| place != index);
+                let others: Vec<_> = others.map(|(_, other)| other.clone()).collect();
+                *array = DeArray::new();
+                for other in others {
+                    array.push(other);
+                }
+            }
+            true
+        }
+        _ => false,
     }
 }
 

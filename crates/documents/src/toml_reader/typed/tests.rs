@@ -128,6 +128,34 @@ fn all_faults_of_a_file_are_found() {
     assert_eq!(places, ["share", "shares", "pair[0]", "when.to"]);
 }
 
+/// Faults of conversions are said beside those that the schema finds, each once.
+#[test]
+fn faults_of_conversions_are_all_found() {
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only faults are looked at")]
+    struct Harbour {
+        ports: Vec<Port>,
+        first: Port,
+        pair: [u8; 2],
+        last: Option<Port>,
+    }
+    let fault = |text: &str| {
+        let fault = read::<Harbour>(&Source::from_text("harbour.toml", text).unwrap()).unwrap_err();
+        fault.all().iter().map(ToString::to_string).collect_vec()
+    };
+    let text = "ports = [\"1\", \"x\", \"2\", \"y\"]\nfirst = \"z\"\npair = [1, 2]\nlast = \"?\"\n";
+    let ports = ["1:15: ports[1]: \"x\"", "1:25: ports[3]: \"y\"", "2:9: first: \"z\"", "4:8: last: \"?\""];
+    let ports = ports.map(|fault| format!("harbour.toml:{fault} is not a port"));
+    assert_eq!(fault(text), ports);
+    let found = fault(&text.replace("[1, 2]", "[1, true]\nlats = 1"));
+    let of_pair = "harbour.toml:3:12: pair[1]: true found: expected an integer from 0 to 255";
+    assert!(found.len() == 6 && found[..3] == ports[..3] && found[3].starts_with(of_pair), "{found:#?}");
+    assert!(found[4].starts_with("harbour.toml:4:1: lats: unknown key: did you mean `last`?"), "{found:#?}");
+    assert_eq!(fault(&text.replace("first = \"z\"", "firts = \"z\"")).len(), 4);
+    assert_eq!(fault(&text.replace("[\"1\", \"x\", \"2\", \"y\"]", "{ 1 = 2 }")).len(), 3);
+}
+
 #[test]
 fn a_schema_has_no_null() {
     let schema = schema::<Shop>();
