@@ -169,7 +169,7 @@ pub enum Outcome {
 
 /// The outcome for a decision or an item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Given {
+pub struct Receipt {
     /// The decision or the item.
     pub id: Name,
     /// The effect.

@@ -6,7 +6,7 @@ mod server;
 
 pub use server::serve;
 
-use crate::api::{Answer, AnswerBody, DecideBody, Given, ItemBody, Object, Refusal, ShowBody};
+use crate::api::{Answer, AnswerBody, DecideBody, ItemBody, Object, Receipt, Refusal, ShowBody};
 use crate::config::Limits;
 use crate::event::{Batch, Change, Event, Name};
 use crate::metrics::{self, Metrics};
@@ -163,15 +163,15 @@ impl Work for DecideBody {
 }
 
 impl Work for ShowBody {
-    type Answer = Given;
+    type Answer = Receipt;
 
-    fn work(self, turn: &mut Turn<'_>) -> Result<Given, Refusal> {
+    fn work(self, turn: &mut Turn<'_>) -> Result<Receipt, Refusal> {
         turn.engine.show(self, turn.time, turn.events)
     }
 }
 
 impl Work for AnswerBody {
-    type Answer = Given;
+    type Answer = Receipt;
 
     fn fault(&self) -> Option<[&'static str; 2]> {
         let n = self.clicks.as_ref().map_or(0, Vec::len) + self.items.as_ref().map_or(0, Vec::len);
@@ -179,19 +179,19 @@ impl Work for AnswerBody {
         is_empty.then_some(["clicks", "an answer has `clicks`, `items`, `close` or `seen`"])
     }
 
-    fn work(self, turn: &mut Turn<'_>) -> Result<Given, Refusal> {
+    fn work(self, turn: &mut Turn<'_>) -> Result<Receipt, Refusal> {
         turn.engine.answer(self, turn.events)
     }
 }
 
 impl Work for ItemBody {
-    type Answer = Given;
+    type Answer = Receipt;
 
-    fn work(self, turn: &mut Turn<'_>) -> Result<Given, Refusal> {
+    fn work(self, turn: &mut Turn<'_>) -> Result<Receipt, Refusal> {
         let Self { item, query, change, features } = self;
         let (change, features) = (change.unwrap_or(Change::Add), features.unwrap_or_default());
         let outcome = turn.engine.change_item(&item, query.as_ref(), change, &features, turn.events)?;
-        Ok(Given { id: item, outcome })
+        Ok(Receipt { id: item, outcome })
     }
 }
 
@@ -253,7 +253,7 @@ async fn one_item(
     method: Method,
     item: Result<Path<Name>, PathRejection>,
     Parameters(OfItem { query, forget, features }): Parameters<OfItem>,
-) -> Result<Json<Given>, Refusal> {
+) -> Result<Json<Receipt>, Refusal> {
     let change = match (method == Method::PUT, forget) {
         (true, true) => return Err(Refusal::malformed("an item that is added is not forgotten", "forget")),
         (true, false) => Change::Add,

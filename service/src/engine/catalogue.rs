@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// An item of all queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Shared {
+pub(crate) struct SharedItem {
     /// The last change, whose number is the item's key among the changes.
     pub(crate) state: Change,
     changed: u64,
@@ -19,10 +19,10 @@ pub(crate) struct Shared {
 /// costs the same whatever the number of queries.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Catalogue {
-    items: BTreeMap<Name, Shared>,
+    items: BTreeMap<Name, SharedItem>,
     /// Names by the number of the item's last change, from 1.
     changes: BTreeMap<u64, Name>,
-    /// Those of the items that are not present.
+    /// The numbers of the last changes of the items that are not present.
     absent: BTreeSet<u64>,
     /// Number of changes.
     pub(crate) version: u64,
@@ -61,7 +61,7 @@ impl Catalogue {
             (Change::Retire, Some(old)) => old.features.clone(),
             _ => features.into(),
         };
-        self.items.insert(item.clone(), Shared { state, changed, forgotten, features });
+        self.items.insert(item.clone(), SharedItem { state, changed, forgotten, features });
         self.changes.insert(changed, item.clone());
         if state != Change::Add {
             self.absent.insert(changed);
@@ -76,7 +76,7 @@ impl Catalogue {
     }
 
     /// The items that changed after a version, in the order of their changes.
-    pub(crate) fn since(&self, version: u64) -> impl Iterator<Item = (&Name, &Shared)> {
+    pub(crate) fn since(&self, version: u64) -> impl Iterator<Item = (&Name, &SharedItem)> {
         self.changes.range(version + 1..).filter_map(|(_, name)| Some((name, self.items.get(name)?)))
     }
 

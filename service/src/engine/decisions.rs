@@ -10,7 +10,7 @@ const REMEMBERED: usize = 1_000_000;
 
 /// The request for a list, as far as it determines the answer: the same request has the same one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct Request {
     /// Of what determined the list; none if it was shown without asking, or by an older version.
     pub(crate) checksum: Option<[u8; 8]>,
     /// Names that the query did not know, the first thousand.
@@ -32,7 +32,7 @@ pub(crate) struct Open {
     pub(crate) is_closed: bool,
     /// It is saved apart, as older snapshots do not have it.
     #[serde(skip)]
-    pub(crate) asked: Asked,
+    pub(crate) asked: Request,
 }
 
 /// Where a decision is.
@@ -71,7 +71,7 @@ fn hash(id: &str) -> u64 {
 
 impl Decisions {
     /// Completes what was saved with what is known of the requests.
-    pub(crate) fn complete(&mut self, asked: Vec<Asked>) -> Result<(), String> {
+    pub(crate) fn complete(&mut self, asked: Vec<Request>) -> Result<(), String> {
         self.open.iter_mut().zip(asked).for_each(|(open, asked)| open.asked = asked);
         for (open, number) in self.open.iter().zip(self.first..) {
             if self.numbers.insert(open.id.clone(), number).is_some() {
@@ -151,7 +151,7 @@ impl Decisions {
     }
 
     /// The requests of the open decisions, in order.
-    pub(crate) fn asked(&self) -> Vec<&Asked> {
+    pub(crate) fn asked(&self) -> Vec<&Request> {
         self.open.iter().map(|open| &open.asked).collect()
     }
 

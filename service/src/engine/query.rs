@@ -29,7 +29,7 @@ pub(crate) struct Query {
 }
 
 #[derive(Deserialize)]
-struct Saved<'a> {
+struct State<'a> {
     seen: u64,
     rng: Xoshiro256PlusPlus,
     names: Vec<Option<(Name, Handle, bool)>>,
@@ -82,20 +82,21 @@ impl Query {
 
     pub(crate) fn save(&self) -> Vec<u8> {
         let learner = self.learner.save();
-        // As `Saved`.
+        // As `State`.
         let saved = (self.seen, &self.rng, &self.names, &learner[..]);
         postcard::to_allocvec(&saved).expect("a query is plain data")
     }
 
     pub(crate) fn restore(template: &Template, saved: &[u8]) -> Result<Self, String> {
-        let saved: Saved<'_> = whole(saved)?;
-        let Saved { seen, rng, names, learner } = saved;
+        let saved: State<'_> = whole(saved)?;
+        let State { seen, rng, names, learner } = saved;
         let learner = learner::restore(template, learner)?;
         let places = names.iter().flatten().map(|(name, handle, _)| (name.clone(), *handle)).collect();
         Ok(Self { learner, rng, is_changed: false, used: 0, seen, names, places })
     }
 
-    /// Takes the changes of the items of all queries since it was used last. Whether there are any.
+    /// Takes the changes of the items of all queries since it was used last, and returns whether
+    /// there are any.
     pub(crate) fn follow(&mut self, catalogue: &Catalogue) -> bool {
         if self.seen == catalogue.version {
             return false;
@@ -124,7 +125,8 @@ impl Query {
         self.places.len()
     }
 
-    /// Changes an item; `is_shared` if the change is one of all queries. Whether that is new.
+    /// Changes an item; `is_shared` if the change is one of all queries. Returns whether that is
+    /// new.
     pub(crate) fn change(&mut self, item: &Name, change: Change, features: &[f64], is_shared: bool) -> bool {
         let mut known = self.places.get(item).copied();
         if change == Change::Add

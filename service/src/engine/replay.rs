@@ -1,10 +1,11 @@
 //! Events of a store, repeated. A query takes many of its events one after the other, so that it is
-//! brought into memory once for all of them. They wait in the form in which they are kept, which has
-//! a fifth of the size of events in memory.
+//! brought into memory once for all of them. They wait in the form in which they are kept,
+//! which has a fifth of their size in memory.
 
-use super::{Engine, Origin, ask, handles, places};
+use super::decisions::Place;
+use super::lists::{ask, handles, places};
+use super::{Engine, Origin};
 use crate::api::Refusal;
-use crate::engine::decisions::Place;
 use crate::event::{Choice, Decision, Event, Name};
 use crate::store::StoreError;
 use click_models::Context;

@@ -18,7 +18,7 @@ struct Room {
 
 /// The queries that were written out; the others are in the snapshot of the store.
 pub(crate) struct Swap {
-    /// None if the snapshot is passed over.
+    /// `None` if the snapshot is passed over.
     store: Option<Arc<dyn Store>>,
     file: File,
     end: u64,

@@ -1,0 +1,136 @@
+//! Clicks on lists, and their end.
+
+use super::Engine;
+use super::decisions::{Open, Place};
+use crate::api::{AnswerBody, Outcome, Receipt, Refusal, Whole};
+use crate::event::{Event, Name};
+use crate::metrics::log;
+use live::Taken;
+use serde_json::json;
+
+impl Engine {
+    /// Takes clicks on a decision and its end; those that are new become events.
+    pub fn answer(&mut self, body: AnswerBody, events: &mut Vec<Event>) -> Result<Receipt, Refusal> {
+        let given = self.noting(events, |engine, events| engine.take_answer(body, events))?;
+        self.repeated += u64::from(given.outcome == Outcome::Repeated);
+        Ok(given)
+    }
+
+    fn take_answer(&mut self, body: AnswerBody, events: &mut Vec<Event>) -> Result<Receipt, Refusal> {
+        let (number, open) = match self.decisions.find(&body.id) {
+            Place::Open(number, open) => (number, open),
+            Place::TooOld => return Err(Refusal::too_old(&body.id)),
+            Place::Unknown => return Err(Refusal::unknown_decision(&body.id)),
+        };
+        let (length, query) = (open.list.len(), open.query.clone());
+        let mut positions = Vec::new();
+        for (place, &Whole(position)) in body.clicks.iter().flatten().enumerate() {
+            if usize::from(position) > length {
+                return Err(Refusal::no_position(position, length, format!("clicks[{place}]")));
+            }
+            positions.push(position - 1);
+        }
+        for (place, item) in body.items.iter().flatten().enumerate() {
+            let position = open.list.iter().position(|other| other == item);
+            let position = position.and_then(|position| u8::try_from(position).ok());
+            let unknown = || Refusal::unknown_item(item, format!("items[{place}]"));
+            positions.push(position.ok_or_else(unknown)?);
+        }
+        let seen = body.seen.map(|Whole(seen)| seen);
+        if let Some(seen) = seen.filter(|&seen| usize::from(seen) > length) {
+            return Err(Refusal::no_position(seen, length, "seen".into()));
+        }
+        let closes = body.close == Some(true) || seen.is_some();
+        // Few positions may be named often: each costs the thread that answers everybody.
+        let mut named = 0_u64;
+        positions.retain(|position| {
+            let (bit, before) = (1 << position, named);
+            named |= bit;
+            named != before
+        });
+        let before = events.len();
+        for position in positions {
+            let event = Event::Clicked { id: body.id.clone(), position };
+            if self.click(number, &query, position)? {
+                events.push(event);
+            }
+        }
+        if closes && self.close(number, &query, seen)? {
+            events.push(Event::Closed { id: body.id.clone(), seen });
+        }
+        let outcome = if events.len() > before { Outcome::Counted } else { Outcome::Repeated };
+        Ok(Receipt { id: body.id, outcome })
+    }
+
+    pub(super) fn click(&mut self, number: u64, query: &Name, position: u8) -> Result<bool, Refusal> {
+        let taken = self.change(query)?.learner.click(number, usize::from(position));
+        let is_new = self.is_new(taken, number, "clicks")?;
+        self.totals.clicks += u64::from(is_new);
+        self.next += u64::from(is_new);
+        Ok(is_new)
+    }
+
+    pub(super) fn close(&mut self, number: u64, query: &Name, seen: Option<u8>) -> Result<bool, Refusal> {
+        let taken = self.change(query)?.learner.close(number, seen.map(usize::from));
+        let is_new = self.is_new(taken, number, "seen")?;
+        self.decisions.close(number);
+        self.totals.closed += u64::from(is_new);
+        self.next += u64::from(is_new);
+        Ok(is_new)
+    }
+
+    fn is_new(&self, taken: Taken, number: u64, at: &str) -> Result<bool, Refusal> {
+        match (taken, self.decisions.get(number)) {
+            (Taken::Closed, Some(open)) => Err(Refusal::closed(&open.id, at)),
+            _ => Ok(taken == Taken::Counted),
+        }
+    }
+
+    /// Closes the decisions that were made before a time, `wait` ago, at most `most`; or after
+    /// another time, by a clock that was wrong: they must not keep back those that come later.
+    pub fn close_before(&mut self, time: u64, most: usize, events: &mut Vec<Event>) -> Result<(), Refusal> {
+        let after = time.saturating_add(self.template.wait.saturating_mul(2_000));
+        self.close_due(most, events, |_, open| !(time..=after).contains(&open.time)).map(|_| ())
+    }
+
+    /// Closes the decisions that are due, and returns how many; those that were not closed become
+    /// events.
+    fn close_due(
+        &mut self,
+        most: usize,
+        events: &mut Vec<Event>,
+        is_due: impl Fn(u64, &Open) -> bool,
+    ) -> Result<usize, Refusal> {
+        for closed in 0..most {
+            let Some((number, open)) = self.decisions.next_due(&is_due) else { return Ok(closed) };
+            let (id, query) = (open.id.clone(), open.query.clone());
+            self.noting(events, |engine, events| {
+                if engine.close(number, &query, None)? {
+                    events.push(Event::Closed { id, seen: None });
+                }
+                Ok(())
+            })?;
+        }
+        Ok(most)
+    }
+
+    /// Closes the decisions that leave because one more is made, as the end of `wait` would: their
+    /// displays count.
+    pub(super) fn make_room(&mut self, time: u64, events: &mut Vec<Event>) -> Result<(), Refusal> {
+        let (keep, before, most) = (self.template.keep, self.too_old(time), 1 << 16);
+        let stays = (self.decisions.next() + 1).saturating_sub(keep as u64);
+        let is_due = |number, open: &Open| number < stays || open.time < before;
+        let closed = self.close_due(most, events, is_due)?;
+        let early = self.early + closed;
+        if early.checked_ilog2() > std::mem::replace(&mut self.early, early).checked_ilog2() {
+            log("info", "closed-early", json!({ "decisions": early, "keep": keep }));
+        }
+        // After a long rest, the next requests continue.
+        if closed < most { Ok(()) } else { Err(Refusal::busy()) }
+    }
+
+    /// Decisions that were made before this time can no longer be answered.
+    pub(super) fn too_old(&self, time: u64) -> u64 {
+        time.saturating_sub(self.template.keep_days.saturating_mul(86_400_000))
+    }
+}

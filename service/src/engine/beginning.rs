@@ -1,0 +1,78 @@
+//! The beginning of a store with what a log tells.
+
+use super::query::Query;
+use super::{Engine, Most};
+use crate::api::Refusal;
+use crate::config::Template;
+use crate::event::{Change, Event, Name};
+use crate::store::StoreError;
+use live::ContextFit;
+use policies::Tally;
+
+/// Checks that a policy can begin with the fit of a log; an error says why not.
+pub fn check_fit(template: &Template, fit: &ContextFit) -> Result<(), String> {
+    Query::fresh("", template, None)?.begin_with_fit(template, fit)
+}
+
+impl Engine {
+    /// Begins with what a log tells: an event of [`Fitted`](crate::fitted::Fitted).
+    pub fn begin(&mut self, event: &Event) -> Result<(), Refusal> {
+        // The limits are those of requests.
+        let most = std::mem::replace(&mut self.most, Most::UNLIMITED);
+        let outcome = self.began(event);
+        self.most = most;
+        outcome?;
+        self.touched = None;
+        self.next += 1;
+        Ok(())
+    }
+
+    pub(super) fn began(&mut self, event: &Event) -> Result<(), Refusal> {
+        match event {
+            Event::Began { query: None, prior, .. } => {
+                self.prior = *prior;
+                Ok(())
+            }
+            Event::Began { query: Some(name), prior, items } => {
+                let others = std::mem::replace(&mut self.prior, *prior);
+                let query = self.change(name).map(|query| {
+                    for (item, shows, clicks) in items {
+                        query.change(item, Change::Add, &[], false);
+                        query.begin_with(item, Tally { shows: *shows, clicks: *clicks });
+                    }
+                });
+                self.prior = others;
+                query
+            }
+            Event::BeganAtPositions { query, items } => {
+                let query = self.change(query)?;
+                for (item, tallies) in items {
+                    let tallies = tallies.iter().map(|&(shows, clicks)| Tally { shows, clicks });
+                    query.begin_with_positions(item, tallies);
+                }
+                Ok(())
+            }
+            Event::BeganForUsers { query, fit } => self.began_for_users(query, fit),
+            _ => Ok(()),
+        }
+    }
+
+    fn began_for_users(&mut self, name: &Name, fit: &[u8]) -> Result<(), Refusal> {
+        let malformed = |what: &str| Refusal::malformed(what, "");
+        let fit = ContextFit::read("context.json", fit).map_err(|error| malformed(&error.to_string()))?;
+        if self.load(name)? {
+            return Err(malformed(&format!("query `{}` is there before its fit", &**name)));
+        }
+        let mut query = Query::fresh(name, &self.template, None).map_err(StoreError::OtherSettings)?;
+        query.begin_with_fit(&self.template, &fit).map_err(|what| malformed(&what))?;
+        // An item of the configuration that is also one of the log is the same.
+        if let Some((item, _)) =
+            self.catalogue.since(0).find(|(item, shared)| !query.may_have(item, &shared.features))
+        {
+            return Err(Refusal::other_features(item));
+        }
+        self.totals.queries += 1;
+        self.insert(name, query);
+        self.change(name).map(|_| ())
+    }
+}

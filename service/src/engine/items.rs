@@ -1,0 +1,85 @@
+//! Changes of items, of all queries or of one.
+
+use super::Engine;
+use crate::api::{Outcome, Refusal};
+use crate::event::{Change, Event, Name};
+
+impl Engine {
+    /// Changes an item of a query, or of all.
+    pub fn change_item(
+        &mut self,
+        item: &Name,
+        query: Option<&Name>,
+        change: Change,
+        features: &[f64],
+        events: &mut Vec<Event>,
+    ) -> Result<Outcome, Refusal> {
+        let expected = if change == Change::Add { self.template.item_features.len() } else { 0 };
+        if features.len() != expected {
+            return Err(Refusal::not_features(features.len(), &self.template.item_features, "features"));
+        }
+        self.noting(events, |engine, events| {
+            let is_new = match query {
+                Some(query) => engine.change_own(item, query, change, features)?,
+                None => engine.change_shared(item, change, features)?,
+            };
+            if !is_new {
+                return Ok(Outcome::Repeated);
+            }
+            engine.next += 1;
+            let (item, query, features) = (item.clone(), query.cloned(), features.to_vec());
+            events.push(Event::Item { item, query, change, features });
+            Ok(Outcome::Counted)
+        })
+    }
+
+    pub(super) fn change_own(
+        &mut self,
+        item: &Name,
+        name: &Name,
+        change: Change,
+        features: &[f64],
+    ) -> Result<bool, Refusal> {
+        let most = self.most.items;
+        if change != Change::Add && !self.load(name)? {
+            return Err(Refusal::unknown_query(name));
+        }
+        let query = self.change(name)?;
+        match query.handle(item) {
+            None if change != Change::Add => Err(Refusal::unknown_item(item, "item".into())),
+            None if query.n_items() >= most => Err(Refusal::too_many("items of a query", most)),
+            _ if change == Change::Add && !query.may_have(item, features) => {
+                Err(Refusal::other_features(item))
+            }
+            _ => Ok(query.change(item, change, features, false)),
+        }
+    }
+
+    pub(super) fn change_shared(
+        &mut self,
+        item: &Name,
+        change: Change,
+        features: &[f64],
+    ) -> Result<bool, Refusal> {
+        let known = self.catalogue.is_present(item);
+        let is_new = match (change, known) {
+            (Change::Add, None) if self.catalogue.counts()[0] >= self.most.items => {
+                return Err(Refusal::too_many("items", self.most.items));
+            }
+            (Change::Retire | Change::Forget, None) => {
+                return Err(Refusal::unknown_item(item, "item".into()));
+            }
+            (Change::Add, _) if !self.catalogue.may_have(item, features) => {
+                return Err(Refusal::other_features(item));
+            }
+            (Change::Add, _) => known != Some(true),
+            (Change::Retire, _) => known == Some(true),
+            (Change::Forget, _) => true,
+        };
+        if is_new {
+            let keep = self.template.settings().keep_retired;
+            self.catalogue.change(item, change, features, keep);
+        }
+        Ok(is_new)
+    }
+}

@@ -1,0 +1,210 @@
+//! Lists: those that a policy chooses, and those that were shown without asking.
+
+use super::Engine;
+use super::decisions::{Open, Place, Request};
+use super::learner::Ask;
+use super::query::Query;
+use crate::api::{Answer, DecideBody, Object, Outcome, Receipt, Refusal, ShowBody, Whole};
+use crate::event::{Allowed, Choice, Decision, Event, Name};
+use crate::metrics::log;
+use crate::store::checksum;
+use click_models::Context;
+use live::{Among, Handle, NO_SEGMENT};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+impl Engine {
+    /// Decides on a list, unless the decision was made before.
+    pub fn decide(
+        &mut self,
+        body: DecideBody,
+        time: u64,
+        events: &mut Vec<Event>,
+    ) -> Result<Answer, Refusal> {
+        let name = body.query.unwrap_or_else(Name::default_query);
+        let allowed = match (body.only, body.except) {
+            (Some(items), _) => Allowed::Only(items),
+            (None, Some(items)) => Allowed::Except(items),
+            (None, None) => Allowed::All,
+        };
+        let positions = body.positions.map(|Whole(n)| n);
+        let chosen = Some(Choice { allowed, positions, propensities: None });
+        let context = body.context.map(|Object(context)| context);
+        let decision = Decision { id: body.id, query: name, list: vec![], chosen, user: body.user, context };
+        let user = self.template.user(decision.context.as_ref())?;
+        let sum = self.asked(&decision, &user);
+        if let Some(open) = self.decided(&decision.id, &decision.query)? {
+            if open.asked.checksum.is_some() && open.asked.checksum != sum {
+                return Err(Refusal::other_request(&decision.id));
+            }
+            return Ok(Answer::new(open));
+        }
+        self.make_room(time, events)?;
+        self.note_outside(&decision, &user);
+        self.noting(events, |engine, events| {
+            let decision = engine.choose(decision, &user, time)?;
+            events.push(Event::Decided(Box::new(decision)));
+            Ok(())
+        })?;
+        Ok(Answer::new(self.decisions.latest().next().expect("it was made just now")))
+    }
+
+    /// Completes a decision with its list.
+    fn choose(&mut self, mut decision: Decision, user: &Context, time: u64) -> Result<Decision, Refusal> {
+        let number = self.decisions.next();
+        let query = self.change(&decision.query)?;
+        let Some(choice) = &mut decision.chosen else { return Ok(decision) };
+        let (handles, unknown) = handles(query, &choice.allowed);
+        let ask = ask(number, user, choice, &handles);
+        let list = query.learner.decide(&ask, &mut query.rng).to_vec();
+        decision.list = list.into_iter().map(|handle| query.name(handle).clone()).collect();
+        choice.propensities = query.learner.propensities(number);
+        self.record(&decision, user, unknown, time);
+        Ok(decision)
+    }
+
+    /// Takes a list that was shown without asking, unless the decision was made before.
+    pub fn show(&mut self, body: ShowBody, time: u64, events: &mut Vec<Event>) -> Result<Receipt, Refusal> {
+        let query = body.query.unwrap_or_else(Name::default_query);
+        if let Some(open) = self.decided(&body.id, &query)? {
+            if *open.list != *body.items {
+                return Err(Refusal::other_request(&body.id));
+            }
+            return Ok(Receipt { id: body.id, outcome: Outcome::Repeated });
+        }
+        self.make_room(time, events)?;
+        let decision = Decision {
+            id: body.id,
+            query,
+            list: body.items,
+            chosen: None,
+            user: body.user,
+            context: body.context.map(|Object(context)| context),
+        };
+        self.noting(events, |engine, events| {
+            let user = engine.template.user(decision.context.as_ref())?;
+            engine.shown(engine.decisions.next(), &user, &decision)?;
+            engine.record(&decision, &user, Box::default(), time);
+            let given = Receipt { id: decision.id.clone(), outcome: Outcome::Counted };
+            events.push(Event::Decided(Box::new(decision)));
+            Ok(given)
+        })
+    }
+
+    /// Returns the names that its query does not know.
+    pub(super) fn shown(
+        &mut self,
+        number: u64,
+        user: &Context,
+        decision: &Decision,
+    ) -> Result<Box<[Name]>, Refusal> {
+        let query = self.change(&decision.query)?;
+        let list = places(query, &decision.list)?;
+        let unknown = decision.chosen.as_ref().map(|choice| handles(query, &choice.allowed).1);
+        // The number is new, so this cannot be a repeated decision.
+        let taken = query.learner.show(number, user, &list);
+        _ = taken.map_err(|error| {
+            match list.iter().rposition(|item| error == live::Error::RepeatedItem(*item)) {
+                Some(place) => {
+                    let message = format!("item `{}` is twice in the list", &*decision.list[place]);
+                    Refusal::new(409, "repeated_item", message, format!("items[{place}]"))
+                }
+                None => Refusal::malformed(&error.to_string(), "items"),
+            }
+        })?;
+        Ok(unknown.unwrap_or_default())
+    }
+
+    /// The decision of this name, if there is one for this query.
+    fn decided(&self, id: &Name, query: &Name) -> Result<Option<&Open>, Refusal> {
+        let open = match self.decisions.find(id) {
+            Place::Open(_, open) => open,
+            Place::TooOld => return Err(Refusal::too_old(id)),
+            Place::Unknown => return Ok(None),
+        };
+        if open.query != *query {
+            return Err(Refusal::other_query(id, &open.query));
+        }
+        Ok(Some(open))
+    }
+
+    /// A checksum of what determines the list of a decision, apart from the policy: items in any
+    /// order, and the user if the policy sees who asks. `None` if it was shown without asking.
+    fn asked(&self, decision: &Decision, user: &Context) -> Option<[u8; 8]> {
+        let choice = decision.chosen.as_ref()?;
+        let (is_only, items) = match &choice.allowed {
+            Allowed::All => (false, &[][..]),
+            Allowed::Only(items) => (true, &items[..]),
+            Allowed::Except(items) => (false, &items[..]),
+        };
+        let items: BTreeSet<&Name> = items.iter().collect();
+        let positions = choice.positions.map_or(usize::MAX, usize::from).min(self.template.positions);
+        let user = self.template.sees_contexts().then_some(user);
+        let bytes = postcard::to_allocvec(&(is_only, items, positions, user)).expect("plain data");
+        Some(checksum(&[], &bytes))
+    }
+
+    /// Counts a user whose segment is not known or whose features were clipped.
+    fn note_outside(&mut self, decision: &Decision, user: &Context) {
+        let Some(context) = &decision.context else { return };
+        let has_segment = context.segment.is_some() && !self.template.segments.is_empty();
+        let is_outside = user.features != context.features || has_segment && user.segment == NO_SEGMENT;
+        self.outside += u64::from(is_outside);
+        if is_outside && self.outside.is_power_of_two() {
+            log("info", "context-outside", json!({ "decisions": self.outside, "context": context }));
+        }
+    }
+
+    /// Remembers a decision that its policy knows.
+    pub(super) fn record(&mut self, decision: &Decision, user: &Context, unknown: Box<[Name]>, time: u64) {
+        let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
+        self.decisions.push(Open {
+            id: decision.id.clone(),
+            query: decision.query.clone(),
+            list: decision.list.clone().into(),
+            propensities: propensities.map(|of| of.items.clone().into()),
+            time,
+            version: self.next,
+            is_closed: false,
+            asked: Request { checksum: self.asked(decision, user), unknown },
+        });
+        match decision.chosen {
+            Some(_) => self.totals.decided += 1,
+            None => self.totals.shown += 1,
+        }
+        self.next += 1;
+        let (most, before) = (self.template.keep, self.too_old(time));
+        while let Some(old) = self.decisions.forget(most, before) {
+            if let Some(query) = self.queries.get_mut(&old.query)
+                && self.later.is_empty()
+            {
+                query.learner.forget_before(self.decisions.first);
+            }
+        }
+    }
+}
+
+/// The items of a list; one that is unknown is refused.
+pub(super) fn places(query: &Query, items: &[Name]) -> Result<Vec<Handle>, Refusal> {
+    let unknown = |place| Refusal::unknown_item(&items[place], format!("items[{place}]"));
+    let places =
+        items.iter().enumerate().map(|(place, item)| query.handle(item).ok_or_else(|| unknown(place)));
+    places.collect()
+}
+
+/// The items that are named, and the first thousand names that the query does not know.
+pub(super) fn handles(query: &Query, allowed: &Allowed) -> (Vec<Handle>, Box<[Name]>) {
+    let (Allowed::Only(items) | Allowed::Except(items)) = allowed else { return Default::default() };
+    let is_unknown = |item: &&Name| query.handle(item).is_none();
+    let unknown = items.iter().filter(is_unknown).take(1_000).cloned();
+    (items.iter().filter_map(|item| query.handle(item)).collect(), unknown.collect())
+}
+
+pub(super) fn ask<'a>(number: u64, user: &'a Context, choice: &Choice, handles: &'a [Handle]) -> Ask<'a> {
+    let among = match choice.allowed {
+        Allowed::All => Among::All,
+        Allowed::Only(_) => Among::Only(handles),
+        Allowed::Except(_) => Among::Except(handles),
+    };
+    Ask { number, user, among, positions: choice.positions.map_or(usize::MAX, usize::from) }
+}
