@@ -4,19 +4,25 @@ use crate::api::Refusal;
 use crate::event::{Context, Name};
 use crate::store::{Store, StoreError, is_database};
 use confidence::Probability;
+use documents::toml_reader::{Error, Faults, Source, Table, push_known, read};
 use live::{NO_SEGMENT, Settings, Skips, clip};
-use policies::{Drawing, PolicySpec};
+use policies::{Drawing, PolicySpec, SpecError};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// A configuration with all keys and their meanings, which can be edited.
+pub const TEMPLATE: &str = include_str!("../example.toml");
+
 /// The configuration of `click-bandits-serve`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
     /// The address to listen on; only a loopback address without tokens.
-    #[serde(default = "loopback")]
+    #[serde(default = "loopback", deserialize_with = "listen")]
+    #[schemars(with = "String")]
     pub listen: SocketAddr,
     /// The directory of the embedded store.
     #[serde(default = "data")]
@@ -42,42 +48,51 @@ fn loopback() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 7300))
 }
 
+fn listen<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
+    address(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+}
+
+/// Reads an address to listen on.
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| format!("{text:?} found: expected an address such as 127.0.0.1:7300"))
+}
+
 fn data() -> PathBuf {
     "data".into()
 }
 
 /// An item with which a new store begins.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
-pub enum FirstItem {
-    /// Its name.
-    Named(Name),
-    /// Its name and its features.
-    Featured(Featured),
-}
-
-/// An item with features.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Featured {
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(try_from = "ItemInFile")]
+#[schemars(with = "ItemInFile")]
+pub struct FirstItem {
     /// Its name.
     pub item: Name,
     /// One for each of [`Template::item_features`].
     pub features: Vec<f64>,
 }
 
-impl FirstItem {
-    /// Its name and its features.
-    pub fn parts(&self) -> (&Name, &[f64]) {
-        match self {
-            Self::Named(item) => (item, &[]),
-            Self::Featured(Featured { item, features }) => (item, features),
-        }
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+enum ItemInFile {
+    Name(String),
+    WithFeatures { item: String, features: Vec<f64> },
+}
+
+impl TryFrom<ItemInFile> for FirstItem {
+    type Error = &'static str;
+
+    fn try_from(found: ItemInFile) -> Result<Self, &'static str> {
+        let (item, features) = match found {
+            ItemInFile::Name(item) => (item, vec![]),
+            ItemInFile::WithFeatures { item, features } => (item, features),
+        };
+        Ok(Self { item: Name::new(&item)?, features })
     }
 }
 
 /// The users by whose model answers are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Users {
     /// Position-based users.
@@ -93,7 +108,8 @@ pub enum Users {
 }
 
 /// A policy with its parameters, as text.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
+#[schemars(with = "String")]
 pub struct Policy(pub PolicySpec);
 
 impl Serialize for Policy {
@@ -104,30 +120,42 @@ impl Serialize for Policy {
 
 impl<'de> Deserialize<'de> for Policy {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map(Self).map_err(de::Error::custom)
+        String::deserialize(deserializer)?.parse().map(Self).map_err(|error| match error {
+            SpecError::UnknownPolicy { name, known } => {
+                let mut what = format!("unknown policy {name:?}");
+                push_known(&mut what, &name, &known.split(", ").collect::<Vec<_>>(), "policy");
+                de::Error::custom(what)
+            }
+            other => de::Error::custom(other),
+        })
     }
 }
 
 /// The prior of every item.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum ItemPrior {
-    /// The shapes of a Beta distribution.
-    Given([f64; 2]),
     /// From the items so far, of each query by itself.
-    Estimated(Estimated),
+    Estimated,
+    /// The shapes of a Beta distribution.
+    #[serde(untagged)]
+    Beta([f64; 2]),
 }
 
-/// The word for a prior that is estimated.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Estimated {
-    /// It is.
-    Estimated,
+fn drawing(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "draws": { "type": "integer", "minimum": 1, "maximum": Drawing::MOST_DRAWS },
+            "epsilon": { "type": "number", "minimum": 0, "maximum": 1 },
+        },
+        "required": ["draws", "epsilon"],
+        "additionalProperties": false,
+    })
 }
 
 /// The policy of every query. A store is made for one template.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Template {
     /// By which model answers are read.
@@ -135,9 +163,11 @@ pub struct Template {
     /// The policy, such as `cascade-ts`.
     pub policy: Policy,
     /// Positions of a list.
+    #[schemars(range(min = 1))]
     pub positions: usize,
     /// Probabilities of examination by position, for policies that must know them.
     #[serde(default)]
+    #[schemars(with = "Vec<f64>", inner(range(min = 0, max = 1)))]
     pub examination: Vec<Probability>,
     /// Segments of the users; without them, those that clients tell are only kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -147,6 +177,7 @@ pub struct Template {
     pub features: Vec<Name>,
     /// The range of each feature in the log that the store began with: further values are clipped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
     pub ranges: Vec<[f64; 2]>,
     /// Names of the items' features.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -154,11 +185,15 @@ pub struct Template {
     /// The Beta prior of every item.
     pub prior: Option<ItemPrior>,
     /// The last observations of each item that count; all by default.
+    #[schemars(range(min = 1))]
     pub window: Option<usize>,
     /// The probability with which the last position shows a random item.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
     pub explore: f64,
     /// How lists are drawn whose propensities are known; they are not by default.
+    #[serde(default)]
+    #[schemars(schema_with = "drawing")]
     pub propensities: Option<Drawing>,
     /// When a display without a click counts.
     #[serde(default)]
@@ -171,6 +206,7 @@ pub struct Template {
     pub wait: u64,
     /// The most decisions that can be answered.
     #[serde(default = "keep")]
+    #[schemars(range(min = 1))]
     pub keep: usize,
     /// The days for which a decision can be answered.
     #[serde(default = "keep_days")]
@@ -202,13 +238,18 @@ impl Template {
         let Self { window, explore, propensities, skips, .. } = *self;
         let keep_retired = self.keep_retired.min(self.most_items());
         let keep_open = usize::MAX;
-        let estimate_prior = matches!(self.prior, Some(ItemPrior::Estimated(_)));
+        let estimate_prior = self.prior == Some(ItemPrior::Estimated);
         Settings { window, explore, propensities, estimate_prior, skips, keep_open, keep_retired }
     }
 
     /// Whether the policy sees who asks.
     pub fn sees_contexts(&self) -> bool {
         self.policy.0.check_live_among().is_ok()
+    }
+
+    /// Whether policies can be made without what a fit or a store knows.
+    pub fn is_complete(&self) -> bool {
+        self.users != Users::Pbm || !self.examination.is_empty()
     }
 
     /// The most items of all queries, of one query, and retired ones, so that a policy that sees
@@ -237,21 +278,28 @@ impl Template {
 
     /// Checks the names of segments and features, which are those of columns of the export.
     pub(crate) fn check(&self) -> Result<(), String> {
+        let fault = self.faults().into_iter().next();
+        fault.map_or(Ok(()), |(key, what)| Err(format!("policy.{key}: {what}")))
+    }
+
+    /// The keys with names that are not those of columns, and why.
+    fn faults(&self) -> Vec<(&'static str, String)> {
         let taken = crate::export::HEAD.split(',');
         let of_users: Vec<&str> = taken.chain(self.features.iter().map(|name| &**name)).collect();
         let segments = self.segments.iter().map(|name| &**name).collect();
         let of_items = std::iter::once("item").chain(self.item_features.iter().map(|name| &**name)).collect();
+        let mut faults = vec![];
         for (key, names) in [("segments", segments), ("features", of_users), ("item-features", of_items)] {
             for (place, name) in names.iter().enumerate() {
                 if names[..place].contains(name) {
-                    return Err(format!("policy.{key}: `{name}` is a column or is there before"));
+                    faults.push((key, format!("`{name}` is a column or is there before")));
                 }
                 if key != "segments" && name.contains([',', ';', '=', '"', '\'']) {
-                    return Err(format!("policy.{key}: `{name}` has one of , ; = and quotes"));
+                    faults.push((key, format!("`{name}` has one of , ; = and quotes")));
                 }
             }
         }
-        Ok(())
+        faults
     }
 
     /// The text by which a store knows what it was made for.
@@ -302,22 +350,26 @@ pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreErro
 }
 
 /// Limits, which may differ from one start to the next.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Limits {
     /// The most queries in memory.
+    #[schemars(range(min = 1))]
     pub queries: usize,
     /// The most queries in all.
     pub all_queries: u64,
     /// The most items of all queries, and of each query by itself.
     pub items: usize,
     /// The most requests that wait.
+    #[schemars(range(min = 1))]
     pub waiting: usize,
     /// The most connections.
+    #[schemars(range(min = 1))]
     pub connections: usize,
     /// The most bytes of a request.
     pub body: usize,
     /// The most entries of a batch.
+    #[schemars(range(min = 1))]
     pub batch: usize,
     /// Seconds within which a request has to be complete.
     pub seconds: u64,
@@ -350,10 +402,12 @@ impl Limits {
 
 impl Config {
     /// Reads a file. Paths in it are beside it.
-    pub fn read(path: &Path) -> Result<Self, String> {
-        let place = path.display();
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{place}: {error}"))?;
-        let mut config = Self::parse(&text).map_err(|error| format!("{place}: {error}"))?;
+    ///
+    /// # Errors
+    ///
+    /// All faults of the file in one.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let mut config = Self::of(&Source::read(path)?)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.data = folder.join(&config.data);
         config.tokens = config.tokens.map(|tokens| folder.join(tokens));
@@ -362,40 +416,67 @@ impl Config {
     }
 
     /// Reads the text of a file.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let config: Self = toml::from_str(text).map_err(|error| error.to_string())?;
-        let zero = [
-            ("limits.queries", config.limits.queries),
-            ("limits.waiting", config.limits.waiting),
-            ("limits.connections", config.limits.connections),
-            ("limits.batch", config.limits.batch),
-            ("policy.keep", config.policy.keep),
-        ];
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        Self::of(&Source::from_text("serve.toml", text)?)
+    }
+
+    fn of(source: &Source) -> Result<Self, Error> {
+        let config: Self = read(source)?;
+        let document = source.parse()?;
+        let root = document.root();
+        let policy: Table<'_> = root.required("policy")?;
+        let mut faults = Faults::default();
+        let mut add = |table: &Table<'_>, key: &str, what: String| {
+            let place = table.field(key).map_or_else(|| table.location(), |field| field.location());
+            faults.add(place.error(what));
+        };
         if let Some(store) = config.store.as_deref().filter(|store| !is_database(store)) {
-            return Err(format!("store: {store:?}, expected postgres://..; a directory is `data`"));
-        }
-        if let Some((key, _)) = zero.iter().find(|(_, value)| *value == 0) {
-            return Err(format!("{key}: 0, expected at least 1"));
+            add(&root, "store", format!("{store:?} found: expected postgres://..; a directory is `data`"));
         }
         if config.store.is_none() && config.store_authorities.is_some() {
-            return Err("store-authorities: only for a `store`, which is missing".into());
+            add(&root, "store-authorities", "only for a `store`, which is missing".into());
         }
         if config.policy.users != Users::Pbm && !config.policy.examination.is_empty() {
-            return Err("policy.examination: only for users = \"pbm\"".into());
+            add(&policy, "examination", "only for users = \"pbm\"".into());
         }
-        if !config.policy.ranges.is_empty() {
-            return Err("policy.ranges: they come from --from".into());
+        for (key, what) in config.policy.faults() {
+            add(&policy, key, what);
         }
-        config.policy.check()?;
-        for (item, features) in config.items.iter().map(FirstItem::parts) {
-            let expected = config.policy.item_features.len();
-            if features.len() != expected || !features.iter().all(|feature| feature.is_finite()) {
-                return Err(format!(
-                    "items: `{}` has the features {features:?}, expected {expected} finite numbers",
-                    &**item
-                ));
+        let expected = config.policy.item_features.len();
+        for FirstItem { item, features } in &config.items {
+            if features.len() != expected {
+                let what = format!("`{}` has {} features, expected {expected}", &**item, features.len());
+                add(&root, "items", what);
             }
         }
-        Ok(config)
+        if config.policy.is_complete()
+            && let Err(what) = crate::engine::check(&config.policy)
+        {
+            add(&policy, "policy", what);
+        }
+        faults.end().map(|()| config)
+    }
+}
+
+/// A summary for people.
+impl std::fmt::Display for Config {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Template { users, policy, positions, .. } = &self.policy;
+        let users = serde_json::to_value(users).unwrap_or_default();
+        let store =
+            self.store.as_ref().map_or_else(|| self.data.display().to_string(), |_| "a database".into());
+        let tokens = self.tokens.as_ref().map_or("no tokens".into(), |file| file.display().to_string());
+        write!(
+            f,
+            "policy: {} for users {users}, {positions} positions\nitems: {}\nstore: {store}\n\
+             listens on {}, tokens: {tokens}",
+            policy.0,
+            self.items.len(),
+            self.listen
+        )
     }
 }

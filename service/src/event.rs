@@ -1,6 +1,7 @@
 //! The events that are kept: decisions, answers and changes of the catalogue, in the order in which
 //! they were committed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 use std::ops::Deref;
@@ -14,7 +15,8 @@ pub const DEFAULT_QUERY: &str = "default";
 
 /// A name that a client chose: of a decision, a query, an item or a user. From 1 to
 /// [`LONGEST_NAME`] characters, without control characters.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[schemars(with = "String")]
 pub struct Name(Arc<str>);
 
 impl Name {
@@ -91,9 +93,9 @@ pub struct Context {
 /// How probable a list was, given the draws of its decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Propensities {
-    /// Those of the item at each position.
+    /// Propensity of the item at each position.
     pub items: Vec<f64>,
-    /// Those of the items down to each position.
+    /// Propensity of the items down to each position.
     pub prefixes: Vec<f64>,
 }
 

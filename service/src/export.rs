@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// The file, and the columns with which `--columns` reads it.
 pub const FILE: &str = "decisions.csv";
@@ -38,7 +39,7 @@ pub enum Form {
 }
 
 /// A decision that may still be answered.
-struct Waiting {
+struct OpenDecision {
     decision: Decision,
     /// Its time, in milliseconds since 1970.
     time: u64,
@@ -48,7 +49,7 @@ struct Waiting {
 
 /// The columns that the decisions in a file have.
 #[derive(Default)]
-struct Written {
+struct Contents {
     /// Lines without the header.
     rows: u64,
     decisions: u64,
@@ -64,9 +65,9 @@ struct Written {
 struct Table<W> {
     form: Form,
     out: Vec<W>,
-    written: [Written; 2],
+    written: [Contents; 2],
     template: Template,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<OpenDecision>,
     /// The number of the first one that waits.
     first: usize,
     numbers: HashMap<Name, usize>,
@@ -101,7 +102,7 @@ impl<W: Write> Table<W> {
         match event {
             Event::Decided(decision) => {
                 self.numbers.insert(decision.id.clone(), self.first + self.waiting.len());
-                self.waiting.push_back(Waiting { decision: *decision, time, clicks: 0, seen: None });
+                self.waiting.push_back(OpenDecision { decision: *decision, time, clicks: 0, seen: None });
                 while self.waiting.len() > self.template.keep {
                     self.write_first()?;
                 }
@@ -162,7 +163,9 @@ impl<W: Write> Table<W> {
 
     /// Writes the positions of the first decision that were seen; none if it was never closed.
     fn write_first(&mut self) -> io::Result<()> {
-        let Some(Waiting { decision, time, clicks, seen }) = self.waiting.pop_front() else { return Ok(()) };
+        let Some(OpenDecision { decision, time, clicks, seen }) = self.waiting.pop_front() else {
+            return Ok(());
+        };
         self.first += 1;
         self.numbers.remove(&decision.id);
         let Some(seen) = seen else { return Ok(()) };
@@ -277,26 +280,10 @@ fn word(text: &str) -> String {
     if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// Milliseconds since 1970 as `2026-03-02T10:00:01.000Z`.
+/// Milliseconds since 1970 as `2026-03-02T10:00:01.000Z`, to the year 9999.
 fn timestamp(time: u64) -> String {
-    let is_leap =
-        |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let (mut day, mut year, mut month) = (time / 86_400_000, 1970, 1);
-    while day >= 365 + u64::from(is_leap(year)) {
-        day -= 365 + u64::from(is_leap(year));
-        year += 1;
-    }
-    let days = [31, 28 + u64::from(is_leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    for of_month in days {
-        if day < of_month {
-            break;
-        }
-        day -= of_month;
-        month += 1;
-    }
-    let (second, milliseconds) = (time / 1000 % 86_400, time % 1000);
-    let (hour, minute) = (second / 3600, second / 60 % 60);
-    format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{:02}.{milliseconds:03}Z", day + 1, second % 60)
+    let time = Duration::from_millis(time.min(253_402_300_799_999));
+    humantime::format_rfc3339_millis(UNIX_EPOCH + time).to_string()
 }
 
 /// Writes the decisions of a database, or of a directory that no server uses, and tells how to read
@@ -350,7 +337,7 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
 }
 
 /// The files that were written, and the commands that read them.
-fn said(template: &Template, written: &[Written; 2], out: &Path, form: Form) -> String {
+fn said(template: &Template, written: &[Contents; 2], out: &Path, form: Form) -> String {
     let path = |name: &str| out.join(name).display().to_string();
     let fit = |words: &[String]| {
         let words: Vec<String> = words.iter().map(|text| word(text)).collect();
@@ -364,16 +351,16 @@ fn said(template: &Template, written: &[Written; 2], out: &Path, form: Form) -> 
         return format!("{} events in {}; to read them:\n{read}", all.rows, paths.join(" "));
     }
     let left_out = match without {
-        Written { rows: 0, .. } => String::new(),
-        Written { rows, decisions, .. } => {
+        Contents { rows: 0, .. } => String::new(),
+        Contents { rows, decisions, .. } => {
             let file = path(WITHOUT_CONTEXT);
             format!("; {rows} rows of {decisions} decisions without a whole context in {file}")
         }
     };
     let has_columns = !(template.segments.is_empty() && template.features.is_empty());
     let sees_contexts = template.sees_contexts() && has_columns && all.rows > 0;
-    let files: Vec<&Written> = if sees_contexts { vec![all] } else { vec![all, without] };
-    let any = |has: fn(&Written) -> bool| files.iter().any(|written| has(written));
+    let files: Vec<&Contents> = if sees_contexts { vec![all] } else { vec![all, without] };
+    let any = |has: fn(&Contents) -> bool| files.iter().any(|written| has(written));
     let mut columns = String::from("query=query,session=session,position=position,item=item,click=click");
     // A column with gaps cannot be read.
     if any(|written| written.users > 0) && files.iter().all(|written| written.users == written.decisions) {

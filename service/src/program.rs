@@ -1,6 +1,6 @@
 //! The command `click-bandits-serve`.
 
-use crate::config::{Config, Users};
+use crate::config::{Config, TEMPLATE, address};
 use crate::engine::Base;
 use crate::export::Form;
 use crate::fitted::Fitted;
@@ -23,16 +23,18 @@ const HELP: &str = "\
 Serves decisions of a bandit policy over HTTP, and loses nothing that it acknowledged.
 
 Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED] [--check]
+       click-bandits-serve --init
        click-bandits-serve export --store DIR|postgres://.. --out DIR [--as csv|ubi]
                                    [--authorities FILE]
 
-  CONFIG             a TOML file; see service/example.toml
+  CONFIG             a TOML file
+  --init             print a configuration with all keys and their meanings
   --data DIR         the directory of the store
   --listen ADDRESS   such as 127.0.0.1:7300
   --from FITTED      a new store begins with what `click-bandits fit` found in a log: queries with
                      their items, displays, clicks and priors, and examination; `hybrid-ts` with
                      what `fit --context` found: items, segments, scales of features, posterior
-  --check            read the configuration, say what of FITTED is left out, and stop
+  --check            say what the configuration has, and what of FITTED is left out, and stop
 
   export             write decisions and answers as files that `click-bandits fit` and `evaluate`
                      read; a directory that a server uses is refused: take GET /v1/log from that.
@@ -63,6 +65,75 @@ struct Arguments {
     form: Option<Form>,
 }
 
+impl Arguments {
+    /// Reads the command line; `None` if all is said and done.
+    fn read() -> Result<Option<Self>, String> {
+        let fault = |error: lexopt::Error| format!("{error}; see --help");
+        let (mut arguments, mut given) = (Self::default(), BTreeSet::new());
+        let mut parser = lexopt::Parser::from_env();
+        while let Some(argument) = parser.next().map_err(fault)? {
+            if let Long(name) = argument
+                && !given.insert(name.to_owned())
+            {
+                return Err(format!("--{name} is given twice; see --help"));
+            }
+            let path =
+                |parser: &mut lexopt::Parser| parser.value().map(|path| Some(path.into())).map_err(fault);
+            let word = |parser: &mut lexopt::Parser| {
+                parser.value().and_then(lexopt::ValueExt::string).map_err(fault)
+            };
+            match argument {
+                Short('h') | Long("help") => return print(HELP).map(|()| None),
+                Short('V') | Long("version") => {
+                    return print(concat!("click-bandits-serve ", env!("CARGO_PKG_VERSION"), "\n"))
+                        .map(|()| None);
+                }
+                Long("init") => return print(TEMPLATE).map(|()| None),
+                Long("data") => arguments.data = path(&mut parser)?,
+                Long("listen") => arguments.listen = Some(word(&mut parser)?),
+                Long("store") => arguments.store = path(&mut parser)?,
+                Long("authorities") => arguments.authorities = path(&mut parser)?,
+                Long("out") => arguments.out = path(&mut parser)?,
+                Long("as") => {
+                    arguments.form = Some(match word(&mut parser)?.as_str() {
+                        "csv" => Form::Csv,
+                        "ubi" => Form::Ubi,
+                        form => return Err(format!("--as {form}: expected csv or ubi")),
+                    });
+                }
+                Long("from") => arguments.from = path(&mut parser)?,
+                Long("check") => arguments.check = true,
+                Value(word) if word == "export" && arguments.config.is_none() => arguments.export = true,
+                Value(config) if arguments.config.is_none() => arguments.config = Some(config.into()),
+                other => return Err(fault(other.unexpected())),
+            }
+        }
+        arguments.check_command().map(|()| Some(arguments))
+    }
+
+    /// Refuses arguments that the command would ignore.
+    fn check_command(&self) -> Result<(), String> {
+        let given = [
+            ("a configuration", false, self.config.is_some()),
+            ("--data", false, self.data.is_some()),
+            ("--listen", false, self.listen.is_some()),
+            ("--from", false, self.from.is_some()),
+            ("--check", false, self.check),
+            ("--store", true, self.store.is_some()),
+            ("--authorities", true, self.authorities.is_some()),
+            ("--out", true, self.out.is_some()),
+            ("--as", true, self.form.is_some()),
+        ];
+        let ignored = given.iter().find(|(_, of_export, is_given)| *is_given && *of_export != self.export);
+        let only = if self.export { "not" } else { "only" };
+        ignored.map_or(Ok(()), |(what, ..)| Err(format!("{what}: {only} for export; see --help")))
+    }
+}
+
+fn print(text: impl std::fmt::Display) -> Result<(), String> {
+    write!(stdout(), "{text}").map_err(|error| error.to_string())
+}
+
 /// Runs the command. An error is for its user.
 pub fn run() -> Result<(), String> {
     // redb panics on some damaged files, which is no way to tell a user.
@@ -70,65 +141,8 @@ pub fn run() -> Result<(), String> {
         let at = panic.location().map(ToString::to_string);
         log("error", "panic", json!({ "error": panic.payload_as_str(), "at": at }));
     }));
-    let mut arguments = Arguments::default();
-    let mut parser = lexopt::Parser::from_env();
-    let fault = |error: lexopt::Error| format!("{error}; see --help");
-    let mut given = BTreeSet::new();
-    while let Some(argument) = parser.next().map_err(fault)? {
-        if let Long(name) = argument
-            && !given.insert(name.to_owned())
-        {
-            return Err(format!("--{name} is given twice; see --help"));
-        }
-        match argument {
-            Short('h') | Long("help") => {
-                return write!(stdout(), "{HELP}").map_err(|error| error.to_string());
-            }
-            Short('V') | Long("version") => {
-                let version = env!("CARGO_PKG_VERSION");
-                return writeln!(stdout(), "click-bandits-serve {version}")
-                    .map_err(|error| error.to_string());
-            }
-            Long("data") => arguments.data = Some(parser.value().map_err(fault)?.into()),
-            Long("listen") => {
-                arguments.listen = Some(parser.value().map_err(fault)?.string().map_err(fault)?);
-            }
-            Long("store") => arguments.store = Some(parser.value().map_err(fault)?.into()),
-            Long("authorities") => arguments.authorities = Some(parser.value().map_err(fault)?.into()),
-            Long("out") => arguments.out = Some(parser.value().map_err(fault)?.into()),
-            Long("as") => {
-                let form = parser.value().map_err(fault)?.string().map_err(fault)?;
-                arguments.form = Some(match form.as_str() {
-                    "csv" => Form::Csv,
-                    "ubi" => Form::Ubi,
-                    _ => return Err(format!("--as {form}: expected csv or ubi")),
-                });
-            }
-            Long("from") => arguments.from = Some(parser.value().map_err(fault)?.into()),
-            Long("check") => arguments.check = true,
-            Value(word) if word == "export" && arguments.config.is_none() => arguments.export = true,
-            Value(config) if arguments.config.is_none() => arguments.config = Some(config.into()),
-            other => return Err(fault(other.unexpected())),
-        }
-    }
+    let Some(arguments) = Arguments::read()? else { return Ok(()) };
     let Arguments { config, data, listen, from, check, store, authorities, out, export, form } = arguments;
-    // Arguments that the other command would ignore.
-    let given = [
-        ("a configuration", false, config.is_some()),
-        ("--data", false, data.is_some()),
-        ("--listen", false, listen.is_some()),
-        ("--from", false, from.is_some()),
-        ("--check", false, check),
-        ("--store", true, store.is_some()),
-        ("--authorities", true, authorities.is_some()),
-        ("--out", true, out.is_some()),
-        ("--as", true, form.is_some()),
-    ];
-    if let Some((what, ..)) = given.iter().find(|(_, of_export, is_given)| *is_given && *of_export != export)
-    {
-        let only = if export { "not" } else { "only" };
-        return Err(format!("{what}: {only} for export; see --help"));
-    }
     if export {
         let (Some(store), Some(out)) = (store, out) else {
             return Err("export needs --store and --out; see --help".into());
@@ -136,14 +150,15 @@ pub fn run() -> Result<(), String> {
         return crate::export::export(&store, authorities.as_deref(), &out, form.unwrap_or_default());
     }
     let path = config.ok_or("a configuration is missing; see --help")?;
-    let mut config = Config::read(&path)?;
+    let mut config = Config::read(&path).map_err(|error| {
+        let faults: Vec<String> = error.all().iter().map(ToString::to_string).collect();
+        faults.join("\nerror: ")
+    })?;
     if let Some(data) = data {
         config.data = data;
     }
     if let Some(listen) = listen {
-        config.listen = listen
-            .parse()
-            .map_err(|_| format!("--listen {listen}: expected an address such as 127.0.0.1:7300"))?;
+        config.listen = address(&listen).map_err(|what| format!("--listen: {what}"))?;
     }
     let tokens = config.tokens.as_deref().map_or_else(|| Ok(Tokens::default()), Tokens::read)?;
     if tokens.is_empty() && !config.listen.ip().is_loopback() {
@@ -151,17 +166,13 @@ pub fn run() -> Result<(), String> {
     }
     let fitted = from.map(|from| Fitted::read(&from, &mut config.policy)).transpose()?;
     // A store knows the examination with which it began.
-    let is_complete = config.policy.users != Users::Pbm || !config.policy.examination.is_empty();
-    if is_complete || check {
-        crate::engine::check(&config.policy)
-            .map_err(|error| format!("{}: policy: {error}", path.display()))?;
+    if config.policy.is_complete() || check {
+        crate::engine::check(&config.policy).map_err(|what| format!("{}: policy: {what}", path.display()))?;
     }
     let left_out = fitted.as_ref().map_or(&[][..], |fitted| &fitted.left_out);
     if check {
-        for what in left_out {
-            writeln!(stdout(), "left out: {what}").map_err(|error| error.to_string())?;
-        }
-        return Ok(());
+        print(format_args!("{}: good\n{config}\n", path.display()))?;
+        return left_out.iter().try_for_each(|what| print(format_args!("left out: {what}\n")));
     }
     if !left_out.is_empty() {
         let first = &left_out[..left_out.len().min(100)];

@@ -39,7 +39,7 @@ pub struct Turn<'a> {
 impl Turn<'_> {
     /// Begins a new store with items, and with the fit of a log.
     fn begin(&mut self, items: &[FirstItem], fitted: Option<&Fitted>) -> Result<(), Refusal> {
-        for (item, features) in items.iter().map(FirstItem::parts) {
+        for FirstItem { item, features } in items {
             self.engine.change_item(item, None, Change::Add, features, self.events)?;
         }
         fitted.map_or(Ok(()), |fitted| fitted.begin(self))
@@ -148,9 +148,7 @@ impl Writer {
     }
 
     fn run(self, mut engine: Engine, mut clock: Clock, jobs: &Receiver<Job>) {
-        let mut events = Vec::new();
-        let mut answers = Vec::new();
-        let mut waiting = VecDeque::new();
+        let (mut events, mut answers, mut waiting) = (vec![], vec![], VecDeque::new());
         // Requests of the last commit, and its time.
         let mut last = (0, Duration::ZERO);
         let mut uncommitted: Option<(u64, Batch)> = None;
@@ -206,20 +204,21 @@ impl Writer {
             }
             if !events.is_empty() {
                 let batch = Batch { time, events: std::mem::take(&mut events) };
-                let start = Instant::now();
-                if let Err(error) = self.commit(first, &batch) {
-                    self.is_unavailable(&error);
-                    answers.clear();
-                    if self.base.store.is_shared() {
-                        // Others may have appended: the state begins anew with what was committed.
-                        engine = self.recovered(&engine, jobs);
-                    } else {
-                        uncommitted = Some((first, batch));
+                match self.commit(first, &batch) {
+                    Ok(time) => last = (answers.len(), time),
+                    Err(error) => {
+                        self.is_unavailable(&error);
+                        answers.clear();
+                        if self.base.store.is_shared() {
+                            // Others may have appended: it begins anew with what was committed.
+                            engine = self.recovered(&engine, jobs);
+                        } else {
+                            uncommitted = Some((first, batch));
+                        }
+                        continue;
                     }
-                    continue;
                 }
                 engine.keep(first, &batch);
-                last = (answers.len(), start.elapsed());
                 events = batch.events;
                 events.clear();
             } else if let Err(error) = self.base.store.give_up() {
@@ -351,17 +350,16 @@ impl Writer {
         }
     }
 
-    fn commit(&self, first: u64, batch: &Batch) -> Result<(), StoreError> {
+    /// Commits a batch, and returns the time that it took.
+    fn commit(&self, first: u64, batch: &Batch) -> Result<Duration, StoreError> {
         let start = Instant::now();
-        let outcome = self.base.store.append(first, batch);
-        match outcome {
-            Ok(()) => {
-                self.metrics.commits.observe(start.elapsed().as_secs_f64());
-                self.metrics.batches.observe(batch.events.len() as f64);
-            }
-            Err(_) => _ = self.metrics.commit_failures_total.fetch_add(1, Relaxed),
-        }
-        outcome
+        self.base.store.append(first, batch).inspect_err(|_| {
+            self.metrics.commit_failures_total.fetch_add(1, Relaxed);
+        })?;
+        let time = start.elapsed();
+        self.metrics.commits.observe(time.as_secs_f64());
+        self.metrics.batches.observe(batch.events.len() as f64);
+        Ok(time)
     }
 
     fn measure(&self, engine: &Engine) {

@@ -1,6 +1,7 @@
 //! Tests of the service: the state, the store, and the program under load and faults.
 
 mod clock;
+mod config;
 mod damage;
 mod engine;
 mod http;

@@ -260,9 +260,13 @@ fn what_cannot_be_started_says_why() {
         (plain.replace("cascade-ts", "top-rank"), "127.0.0.1:0", "`top-rank` cannot be used live"),
         (plain.replace("cascade-ts", "pbm-ts"), "127.0.0.1:0", "`pbm-ts` cannot read the answers"),
         (plain.replace("positions = 3", "positions = 99"), "127.0.0.1:0", "positions"),
-        (plain.replace("positions = 3", "positions = 3\nwindow = 0"), "127.0.0.1:0", "a window needs"),
-        (plain.replace("positions = 3", "positions = 3\nprior = [0, 1]"), "127.0.0.1:0", "policy: "),
-        (plain.replace("users", "user"), "127.0.0.1:0", "unknown field `user`"),
+        (
+            plain.replace("positions = 3", "positions = 3\nwindow = 0"),
+            "127.0.0.1:0",
+            "window: 0 is too small",
+        ),
+        (plain.replace("positions = 3", "positions = 3\nprior = [0, 1]"), "127.0.0.1:0", "policy.policy: "),
+        (plain.replace("users", "user"), "127.0.0.1:0", "unknown key: did you mean `users`"),
         (plain.clone() + "examination = [1, 0.5, 0.2]", "127.0.0.1:0", "policy.examination: only for"),
         (one_item_config("store-authorities = 'x.pem'"), "127.0.0.1:0", "store-authorities: only for"),
     ] {

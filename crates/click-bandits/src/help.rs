@@ -49,7 +49,7 @@ Examples:
   $ click-bandits serve -- --help
   $ click-bandits serve serve.toml --data lists
 
-Reads: a configuration; service/example.toml in the sources has every key.
+Reads: a configuration; `click-bandits serve --init` prints one with every key.
 Writes: the directory of --data, with all decisions and answers.
 
 Next: docs/service.md in the source of the program.

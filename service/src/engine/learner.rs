@@ -164,7 +164,7 @@ fn of<I: Counted + ListProtocol + Catalogued + 'static>(
     let mut policy = NamedTable::<I>::build(template.policy.0, known).map_err(|error| error.to_string())?;
     match (template.prior, from.prior, policy.bayesian()) {
         // A prior that is given is for every query; that of a log is for policies that have one.
-        (Some(ItemPrior::Given([a, b])), _, policy) => {
+        (Some(ItemPrior::Beta([a, b])), _, policy) => {
             let set = |policy: &mut dyn Bayesian| policy.set_prior(Prior::new(a, b)?);
             let outcome = policy.ok_or(Error::NoPrior).and_then(set);
             outcome.map_err(|error| format!("`{}`: {error}", template.policy.0.name()))?;
@@ -182,7 +182,7 @@ fn of_users<I: Counted + ListProtocol + Catalogued + 'static>(
     known: I::Known<'_>,
 ) -> Result<Box<dyn Learner>, String> {
     let spec = template.policy.0;
-    if matches!(template.prior, Some(ItemPrior::Given(_))) {
+    if matches!(template.prior, Some(ItemPrior::Beta(_))) {
         return Err(format!("`{}`: {}", spec.name(), Error::NoPrior));
     }
     let settings = template.settings();

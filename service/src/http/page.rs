@@ -8,6 +8,7 @@ use crate::event::Name;
 use axum::extract::State;
 use axum::response::Html;
 use live::Entry;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use policies::Tally;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -59,18 +60,6 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Part of an address.
-fn encoded(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            out.push(byte.into());
-        } else {
-            _ = write!(out, "%{byte:02X}");
-        }
-        out
-    })
-}
-
 pub(super) async fn page(
     State(app): State<Arc<App>>,
     Parameters(part): Parameters<Part>,
@@ -108,7 +97,12 @@ pub(super) async fn page(
         }
         page.push_str("</table><h2>Queries in memory, the last used first</h2><p>");
         for name in &names {
-            _ = write!(page, "<a href=\"/?query={}\">{}</a> ", encoded(name), escaped(name));
+            _ = write!(
+                page,
+                "<a href=\"/?query={}\">{}</a> ",
+                utf8_percent_encode(name, NON_ALPHANUMERIC),
+                escaped(name)
+            );
         }
         _ = write!(page, "<h2>Items of query {}</h2>", escaped(&query));
         page.push_str(
@@ -126,7 +120,7 @@ pub(super) async fn page(
         }
         page.push_str("</table>");
         if let Some((place, _)) = rows.last().filter(|_| rows.len() == most) {
-            let (query, from) = (encoded(&query), place + 1);
+            let (query, from) = (utf8_percent_encode(&query, NON_ALPHANUMERIC), place + 1);
             _ = write!(page, "<p><a href=\"/?query={query}&amp;from={from}&amp;limit={most}\">more</a>");
         }
         page.push_str("<h2>The last lists</h2><table><tr><th>query<th>seconds ago<th>items");
