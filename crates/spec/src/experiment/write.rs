@@ -27,23 +27,15 @@ impl Experiment {
             }
             write_comments(&mut text, comments.next());
             for (key, parameter) in values {
-                let _ = match parameter {
-                    // `Debug` writes the shortest digits that read back as the same number, always
-                    // with a point or an exponent.
-                    Parameter::Numbers(numbers) => writeln!(text, "{key} = {numbers:?}"),
-                    Parameter::Number(number) => writeln!(text, "{key} = {number:?}"),
-                    Parameter::Count(count) => writeln!(text, "{key} = {count}"),
-                    Parameter::Name(name) => writeln!(text, "{key} = {}", quoted(&name)),
-                    Parameter::Calibration(calibration) => {
-                        writeln!(text, "{key} = {}", calibration.to_toml())
-                    }
+                let value = match &parameter {
+                    Parameter::Context(contexts) => contexts.to_toml(),
                     Parameter::Matrix(rows) => {
-                        let rows: Vec<String> = rows.iter().map(|row| format!("    {row:?},\n")).collect();
-                        writeln!(text, "{key} = [\n{}]", rows.concat())
+                        let rows = rows.iter().map(|row| format!("    {row:?},\n"));
+                        format!("[\n{}]", rows.collect::<String>())
                     }
-                    Parameter::Arms(arms) => writeln!(text, "{key} = {}", arms.to_toml()),
-                    Parameter::Context(contexts) => writeln!(text, "{key} = {}", contexts.to_toml()),
+                    other => inline(&serde_json::to_value(other).unwrap_or_default()),
                 };
+                let _ = writeln!(text, "{key} = {value}");
             }
         }
         for entry in &self.policies {

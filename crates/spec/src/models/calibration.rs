@@ -45,12 +45,4 @@ impl Calibration {
         let users = users.map_err(|error| field.error(error.to_string()))?;
         Ok((Self { items, positions, mu: mu.get(), p_max: p_max.get(), seed }, users))
     }
-
-    /// The value in a TOML file.
-    pub(crate) fn to_toml(self) -> String {
-        let Self { items, positions, mu, p_max, seed } = self;
-        format!(
-            "{{ items = {items}, positions = {positions}, mu = {mu:?}, p_max = {p_max:?}, seed = {seed} }}"
-        )
-    }
 }

@@ -24,17 +24,6 @@ pub enum Arms {
     },
 }
 
-impl Arms {
-    /// The value in a TOML file.
-    pub(crate) fn to_toml(&self) -> String {
-        match self {
-            Self::All => String::new(),
-            Self::Listed(items) => format!("{items:?}"),
-            Self::Random { random, subsets } => format!("{{ random = {random}, subsets = {subsets} }}"),
-        }
-    }
-}
-
 pub(super) fn read_arms(field: &Field<'_>, n_items: usize) -> Result<Arms, Error> {
     if field.is_array() {
         let items: Vec<Field<'_>> = field.get()?;
