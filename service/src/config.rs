@@ -199,37 +199,29 @@ pub struct Template {
     #[serde(default)]
     pub skips: Skips,
     /// The most retired items that are kept.
-    #[serde(default = "keep_retired")]
+    #[serde(default = "usual::<100_000>")]
     pub keep_retired: usize,
     /// The seconds after which a decision is closed.
-    #[serde(default = "wait")]
+    #[serde(default = "usual_u64::<1_800>")]
     pub wait: u64,
     /// The most decisions that can be answered.
-    #[serde(default = "keep")]
+    #[serde(default = "usual::<1_000_000>")]
     #[schemars(range(min = 1))]
     pub keep: usize,
     /// The days for which a decision can be answered.
-    #[serde(default = "keep_days")]
+    #[serde(default = "usual_u64::<7>")]
     pub keep_days: u64,
     /// The seed of the random choices. Who knows it can foresee them.
     #[serde(default)]
     pub seed: u64,
 }
 
-fn keep_retired() -> usize {
-    Settings::default().keep_retired
+const fn usual<const N: usize>() -> usize {
+    N
 }
 
-fn wait() -> u64 {
-    1_800
-}
-
-fn keep() -> usize {
-    1_000_000
-}
-
-fn keep_days() -> u64 {
-    7
+const fn usual_u64<const N: u64>() -> u64 {
+    N
 }
 
 impl Template {
