@@ -3,7 +3,7 @@
 
 use crate::reading::{KindReader, Requirement, SCALES};
 use experiment::result::Quantity;
-use experiment::schema::{above, array, choice, described, entries, integer, object_of, probability, with};
+use experiment::schema::{above, array, choice, described, entries, integer, names, object_of, with};
 use experiment::spec::HORIZONS;
 use experiment::toml_reader::{Error, choice as read_choice};
 use itertools::Itertools as _;
@@ -26,95 +26,67 @@ pub(crate) struct Kind<T: ?Sized> {
 /// A key of a claim's test or of a figure.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    pub(crate) values: Values,
+    pub(crate) values: fn() -> Value,
     pub(crate) is_required: bool,
     /// In Markdown; without it for a key that may be absent.
     pub(crate) meaning: &'static str,
 }
 
-/// The values of a key.
-pub(crate) enum Values {
-    /// Names of series, each once, at least this number.
-    Series(u64),
-    /// Names of series, or one of these words.
-    SeriesOr(&'static [&'static str]),
-    Label,
-    Text,
-    Round,
-    TwoRounds,
-    Numbers,
-    Above0,
-    Factor,
-    Power,
-    Probability,
-    InsideUnit,
-    Decimals,
-    Scale,
-    /// One of these words.
-    Names(fn() -> Vec<&'static str>),
-    /// Some of these words.
-    ListOf(fn() -> Vec<&'static str>),
-}
-
 impl Key {
-    pub(crate) const fn required(name: &'static str, values: Values, meaning: &'static str) -> Self {
+    pub(crate) const fn required(name: &'static str, values: fn() -> Value, meaning: &'static str) -> Self {
         Self { name, values, is_required: true, meaning }
     }
 
-    pub(crate) const fn optional(name: &'static str, values: Values, meaning: &'static str) -> Self {
+    pub(crate) const fn optional(name: &'static str, values: fn() -> Value, meaning: &'static str) -> Self {
         Self { name, values, is_required: false, meaning }
     }
 
     pub(crate) fn schema(&self) -> Value {
-        described(&self.values.schema(), self.meaning)
+        described(&(self.values)(), self.meaning)
     }
 }
 
-pub(crate) const ROUND: Key = Key::optional("t", Values::Round, "a checkpoint, the last by default");
+pub(crate) const ROUND: Key = Key::optional("t", round, "a checkpoint, the last by default");
 pub(crate) const SLOPE: Key =
-    Key::optional("slope", Values::TwoRounds, "two checkpoints, `[t1, t2]`, in place of `t`");
-pub(crate) const FACTOR: Key = Key::optional("factor", Values::Factor, "1 by default");
-pub(crate) const LEAST: Key = Key::optional("least", Values::Above0, "the lower limit");
-pub(crate) const MOST: Key = Key::optional("most", Values::Above0, "the upper limit");
+    Key::optional("slope", || array(&round(), 2..=2), "two checkpoints, `[t1, t2]`, in place of `t`");
+pub(crate) const FACTOR: Key = Key::optional(
+    "factor",
+    || json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1e6, "default": 1 }),
+    "1 by default",
+);
+pub(crate) const LEAST: Key = Key::optional("least", || above(0, None), "the lower limit");
+pub(crate) const MOST: Key = Key::optional("most", || above(0, None), "the upper limit");
 pub(crate) const QUANTITY: Key =
-    Key::optional("quantity", Values::Names(quantities), "by default the main one of the task");
+    Key::optional("quantity", || names(&quantities()), "by default the main one of the task");
 
 fn quantities() -> Vec<&'static str> {
     Quantity::ALL.map(Quantity::name).into_iter().chain(["regret", "accuracy"]).collect()
 }
 
-impl Values {
-    pub(crate) fn schema(&self) -> Value {
-        let text = json!({ "type": "string" });
-        let one_of = |names: Vec<&'static str>| choice(&names.iter().map(|name| (*name, "")).collect_vec());
-        match self {
-            Self::Series(least) => {
-                let series =
-                    json!({ "type": "array", "minItems": least, "uniqueItems": true, "items": text });
-                described(&series, "Labels of policies; in a panel with variants VARIANT/POLICY.")
-            }
-            Self::SeriesOr(words) => {
-                json!({ "oneOf": [Self::Series(1).schema(), one_of(words.to_vec())] })
-            }
-            Self::Label | Self::Text => text,
-            Self::Round => integer(&HORIZONS),
-            Self::TwoRounds => array(&integer(&HORIZONS), 2..=2),
-            Self::Numbers => {
-                json!({ "type": "array", "minItems": 3, "items": above(0, None), "uniqueItems": true })
-            }
-            Self::Above0 => above(0, None),
-            Self::Factor => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1e6, "default": 1 }),
-            Self::Power => {
-                json!({ "type": "number", "minimum": -10, "maximum": 10, "not": { "const": 0 }, "default": 1 })
-            }
-            Self::Probability => probability(),
-            Self::InsideUnit => above(0, Some(1.0)),
-            Self::Decimals => integer(&(0..=12)),
-            Self::Scale => one_of(SCALES.map(|(name, _)| name).to_vec()),
-            Self::Names(names) => one_of(names()),
-            Self::ListOf(names) => array(&one_of(names()), 1..=u64::MAX),
-        }
-    }
+/// Names of series, each once, at least this number.
+pub(crate) fn series(least: u64) -> Value {
+    let series = json!({ "type": "array", "minItems": least, "uniqueItems": true, "items": label() });
+    described(&series, "Labels of policies; in a panel with variants VARIANT/POLICY.")
+}
+
+pub(crate) fn label() -> Value {
+    json!({ "type": "string" })
+}
+
+pub(crate) fn round() -> Value {
+    integer(&HORIZONS)
+}
+
+pub(crate) fn power() -> Value {
+    json!({ "type": "number", "minimum": -10, "maximum": 10, "not": { "const": 0 }, "default": 1 })
+}
+
+pub(crate) fn inside_unit() -> Value {
+    above(0, Some(1.0))
+}
+
+pub(crate) fn scale() -> Value {
+    names(&SCALES.map(|(name, _)| name))
 }
 
 /// At least one of the limits is given.

@@ -14,7 +14,9 @@
 //! conservative. Student's t distribution has `m - 2` degrees of freedom, or those of the runs if
 //! they are fewer.
 
-use crate::keys::{Key, LEAST, MOST, ROUND, Values, has_a_limit};
+use crate::keys::{Key, LEAST, MOST, ROUND, has_a_limit, series};
+use experiment::schema::above;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 use super::evidence::same_length;
@@ -29,8 +31,8 @@ pub(super) static KIND: Kind = Kind {
     name: "growth",
     says: "regret grows like a power of the number, with an exponent of at least `least` and at most `most`",
     keys: &[
-        Key::required("series", Values::Series(3), "at least three series"),
-        Key::required("sizes", Values::Numbers, "the number that each belongs to, increasing"),
+        Key::required("series", || series(3), "at least three series"),
+        Key::required("sizes", sizes, "the number that each belongs to, increasing"),
         ROUND,
         LEAST,
         MOST,
@@ -39,6 +41,10 @@ pub(super) static KIND: Kind = Kind {
     needs: &[],
     read,
 };
+
+fn sizes() -> Value {
+    json!({ "type": "array", "minItems": 3, "items": above(0, None), "uniqueItems": true })
+}
 
 /// The regret grows like a power of a number, with an exponent within limits.
 #[derive(Debug, Clone, PartialEq)]

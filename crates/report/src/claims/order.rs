@@ -1,7 +1,7 @@
 //! Whether one regret (at a checkpoint, or its slope) is below another, or one stopping time, or
 //! another value of whole runs. The two values are compared run by run.
 
-use crate::keys::{FACTOR, Key, ROUND, SLOPE, Values, not_both};
+use crate::keys::{FACTOR, Key, ROUND, SLOPE, not_both, series};
 use itertools::Itertools as _;
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ pub(super) static KIND: Kind = Kind {
     name: "order",
     says: "regret of each of `lower` below `factor` times that of each of `upper`, on the differences run by run; with `slope`, of the slopes (regret at t2 minus regret at t1) / ln(t2 / t1). Also reported of a regret: the first checkpoint from which on the difference is significant at every later one",
     keys: &[
-        Key::required("lower", Values::Series(1), "series"),
-        Key::required("upper", Values::Series(1), "series"),
+        Key::required("lower", || series(1), "series"),
+        Key::required("upper", || series(1), "series"),
         ROUND,
         SLOPE,
         FACTOR,

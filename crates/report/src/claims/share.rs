@@ -12,7 +12,8 @@
 //! runs have to be able to detect. It is reproduced if there is no such run, and the probability of
 //! none at that share is at most the level.
 
-use crate::keys::{Key, Values};
+use crate::keys::{Key, inside_unit, series};
+use experiment::schema::probability;
 use itertools::Itertools as _;
 use serde_json::json;
 use std::sync::Arc;
@@ -31,10 +32,10 @@ pub(super) static KIND: Kind = Kind {
     name: "share",
     says: "at most, or at least, this share of the runs has a wrong answer, or none, by exact binomial tests (`quantity`: `\"wrong\"` or `\"capped\"`); `most = 0`: not a single run, of enough that a share of `below` would have been seen",
     keys: &[
-        Key::required("series", Values::Series(1), "series"),
-        Key::optional("most", Values::Probability, "the largest share, below 1"),
-        Key::optional("least", Values::InsideUnit, "in place of `most`: the smallest share"),
-        Key::optional("below", Values::InsideUnit, "with `most = 0`: the share that the runs have to detect"),
+        Key::required("series", || series(1), "series"),
+        Key::optional("most", probability, "the largest share, below 1"),
+        Key::optional("least", inside_unit, "in place of `most`: the smallest share"),
+        Key::optional("below", inside_unit, "with `most = 0`: the share that the runs have to detect"),
     ],
     relations: || {
         vec![

@@ -1,6 +1,7 @@
 //! Whether a printed table agrees with the instances.
 
-use crate::keys::{Key, Values};
+use crate::keys::Key;
+use experiment::schema::{array, integer, names};
 use itertools::Itertools as _;
 use std::sync::Arc;
 
@@ -14,10 +15,10 @@ pub(super) static KIND: Kind = Kind {
     keys: &[
         Key::required(
             "columns",
-            Values::ListOf(|| Column::NAMES.map(|(name, _)| name).to_vec()),
+            || array(&names(&Column::NAMES.map(|(name, _)| name)), 1..=u64::MAX),
             "of `n_items`, `min_theta`, `max_theta`",
         ),
-        Key::required("decimals", Values::Decimals, "the number of printed decimals"),
+        Key::required("decimals", || integer(&(0..=12)), "the number of printed decimals"),
     ],
     relations: Vec::new,
     needs: &[],

@@ -10,8 +10,9 @@
 //! That two slopes are equal can only be shown within limits, of which both are tested
 //! (Schuirmann's two one-sided tests).
 
-use crate::keys::{Key, LEAST, MOST, ROUND, SLOPE, Values, has_a_limit, not_both};
+use crate::keys::{Key, LEAST, MOST, ROUND, SLOPE, has_a_limit, not_both, round, series};
 use confidence::math::ln;
+use experiment::schema::names;
 use itertools::Itertools as _;
 use serde_json::json;
 use std::sync::Arc;
@@ -45,14 +46,14 @@ pub(super) static KIND: Kind = Kind {
     name: "within",
     says: "the regret (with `slope`, its slope) of each of `series` divided by that of the one at its place in `by`, by the bound's, by the number printed, or by the expected clicks of a best list up to `t`, is at least `least` and at most `most`",
     keys: &[
-        Key::required("series", Values::Series(1), "series"),
+        Key::required("series", || series(1), "series"),
         Key::optional(
             "by",
-            Values::SeriesOr(&WORDS),
+            || json!({ "oneOf": [series(1), names(&WORDS)] }),
             "as many series, or `\"bound\"`, `\"printed\"` or `\"optimum\"`; every two of `series` by default",
         ),
         ROUND,
-        Key::optional("by-t", Values::Round, "the checkpoint of `by`, `t` by default"),
+        Key::optional("by-t", round, "the checkpoint of `by`, `t` by default"),
         SLOPE,
         LEAST,
         MOST,
@@ -60,7 +61,7 @@ pub(super) static KIND: Kind = Kind {
     relations: || {
         let every_two = json!({
             "if": { "not": { "required": ["by"] } },
-            "then": { "properties": { "series": Values::Series(2).schema() } },
+            "then": { "properties": { "series": series(2) } },
         });
         let unused = UNUSED.iter().filter(|(_, keys)| !keys.is_empty()).map(|(by, keys)| {
             let is_it = match *by {

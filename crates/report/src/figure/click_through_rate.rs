@@ -3,10 +3,11 @@
 use super::curves::{FROM, OverRounds, SCALE, VARIANT, Value, highest, lowest};
 use super::{Band, Kind, Rounds};
 use crate::axis::Axis;
-use crate::keys::{Key, Values};
+use crate::keys::Key;
 use crate::reading::Requirement;
 use crate::svg::Curve;
 use experiment::result::{Curves, Optimum, ResultFile};
+use experiment::schema::names;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
@@ -15,7 +16,7 @@ pub(super) static KIND: Kind = Kind {
     keys: &[
         Key::optional(
             "band",
-            Values::Names(|| BANDS.map(|(name, _)| name).to_vec()),
+            || names(&BANDS.map(|(name, _)| name)),
             "`\"confidence\"` by default, or `\"none\"`",
         ),
         SCALE,

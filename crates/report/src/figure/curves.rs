@@ -2,7 +2,7 @@
 
 use super::{Plot, PolicyStyles, Shown, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
-use crate::keys::{Key, Values};
+use crate::keys::{Key, label, round, scale};
 use crate::reading::KindReader;
 use crate::series::{Simulated, reader_name};
 use crate::student::{self, CONFIDENCE};
@@ -47,11 +47,11 @@ impl Default for Rounds {
 
 /// The keys that all figures over rounds share, besides `band`.
 pub(super) const SCALE: Key =
-    Key::optional("scale", Values::Scale, "of the rounds, `\"log\"` by default, or `\"linear\"`");
+    Key::optional("scale", scale, "of the rounds, `\"log\"` by default, or `\"linear\"`");
 pub(super) const FROM: Key =
-    Key::optional("from", Values::Round, "the first round shown, at most the horizon (also of `quick`)");
+    Key::optional("from", round, "the first round shown, at most the horizon (also of `quick`)");
 pub(super) const VARIANT: Key =
-    Key::optional("variant", Values::Text, "the only variant shown; all together by default");
+    Key::optional("variant", label, "the only variant shown; all together by default");
 
 impl Rounds {
     /// Reads the shared keys, and `band`, one of these.

@@ -4,12 +4,13 @@
 use super::end_values::{compared, finite, in_words};
 use super::{Band, Kind, Plot, PolicyStyles, Shown, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::keys::{Key, QUANTITY, Values};
+use crate::keys::{Key, QUANTITY, scale};
 use crate::reading::{KindReader, Requirement, read_quantity};
 use crate::series::{Simulated, labels};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve};
 use experiment::result::{EndValue, Quantity, ResultFile};
+use experiment::schema::names;
 use experiment::toml_reader::Error;
 use experiment::{Task, number};
 use std::slice::from_ref;
@@ -19,10 +20,10 @@ pub(super) static KIND: Kind = Kind {
     name: "final",
     says: "regret at the end, or a quantity of whole runs, from variant to variant, a line a policy, with 95 % confidence intervals; needs variants, or runs that end with an answer: then from policy to policy",
     keys: &[
-        Key::optional("scale", Values::Scale, "of the values, `\"linear\"` by default, or `\"log\"`"),
+        Key::optional("scale", scale, "of the values, `\"linear\"` by default, or `\"log\"`"),
         Key::optional(
             "band",
-            Values::Names(|| BANDS.map(|(name, _)| name).to_vec()),
+            || names(&BANDS.map(|(name, _)| name)),
             "`\"confidence\"` by default, `\"range\"` of the runs (regrets only), or `\"none\"`",
         ),
         QUANTITY,

@@ -3,7 +3,7 @@
 
 use super::{Kind, Plot, PolicyStyles, Shown, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::keys::{Key, Values};
+use crate::keys::{Key, label, power};
 use crate::least_squares::LeastSquares;
 use crate::reading::{KindReader, Requirement};
 use crate::series::Simulated;
@@ -18,9 +18,9 @@ pub(super) static KIND: Kind = Kind {
     name: "fit",
     says: "the same of one policy against the variants' `size`, with a curve by least squares, its 95 % confidence band, coefficients and R²; needs at least three variants with a `size`",
     keys: &[
-        Key::required("policy", Values::Label, "a label that all variants have"),
-        Key::optional("power", Values::Power, "of the curve `c1 size^power + c2`, 1 by default"),
-        Key::optional("x-label", Values::Text, "label of the size axis"),
+        Key::required("policy", label, "a label that all variants have"),
+        Key::optional("power", power, "of the curve `c1 size^power + c2`, 1 by default"),
+        Key::optional("x-label", label, "label of the size axis"),
     ],
     relations: Vec::new,
     needs: &[Requirement::Variants, Requirement::Sizes],

@@ -7,7 +7,7 @@
 
 use super::{Kind, Plot, PolicyStyles, Shown, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::keys::{Key, Values};
+use crate::keys::{Key, label};
 use crate::reading::Requirement;
 use crate::sample::ratio_of_means;
 use crate::series::{Simulated, labels};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(super) static KIND: Kind = Kind {
     name: "heat-map",
     says: "the same as a share of one policy's: a row a policy, a column a variant; needs variants",
-    keys: &[Key::required("relative-to", Values::Label, "the policy")],
+    keys: &[Key::required("relative-to", label, "the policy")],
     relations: Vec::new,
     needs: &[Requirement::Variants],
     read: |reading| Ok(Arc::new(HeatMap { relative_to: reading.some_label("relative-to")?.1 })),

@@ -3,10 +3,11 @@
 
 use super::{Kind, Plot, PolicyStyles, Shown};
 use crate::axis::{Axis, Scale};
-use crate::keys::{Key, Values};
+use crate::keys::Key;
 use crate::reading::KindReader;
 use crate::svg::{self, Chart, Curve, CurveStyle};
 use experiment::models::{InstanceTable, for_readers, lists};
+use experiment::schema::names;
 use experiment::toml_reader::{Error, choice};
 use itertools::Itertools as _;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ pub(super) static KIND: Kind = Kind {
     says: "one parameter of the users, its numbers from the largest to the smallest; a line an instance",
     keys: &[Key::required(
         "parameter",
-        Values::Names(|| lists().collect()),
+        || names(&lists().collect::<Vec<_>>()),
         "the name of a list parameter in specs, such as `theta` or `kappa`",
     )],
     relations: Vec::new,

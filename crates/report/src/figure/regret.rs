@@ -3,10 +3,11 @@
 use super::curves::{FROM, OverRounds, SCALE, VARIANT, Value, highest};
 use super::{Band, Kind, Rounds};
 use crate::axis::{Axis, Scale};
-use crate::keys::{Key, Values};
+use crate::keys::{Key, scale};
 use crate::reading::Requirement;
 use crate::svg::Curve;
 use experiment::result::{Bound, Curves, ResultFile};
+use experiment::schema::names;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
@@ -15,13 +16,13 @@ pub(super) static KIND: Kind = Kind {
     keys: &[
         Key::optional(
             "band",
-            Values::Names(|| BANDS.map(|(name, _)| name).to_vec()),
+            || names(&BANDS.map(|(name, _)| name)),
             "`\"confidence\"` by default, `\"deciles\"` of the runs, their `\"range\"`, or `\"none\"`",
         ),
         SCALE,
         Key::optional(
             "y-scale",
-            Values::Scale,
+            scale,
             "by default `\"log\"` if more than half of the policies with regret end below a tenth of the largest, otherwise `\"linear\"`",
         ),
         FROM,
