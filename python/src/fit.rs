@@ -20,17 +20,19 @@ pub(crate) use online::{ab_test, interleaving_test, judgments, test_plan};
 pub(crate) use policy::{CountedItem, FromFit};
 
 use self::contexts::{Asked, Common, fit_log};
-use self::source::{Source, ubi};
+use self::source::Source;
 use crate::interrupt::interruptible;
 use crate::message::{did_you_mean, value_error};
 use crate::name::query_text;
-use click_logs::fit::{Model, Options, Scope};
+use crate::options::Keywords;
+use click_logs::fit::Model;
+use click_logs::settings::{FitSettings, HoldOut};
 use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, StudyError, study, with_users};
-use click_logs::{Error, ErrorKind, Fault, Filter, Format, Log, Reader};
+use click_logs::{Error, ErrorKind, Fault, Filter, Format, Log, ReadSettings, Reader, Ubi};
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::error::Error as _;
-use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -72,6 +74,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// is "cascade", "dcm" or "pbm". The other arguments that it takes are format, columns,
 /// first_position, max_skipped, held_out (a number) and seed.
 ///
+/// All other options are those of the command, with underscores: first_position, clip_clicks,
+/// max_clicks, min_impressions, min_total_impressions, min_items, top_queries, positions, scope,
+/// prior.
+///
 /// Raises ValueError for what is not a log, with the row and the column, TypeError for columns of
 /// other types, and OSError for files.
 ///
@@ -84,114 +90,41 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///     >>> fit(log, model="pbm", features=["age"]).user_features
 ///     ('age',)
 #[pyfunction]
-#[pyo3(
-    text_signature = "(log, *, format=None, columns=None, model='all', first_position=1, clip_clicks=False, max_clicks=None, min_impressions=0, \
-min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope='query', prior=None, max_skipped=None, held_out=10, seed=1, \
-intervals=True, threads=None, application=None, impression=None, click=None, position_base=None, exact_queries=False, segment=None, features=None, items=None, \
-query=None, ablate=False)",
-    signature = (log, *, format=None, columns=None, model=Models::One("all".into()), first_position=1, clip_clicks=false, max_clicks=None, min_impressions=0,
-    min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope="query", prior=None, max_skipped=None, held_out=Held::OneIn(10),
-    seed=1, intervals=true, threads=None, application=None, impression=None, click=None, position_base=None, exact_queries=false, segment=None, features=None, items=None,
-    query=None, ablate=false)
-)]
+#[pyo3(text_signature = "(log, *, format=None, columns=None, model='all', segment=None, features=None, items=None, query=None, ablate=False, **options)",
+    signature = (log, *, format=None, columns=None, model=Models::One("all".into()), segment=None, features=None, items=None,
+    query=None, ablate=false, **options))]
 pub(crate) fn fit(
-    py: Python<'_>,
     log: &Bound<'_, PyAny>,
     format: Option<&str>,
     columns: Option<&Bound<'_, PyAny>>,
     model: Models,
-    first_position: i64,
-    clip_clicks: bool,
-    max_clicks: Option<i64>,
-    min_impressions: i64,
-    min_total_impressions: i64,
-    min_items: i64,
-    top_queries: Option<i64>,
-    positions: Option<i64>,
-    scope: &str,
-    prior: Option<f64>,
-    max_skipped: Option<f64>,
-    held_out: Held,
-    seed: i64,
-    intervals: bool,
-    threads: Option<i64>,
-    application: Option<String>,
-    impression: Option<String>,
-    click: Option<String>,
-    position_base: Option<i64>,
-    exact_queries: bool,
     segment: Option<String>,
     features: Option<Vec<String>>,
     items: Option<&Bound<'_, PyAny>>,
     query: Option<&Bound<'_, PyAny>>,
     ablate: bool,
+    options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Fit> {
+    let (py, mut keywords) = (log.py(), Keywords::new(options)?);
     let query = query.map(|query| query_text(query, None)).transpose()?;
     let asked = Asked { segment, features, items, query, ablate };
+    let excess =
+        keywords.other_than(&["first_position", "max_skipped", "held_out", "seed"]).map(str::to_owned);
+    let (reading, settings): (ReadSettings, FitSettings) = (keywords.take()?, keywords.take()?);
+    let ubi: Ubi = keywords.take()?;
+    keywords.end("fit")?;
     if asked.is_asked()? {
-        let excess = [
-            ("clip_clicks", clip_clicks),
-            ("max_clicks", max_clicks.is_some()),
-            ("min_impressions", min_impressions != 0),
-            ("min_total_impressions", min_total_impressions != 0),
-            ("min_items", min_items != 1),
-            ("top_queries", top_queries.is_some()),
-            ("positions", positions.is_some()),
-            ("scope", scope != "query"),
-            ("prior", prior.is_some()),
-            ("intervals", !intervals),
-            ("threads", threads.is_some()),
-            ("application", application.is_some()),
-            ("impression", impression.is_some()),
-            ("click", click.is_some()),
-            ("position_base", position_base.is_some()),
-            ("exact_queries", exact_queries),
-        ];
-        if let Some((name, _)) = excess.into_iter().find(|(_, given)| *given) {
+        if let Some(name) = excess {
             return Err(value_error(format!("{name}: not with segment, features or items")));
         }
-        let seed = whole("seed", seed, 0..=i64::MAX)?;
-        let common = Common { log, format, columns, model, first_position, max_skipped, held_out, seed };
-        return fit_log(common, asked).map(Fit::Contexts);
+        return fit_log(Common { log, format, columns, model, reading, settings }, asked).map(Fit::Contexts);
     }
-    let filter = Filter {
-        min_impressions: whole("min_impressions", min_impressions, 0..=i64::MAX)?,
-        min_total_impressions: whole("min_total_impressions", min_total_impressions, 0..=i64::MAX)?,
-        min_items: whole("min_items", min_items, 1..=i64::MAX)?,
-        n_positions: positions.map(|number| whole("positions", number, 1..=64)).transpose()?,
-        top_queries: top_queries.map(|number| whole("top_queries", number, 1..=i64::MAX)).transpose()?,
-    };
-    let scope = match scope {
-        "query" => Scope::Query,
-        "site" => Scope::Site,
-        other => return Err(value_error(format!("scope is {other:?}: expected \"query\" or \"site\""))),
-    };
-    if let Some(prior) = prior.filter(|prior| !(0.0..=1e9).contains(prior)) {
-        return Err(value_error(format!("prior is {prior}: expected a number from 0 to 1e9")));
-    }
-    let options = Options { prior_strength: prior, scope, ..Options::default() };
+    let (options, HoldOut(held_out)) = (settings.options(), settings.held_out);
     let named = models(model)?;
-    let held_out = match held_out {
-        Held::OneIn(0) => None,
-        Held::OneIn(one_in) => Some(HeldOut::OneIn(whole("held_out", one_in, 2..=i64::MAX)?)),
-        Held::Half(name) if name == HeldOut::LAST => Some(HeldOut::Last),
-        Held::Half(name) => {
-            return Err(value_error(format!("held_out is {name:?}: expected a whole number or \"last\"")));
-        }
-    };
-    let seed = whole("seed", seed, 0..=i64::MAX)?;
-    let ubi = ubi(application, impression, click, position_base, exact_queries)?;
     let (source, format) = Source::new(log, format, columns, ubi, None, &[])?;
     let is_counts = source.is_counts;
-    let mut reader = reader_of(&format, first_position, clip_clicks, max_skipped, threads)?;
-    if let Some(most) = max_clicks {
-        let most = whole("max_clicks", most, 1..=u32::MAX.into())?;
-        reader = reader.max_clicks(most).map_err(|error| value_error(format!("max_clicks: {error}")))?;
-    }
-    if let Some(n_positions) = filter.n_positions {
-        reader = reader.positions(n_positions);
-    }
-    let no_sessions = no_sessions(&format, is_counts, positions.is_some());
+    let mut reader = settings.reader(&reading, format.clone()).map_err(value_error)?;
+    let no_sessions = no_sessions(&format, is_counts, settings.positions.is_some());
     if no_sessions.is_none() {
         reader = reader.keep_sessions();
     }
@@ -207,9 +140,16 @@ pub(crate) fn fit(
             "model {name:?} needs whole sessions with their lists in order, and {why}; or fit \"pbm\""
         ))
     })?;
-    let transfer = held_out.is_some();
-    let settings =
-        Settings { models: chosen.models, filter, options, held_out, seed, is_counts, transfer, intervals };
+    let settings = Settings {
+        models: chosen.models,
+        filter: settings.filter(),
+        options,
+        held_out,
+        seed: settings.seed,
+        is_counts,
+        transfer: held_out.is_some(),
+        intervals: settings.intervals,
+    };
     let study = interruptible(py, |stop| run(&settings, &source, &reader, stop))?;
     let study = study.map_err(|error| of_study(&error, &source, &settings.filter))?;
     Ok(Fit::Counts(Fitted { study, options, left_out: chosen.left_out, json: None }))
@@ -221,35 +161,6 @@ pub(crate) fn fit(
 pub(crate) enum Fit {
     Counts(Fitted),
     Contexts(ContextFit),
-}
-
-/// A reader of a log in this format.
-fn reader_of(
-    format: &Format,
-    first_position: i64,
-    clip_clicks: bool,
-    max_skipped: Option<f64>,
-    threads: Option<i64>,
-) -> PyResult<Reader> {
-    let first_position: u8 = whole("first_position", first_position, 0..=1)?;
-    let mut reader = Reader::new(format.clone());
-    if let Some(threads) = threads {
-        let threads = whole("threads", threads, 1..=1024)?;
-        reader = reader.threads(NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN));
-    }
-    if let Some(share) = max_skipped {
-        reader = reader.lenient(share).map_err(|error| value_error(format!("max_skipped: {error}")))?;
-    }
-    if clip_clicks {
-        reader = reader.clip_clicks();
-    }
-    if first_position == 0 {
-        if !format.row().names_columns() {
-            return Err(value_error(format!("first_position: format {:?} defines it", format.name())));
-        }
-        reader = reader.positions_from_zero();
-    }
-    Ok(reader)
 }
 
 /// Reads a whole log.
@@ -273,15 +184,6 @@ fn run(
     };
     let before = |_: Step| if stop.load(Ordering::Relaxed) { Err(None) } else { Ok(()) };
     study(settings, |held_out| read(held_out).map_err(Some), before)
-}
-
-/// One in a number of sessions, or a name.
-#[derive(Debug, FromPyObject)]
-pub(crate) enum Held {
-    #[pyo3(annotation = "int")]
-    OneIn(i64),
-    #[pyo3(annotation = "str")]
-    Half(String),
 }
 
 /// The name of a model, or several.

@@ -22,6 +22,7 @@ mod message;
 mod models;
 mod name;
 mod names;
+mod options;
 mod play;
 mod policy;
 mod prior;
@@ -113,6 +114,8 @@ mod _native {
     }
     #[pymodule_export]
     use crate::live::LivePolicy;
+    #[pymodule_export]
+    use crate::options::_options;
     #[pymodule_export]
     use crate::policy::Policy;
     #[pymodule_export]

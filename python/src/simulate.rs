@@ -9,6 +9,7 @@ mod watch;
 
 pub(crate) use self::contender::InPython;
 pub(crate) use self::result::Simulation;
+pub(crate) use self::spec::to_toml;
 pub(crate) use self::watch::{Watch, watched};
 
 use self::contender::{Fault, with_contender};

@@ -230,7 +230,7 @@ def test_rows_at_fault_are_skipped_and_counted():
     given = {"columns": COLUMNS, "model": "cascade", **SEEN}
     fitted = fit(changed("visits", 4, np.inf), max_skipped=0.01, **given)
     assert sum(fitted.skipped.values()) == 2 and fitted.lists == 1500
-    with pytest.raises(ValueError, match="max_skipped: 2"):
+    with pytest.raises(ValueError, match="max_skipped: 2.0 found: expected a number from 0 to 1"):
         fit(LOG, max_skipped=2.0, **given)
     assert isinstance(fit(LOG, columns=COLUMNS, model="cascade"), Fitted)
 

@@ -359,18 +359,19 @@ def test_sessions_with_too_many_clicks():
         ({"columns": None}, "`item` is missing; the table has q, i, p, c, s"),
         ({"format": "delimited"}, "of files: leave it out"),
         ({"format": "counts"}, "leave them out"),
-        ({"first_position": 2}, "first_position is 2: expected a whole number from 0 to 1"),
-        ({"min_impressions": -1}, "min_impressions is -1"),
-        ({"min_items": 0}, "min_items is 0"),
-        ({"positions": 65}, "positions is 65"),
-        ({"max_clicks": 0}, "max_clicks is 0"),
+        ({"first_position": 2}, "first_position: 2 is too large: expected an integer from 0 to 1"),
+        ({"min_impressions": -1}, "min_impressions: -1 is negative: expected an integer of at least 0"),
+        ({"min_items": 0}, "min_items: 0 is too small"),
+        ({"positions": 65}, "positions: 65 is too large"),
+        ({"max_clicks": 0}, "max_clicks: 0 is too small"),
         ({"max_clicks": 5}, "max_clicks: sessions of more than 5 clicks cannot be left out: the log has no sessions"),
-        ({"scope": "all"}, "scope is \"all\""),
-        ({"prior": float("nan")}, "prior is NaN"),
-        ({"max_skipped": 1.5}, "max_skipped: 1.5"),
-        ({"held_out": 1}, "held_out is 1"),
-        ({"seed": -1}, "seed is -1"),
-        ({"threads": 0}, "threads is 0"),
+        ({"scope": "all"}, "unknown scope \"all\""),
+        ({"prior": float("nan")}, "prior: nan is not allowed: expected a finite number"),
+        ({"max_skipped": 1.5}, "max_skipped: 1.5 found: expected a number from 0 to 1"),
+        ({"max_skipped": "x", "threads": "y"}, "max_skipped: .*\nthreads: \"y\" found"),
+        ({"held_out": 1}, "held_out: expected 0, an integer of at least 2 or `last`"),
+        ({"seed": -1}, "seed: -1 is negative"),
+        ({"threads": 0}, "threads: 0 is too small"),
         ({"min_impressions": 10**6}, "none of 3 queries has 1 items with 1000000 impressions"),
     ],
 )
@@ -469,7 +470,7 @@ def test_nothing_held_out_and_no_intervals():
     # Without a choice, the users are those of the first model.
     assert fast.report["users"] == "pbm"
     for wrong in (1, -1, "first"):
-        with pytest.raises(ValueError, match="held_out is"):
+        with pytest.raises(ValueError, match="held_out: "):
             fit(LOG, columns=SESSIONS, held_out=wrong)
 
 
@@ -571,7 +572,7 @@ def test_options_of_user_behavior_insights(tmp_path):
     assert fitted.score(paths, **options)["impressions"][0] == 80
     ranking = {"query": ["shoes"] * 2, "position": [1, 2], "item": ["b", "a"]}
     assert evaluate(paths, ranking, model="none", **options).sentence
-    with pytest.raises(ValueError, match="position_base is 2"):
+    with pytest.raises(ValueError, match="position_base: 2 is too large"):
         fit(paths, format="ubi", position_base=2)
     with pytest.raises(ValueError, match='only for format "ubi"'):
         fit(LOG, columns=COLUMNS, application="shop")

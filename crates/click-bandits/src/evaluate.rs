@@ -4,16 +4,16 @@ mod page;
 
 use crate::fit::inputs::Inputs;
 use crate::fit::source::Source;
-use crate::fit::{self, SettingSource, UbiArguments, format_parser};
+use crate::fit::{self, SettingSource, format_parser, note_ubi};
 use crate::program::program;
 use crate::terminal::{self, json, say, table};
-use crate::usage::{Usage, integer, number, threads};
+use crate::usage::{Usage, number};
 use anyhow::{Result, anyhow};
 use clap::Args;
-use click_logs::Ids;
 use click_logs::fit::Model;
 use click_logs::formats::FormatRow;
 use click_logs::study::with_users;
+use click_logs::{Ids, ReadSettings, Ubi};
 use evaluation::{Evaluation, Question, Ranking};
 use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
@@ -56,20 +56,13 @@ pub(crate) struct Arguments {
     /// Directory for the answer and the page
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Number of the first position, 0 or 1, in logs with --columns
-    #[arg(long, value_name = "P", default_value_t = 1, value_parser = integer::<u8>(0..=1))]
-    first_position: u8,
-    #[command(flatten)]
-    ubi: UbiArguments,
     /// Skip invalid lines and count them by reason, instead of stopping at the first
     #[arg(long)]
     lenient: bool,
-    /// Maximal share of lines, of impressions and of clicks that may be skipped [default: 0.01]
-    #[arg(long, value_name = "SHARE", requires = "lenient", value_parser = number)]
-    max_skipped: Option<f64>,
-    /// Number of threads that read the log; fits use one per core [default: one per core]
-    #[arg(long, value_name = "N", value_parser = threads)]
-    threads: Option<u16>,
+    #[command(flatten)]
+    reading: ReadSettings,
+    #[command(flatten)]
+    ubi: Ubi,
     /// Print no progress and no overview
     #[arg(long)]
     quiet: bool,
@@ -98,11 +91,9 @@ impl Arguments {
             // The position-based model needs no sessions.
             model: if models.is_empty() { vec![Some(Model::Pbm)] } else { models.to_vec() },
             answer: u16::from(!models.is_empty()),
-            first_position: self.first_position,
+            reading: self.reading.clone(),
             ubi: self.ubi.clone(),
             lenient: self.lenient,
-            max_skipped: self.max_skipped,
-            threads: self.threads,
             quiet: self.quiet,
             settings_from: SettingSource::Evaluation,
             ..fit::Arguments::of_experiment()
@@ -136,13 +127,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "ranking": Inputs::open(of_ranking, true, &tell)?.settings(),
         "format": arguments.format.name,
         "columns": arguments.columns,
-        "first_position": arguments.first_position,
+        "first_position": arguments.reading.first_position,
         "values": arguments.values,
         "models": arguments.model,
     });
-    arguments.ubi.note(&mut settings);
-    if arguments.lenient {
-        settings["max_skipped"] = reading.share_to_skip().into();
+    note_ubi(&arguments.ubi, &mut settings);
+    if let Some(share) = reading.max_skipped() {
+        settings["max_skipped"] = share.into();
     }
     let canonical = Canonical::of_json(settings.to_string());
     let name = settings["name"].as_str().unwrap_or_default();

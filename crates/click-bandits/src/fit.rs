@@ -15,7 +15,7 @@ pub(crate) mod source;
 mod tables;
 mod transfer;
 
-pub(crate) use self::arguments::{Arguments, SettingSource, UbiArguments, format_parser};
+pub(crate) use self::arguments::{Arguments, ONLY_UBI, SettingSource, format_parser, note_ubi};
 pub(crate) use self::measured::queries_of_log;
 
 use self::inputs::Inputs;
@@ -115,7 +115,7 @@ fn fit_and_write<'a>(
     // For an experiment, `may_write` first checks the report's directory with the parameters.
     let claimed = (arguments.settings_from == SettingSource::CommandLine).then(claim).transpose()?;
 
-    let options = arguments.options();
+    let options = arguments.settings.options();
     let study = source.study(&inputs, options, tell)?;
     let checks = Checks::new(&study, &options).context("checking the log")?;
     let fitted_users = FittedUsers::new(&study);
@@ -134,7 +134,8 @@ fn fit_and_write<'a>(
         (COMPARISON_JSON, json(&compared)?.into_bytes()),
         (COMPARISON_CSV, tables::comparison(comparison.as_ref())?),
     ];
-    let spec = fitted_users.map(|users| users.spec(log, &arguments.named(), arguments.seed)).transpose()?;
+    let spec =
+        fitted_users.map(|users| users.spec(log, &arguments.named(), arguments.settings.seed)).transpose()?;
     files.extend(spec.map(|spec| (SPEC, spec.into_bytes())));
     if let Some(pbm) = fits.iter().find(|fit| fit.model() == Model::Pbm) {
         files.push((EXAMINATION, figures::examination(pbm, log).into_bytes()));
@@ -145,8 +146,8 @@ fn fit_and_write<'a>(
         let progress = RunCounter::new("decision", arguments.quiet);
         let settings = Settings {
             n_queries: arguments.answer.into(),
-            seed: arguments.seed,
-            threads: arguments.threads.map(usize::from),
+            seed: arguments.settings.seed,
+            threads: arguments.reading.threads.map(usize::from),
             observer: &progress,
             stop: None,
         };

@@ -3,16 +3,16 @@
 mod page;
 mod plan;
 
-use crate::fit::UbiArguments;
 use crate::fit::inputs::Inputs;
 use crate::fit::source::{as_option, reading};
+use crate::fit::{ONLY_UBI, note_ubi};
 use crate::program::program;
 use crate::terminal::{self, json, put, say, table};
 use crate::usage::{Usage, integer, number};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use click_logs::formats::is_parquet;
-use click_logs::{ErrorKind, RowColumn, TakeRows, read_rows, read_ubi_clicks};
+use click_logs::{ErrorKind, RowColumn, TakeRows, Ubi, read_rows, read_ubi_clicks};
 use evaluation::online::{Kind, MISS, OnlineError, Outcome, Settings, miss_of_level, online, row_columns};
 use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH", requires = "format", conflicts_with = "columns")]
     team: Option<String>,
     #[command(flatten)]
-    ubi: UbiArguments,
+    ubi: Ubi,
     /// The kind of test, by the meaning of a row
     #[arg(long, value_enum)]
     kind: KindName,
@@ -146,8 +146,8 @@ impl Arguments {
             (Kind::Ab, _) if self.team.is_some() => {
                 return usage("--format ubi: only for --kind interleaving; a table of sessions has arms");
             }
-            _ if self.team.is_none() && self.ubi != UbiArguments::default() => {
-                return usage(UbiArguments::OTHER_FORMAT);
+            _ if self.team.is_none() && self.ubi != Ubi::default() => {
+                return usage(ONLY_UBI);
             }
             _ if self.team.is_some() && self.depth.is_some() != self.ubi.position_base.is_some() => {
                 return usage(
@@ -201,7 +201,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             value!(arguments.lenient), value!(arguments.max_skipped), value!(settings.miss),
         ],
     });
-    arguments.ubi.note(&mut canonical);
+    note_ubi(&arguments.ubi, &mut canonical);
     let name = canonical["name"].as_str().unwrap_or_default().to_owned();
     let canonical = Canonical::of_json(canonical.to_string());
     let output = arguments
@@ -247,7 +247,7 @@ fn read(arguments: &Arguments, settings: &Settings, inputs: &Inputs) -> Result<O
         let read = |pass, rows: &mut dyn TakeRows| {
             let inputs = inputs.read(if pass == 0 { watch } else { &|_| {} })?;
             let read = match &arguments.team {
-                Some(team) => read_ubi_clicks(&arguments.ubi.ubi(), team, inputs, max_skipped, rows),
+                Some(team) => read_ubi_clicks(&arguments.ubi, team, inputs, max_skipped, rows),
                 None => read_rows(&columns, is_parquet, inputs, max_skipped, rows),
             };
             read.map_err(|error| with_advice(&columns, &error))

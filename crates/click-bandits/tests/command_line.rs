@@ -58,14 +58,20 @@ fn invalid_command_lines_on_logs_have_status_2() {
         ("fit file --format sessions --out r --columns query=q", "--columns: only for "),
         ("fit file --format delimited --out r", "--columns: missing"),
         ("fit file --format sessions --out r --first-position 0", "--first-position: only for "),
-        ("fit file --format sessions --out r --held-out -1", "expected an integer from 2 to "),
+        (
+            "fit file --format sessions --out r --held-out -1",
+            "expected 0, an integer of at least 2 or `last`",
+        ),
         ("fit --counts file --model pbm --out r --held-out last", "counts have no order"),
         ("fit --counts file --out r --max-clicks 5", "--max-clicks: it needs sessions, and counts have none"),
         ("fit file --format kdd2012 --out r --max-clicks 5", "--max-clicks: it needs sessions, and this log"),
-        ("fit file --format sessions --out r --lenient --max-skipped 2", "--max-skipped: "),
+        (
+            "fit file --format sessions --out r --lenient --max-skipped 2",
+            "'2' for '--max-skipped <SHARE>': expected a number",
+        ),
         (
             "fit file --format sessions --out r --lenient --max-skipped x",
-            "'x' for '--max-skipped <SHARE>': expected a number",
+            "'x' for '--max-skipped <SHARE>': expected a number from 0 to 1",
         ),
         (
             "evaluate file --format sessions --ranking file --out r --values 1,x",

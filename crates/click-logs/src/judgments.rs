@@ -69,8 +69,8 @@ impl JudgmentForm {
     ];
 }
 
-/// The range of ratings and intervals in a file, relative to the largest rating of their query: tools compare the
-/// items of a query, and those of a rare one are clicked less.
+/// The range of ratings and intervals in a file, relative to the largest rating of their query:
+/// tools compare the items of a query, and those of a rare one are clicked less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// As they are.

@@ -3,6 +3,7 @@
 pub mod fit;
 pub mod judgments;
 pub mod parameters;
+pub mod settings;
 pub mod study;
 
 pub use log_reader::*;

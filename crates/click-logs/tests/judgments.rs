@@ -47,7 +47,8 @@ fn ratings_are_clicks_over_those_at_the_rate_of_each_position() {
     }
 }
 
-/// An interval has the scale of its rating. Ratings of a query without clicks are those of the prior.
+/// An interval has the scale of its rating. Ratings of a query without clicks are those of the
+/// prior.
 #[test]
 fn intervals_are_scaled_and_queries_without_clicks_counted() {
     let row = |query: &str, rating, clicks| Judgment {

@@ -157,8 +157,8 @@ fn other_files_are_refused() {
     assert!(Ranking::open(folder.path()).unwrap_err().to_string().contains("is not a regular file"));
 }
 
-/// A ranking is streamed: memory is taken by its names, each once, and 20 bytes a row. A thread that
-/// reads takes none for the lists of queries that the log does not have.
+/// A ranking is streamed: memory is taken by its names, each once, and 20 bytes a row. A thread
+/// that reads takes none for the lists of queries that the log does not have.
 #[test]
 fn a_ranking_takes_less_memory_than_a_few_of_its_files() {
     let row = |n: usize| format!("query {:05},{},item {:04}\n", n / 10, n % 10 + 1, n * 7 % 5000);

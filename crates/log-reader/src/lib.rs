@@ -17,6 +17,7 @@ mod personal;
 mod read;
 mod read_report;
 mod session;
+mod settings;
 mod split;
 mod table;
 
@@ -36,3 +37,4 @@ pub use read::{
 };
 pub use read_report::{IdTypes, ReadReport, Skipped, UbiBase, UbiReport};
 pub use session::{ListSessions, Pattern, QuerySessions, Session, Sessions};
+pub use settings::ReadSettings;

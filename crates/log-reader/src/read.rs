@@ -150,7 +150,7 @@ impl Reader {
         if !self.format.has_sessions() {
             let message =
                 format!("sessions of more than {most} clicks cannot be left out: the log has no sessions");
-            return Err(Error::of(ErrorKind::Settings, "", message));
+            return Err(Error::of(ErrorKind::Settings, "max_clicks", message));
         }
         Ok(Self { max_clicks: Some(most), ..self })
     }

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 __all__ = [
     "_check_out",
+    "_options",
     "_program",
     "Batch",
     "Cascade",
@@ -228,6 +229,7 @@ def spec_files(
     policies: dict[str, Callable[..., Any]] | None = None,
 ) -> dict[str, bytes]: ...
 def _program() -> str: ...
+def _options() -> str: ...
 def _check_out(spec: _Spec, out: _Path, fresh: bool) -> None: ...
 @final
 class Simulation:
@@ -1007,6 +1009,7 @@ def evaluate(
     values: Sequence[float] | None = None,
     model: _FittedModel | Literal["all", "none"] | Sequence[_FittedModel | Literal["all"]] | None = "all",
     first_position: int = 1,
+    max_skipped: float | None = None,
     threads: int | None = None,
     application: str | None = None,
     impression: str | None = None,

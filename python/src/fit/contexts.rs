@@ -1,7 +1,7 @@
 //! `ContextFit`: what the log of users who differ tells, from `fit` with contexts.
 
 use super::source::{Pairs, Source, frame_of, is_path};
-use super::{Held, Models, of_log, of_log_of, reader_of, whole};
+use super::{Models, of_log, of_log_of};
 use crate::interrupt::interruptible;
 use crate::json;
 use crate::message::value_error;
@@ -9,8 +9,10 @@ use crate::name::typed;
 use crate::reduced::reduced;
 use answer::{ContextError, ContextSettings, fit_contexts};
 use click_logs::fit::Model;
+use click_logs::settings::{FitSettings, HoldOut};
+use click_logs::study::HeldOut;
 use click_logs::{
-    Error, Fault, ListNames, PersonalLists, RowColumn, TakeRows, Ubi, Value, read_rows_of_frame,
+    Error, Fault, ListNames, PersonalLists, ReadSettings, RowColumn, TakeRows, Ubi, Value, read_rows_of_frame,
 };
 use experiment::{FeatureTable, TemporaryFile, read_regular};
 use pyo3::prelude::*;
@@ -250,10 +252,8 @@ pub(super) struct Common<'a, 'py> {
     pub(super) format: Option<&'a str>,
     pub(super) columns: Option<&'a Bound<'py, PyAny>>,
     pub(super) model: Models,
-    pub(super) first_position: i64,
-    pub(super) max_skipped: Option<f64>,
-    pub(super) held_out: Held,
-    pub(super) seed: u64,
+    pub(super) reading: ReadSettings,
+    pub(super) settings: FitSettings,
 }
 
 /// Why a log cannot be fitted.
@@ -270,7 +270,7 @@ impl From<ContextError> for Failed {
 
 /// Fits a log whose lists have contexts.
 pub(super) fn fit_log(common: Common<'_, '_>, asked: Asked<'_, '_>) -> PyResult<ContextFit> {
-    let Common { log, format, columns, model, first_position, max_skipped, held_out, seed } = common;
+    let Common { log, format, columns, model, reading, settings: of_fit } = common;
     let named = match &model {
         Models::One(name) => Some(name),
         Models::Several(names) => names.first().filter(|_| names.len() == 1),
@@ -280,24 +280,24 @@ pub(super) fn fit_log(common: Common<'_, '_>, asked: Asked<'_, '_>) -> PyResult<
     let model = model.ok_or_else(|| {
         value_error("model: expected one of \"cascade\", \"dcm\" and \"pbm\" with segment, features or items")
     })?;
-    let held_out_one_in = match held_out {
-        Held::OneIn(one_in) => whole("held_out", one_in, 2..=i64::MAX)?,
-        Held::Half(name) => {
-            return Err(value_error(format!("held_out is {name:?}: expected a whole number with contexts")));
-        }
+    let HoldOut(Some(HeldOut::OneIn(held_out_one_in))) = of_fit.held_out else {
+        let found = of_fit.held_out;
+        return Err(value_error(format!(
+            "held_out is {found}: expected an integer of at least 2 with contexts"
+        )));
     };
     let (source, format) =
         Source::new(log, format, columns, Ubi::default(), Some(&asked.columns()?), &["user"])?;
     // Refuses what no reader takes.
-    reader_of(&format, first_position, false, max_skipped, None)?;
+    reading.reader(format.clone()).map_err(value_error)?;
     let mut lists = PersonalLists::new(&format, asked.query.as_deref()).map_err(value_error)?;
     if lists.columns().query.is_some() && asked.query.is_none() {
         return Err(value_error("query: missing: the log has queries, and contexts are fitted for one"));
     }
-    if first_position == 0 {
+    if reading.first_position == 0 {
         lists = lists.positions_from_zero();
     }
-    if let Some(share) = max_skipped {
+    if let Some(share) = reading.max_skipped {
         lists = lists.lenient(share);
     }
     let settings = ContextSettings {
@@ -306,7 +306,7 @@ pub(super) fn fit_log(common: Common<'_, '_>, asked: Asked<'_, '_>) -> PyResult<
         features: lists.columns().features.clone(),
         items: asked.items.map(items).transpose()?,
         held_out_one_in,
-        seed,
+        seed: of_fit.seed,
         ablate: asked.ablate,
     };
     let fitted = interruptible(log.py(), |stop| {

@@ -1,17 +1,18 @@
 //! `evaluate`: what another ranking would have earned on a log.
 
 use super::columns::text;
-use super::source::{Source, ubi};
-use super::{Models, models, of_log, reader_of};
+use super::source::Source;
+use super::{Models, models, of_log};
 use crate::interrupt::interruptible;
 use crate::message::{type_error, value_error};
+use crate::options::Keywords;
 use crate::table::{Column, Table};
 use ::evaluation::{Key, Question, Ranking, RankingError, Row};
 use click_logs::study::ModelsToFit;
-use click_logs::{Columns, Ids};
+use click_logs::{Columns, Ids, ReadSettings, Ubi};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,10 +21,11 @@ use std::sync::atomic::Ordering;
 /// Estimate what another ranking would have earned on a log: how much, how sure, on what
 /// assumption.
 ///
-/// log, format, columns, first_position, threads and the options of format "ubi" are as of fit.
-/// columns may also name "user", "propensity", "prefix-propensity" and "list-propensity", the
-/// probabilities with which the ranker of the log showed an item at its position, the items down to
-/// it, and the list. Without columns, those of a table in memory with these names are read.
+/// log, format, columns, first_position, max_skipped, threads and the options of format "ubi" are
+/// those of fit. columns may also name "user", "propensity", "prefix-propensity" and
+/// "list-propensity", the probabilities with which the ranker of the log showed an item at its
+/// position, the items down to it, and the list. Without columns, those of a table in memory with
+/// these names are read.
 ///
 /// ranking is the path of a file (CSV or a TREC run); a table with the columns query (or session),
 /// position and item, and list and probability if a query has several lists; or "learned", the best
@@ -40,35 +42,26 @@ use std::sync::atomic::Ordering;
 ///     >>> evaluate(log, ranking, model="pbm").sentence.split(" per ")[0]
 ///     'The new ranking would have earned 500 clicks fewer'
 #[pyfunction]
-#[pyo3(
-    text_signature = "(log, ranking, *, format=None, columns=None, values=None, model='all', first_position=1, threads=None, \
-application=None, impression=None, click=None, position_base=None, exact_queries=False)",
-    signature = (log, ranking, *, format=None, columns=None, values=None, model=Some(Models::One("all".into())), first_position=1, threads=None,
-    application=None, impression=None, click=None, position_base=None, exact_queries=false)
-)]
+#[pyo3(text_signature = "(log, ranking, *, format=None, columns=None, values=None, model='all', **options)",
+    signature = (log, ranking, *, format=None, columns=None, values=None, model=Some(Models::One("all".into())), **options))]
 pub(crate) fn evaluate(
-    py: Python<'_>,
     log: &Bound<'_, PyAny>,
     ranking: &Bound<'_, PyAny>,
     format: Option<&str>,
     columns: Option<&Bound<'_, PyAny>>,
     values: Option<Vec<f64>>,
     model: Option<Models>,
-    first_position: i64,
-    threads: Option<i64>,
-    application: Option<String>,
-    impression: Option<String>,
-    click: Option<String>,
-    position_base: Option<i64>,
-    exact_queries: bool,
+    options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Evaluation> {
+    let (py, mut keywords) = (log.py(), Keywords::new(options)?);
+    let (reading, ubi): (ReadSettings, Ubi) = (keywords.take()?, keywords.take()?);
+    keywords.end("evaluate")?;
     let named = model.filter(|model| !matches!(model, Models::One(name) if name == "none"));
     let named = named.map_or_else(|| Ok(Vec::new()), models)?;
     let ranking = new_ranking(ranking)?;
-    let ubi = ubi(application, impression, click, position_base, exact_queries)?;
     let (source, format) = Source::new(log, format, columns, ubi, None, &Columns::LOGGED_KEYS)?;
     let has_sessions = format.has_sessions() && !source.is_counts;
-    let mut reader = reader_of(&format, first_position, false, None, threads)?;
+    let mut reader = reading.reader(format.clone()).map_err(value_error)?;
     let named = ModelsToFit::new(named, has_sessions).map_err(|model| {
         value_error(format!("model {:?} needs whole lists: name a column for `session`", model.name()))
     })?;

@@ -1,12 +1,13 @@
 //! `Fitted`: the fits of a log, as tables and as users to simulate.
 
 use super::contexts::{content, in_directory};
-use super::source::{Source, ubi};
+use super::source::Source;
 use super::state::{of_bytes, to_bytes};
-use super::{no_sessions, read_whole, reader_of, whole};
+use super::{no_sessions, read_whole, whole};
 use crate::json;
 use crate::message::{did_you_mean, value_error};
 use crate::name::{query_text, typed};
+use crate::options::Keywords;
 use crate::reduced::reduced;
 use crate::simulate::{Watch, watched};
 use crate::table::{Column, Table};
@@ -14,7 +15,7 @@ use answer::{Decision, FittedUsers, Settings};
 use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Score, Transfer, Users, score};
 use click_logs::parameters::{self, ParameterRow, Parameters, for_each_parameter};
 use click_logs::study::{Checks, FilteredLog, Study};
-use click_logs::{Id, IdTypes, Part};
+use click_logs::{Id, IdTypes, Part, ReadSettings, Ubi};
 use experiment::TemporaryFile;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
@@ -258,26 +259,21 @@ impl Fitted {
     ///     >>> week = {"item": ["a", "c"], "position": [1, 2], "click": [1, 0]}
     ///     >>> fit(log, model="pbm", held_out=0).score(week)["impressions"].tolist()
     ///     [2, 1, 1]
-    #[pyo3(signature = (log, *, format=None, columns=None, first_position=1, clip_clicks=false, max_skipped=None, threads=None,
-        application=None, impression=None, click=None, position_base=None, exact_queries=false))]
+    #[pyo3(signature = (log, *, format=None, columns=None, clip_clicks=false, **options))]
     fn score(
         &self,
         log: &Bound<'_, PyAny>,
         format: Option<&str>,
         columns: Option<&Bound<'_, PyAny>>,
-        first_position: i64,
         clip_clicks: bool,
-        max_skipped: Option<f64>,
-        threads: Option<i64>,
-        application: Option<String>,
-        impression: Option<String>,
-        click: Option<String>,
-        position_base: Option<i64>,
-        exact_queries: bool,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Table> {
-        let ubi = ubi(application, impression, click, position_base, exact_queries)?;
+        let mut keywords = Keywords::new(options)?;
+        let (reading, ubi): (ReadSettings, Ubi) = (keywords.take()?, keywords.take()?);
+        keywords.end("score")?;
         let (py, (source, format)) = (log.py(), Source::new(log, format, columns, ubi, None, &[])?);
-        let reader = reader_of(&format, first_position, clip_clicks, max_skipped, threads)?;
+        let reader = reading.reader(format.clone()).map_err(value_error)?;
+        let reader = if clip_clicks { reader.clip_clicks() } else { reader };
         let none = no_sessions(&format, source.is_counts, false);
         let reader = if none.is_some() { reader } else { reader.keep_sessions() };
         let read = read_whole(py, &source, &reader)?;

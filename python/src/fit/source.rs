@@ -1,7 +1,6 @@
 //! The log that `fit` was given: files, or a table in memory with its columns by role.
 
 use super::columns::{ArrowColumn, copied};
-use super::whole;
 use crate::message::{did_you_mean, type_error, value_error};
 use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchReader as _};
@@ -24,18 +23,6 @@ const NAME: &str = "log";
 const COUNTS: &str = "counts";
 /// The format of User Behavior Insights.
 const UBI: &str = "ubi";
-
-/// The options of format "ubi".
-pub(super) fn ubi(
-    application: Option<String>,
-    impression: Option<String>,
-    click: Option<String>,
-    position_base: Option<i64>,
-    exact_queries: bool,
-) -> PyResult<Ubi> {
-    let position_base = position_base.map(|base| whole("position_base", base, 0..=1)).transpose()?;
-    Ok(Ubi { application, impression, click, position_base, exact_queries })
-}
 
 /// A log to read.
 #[derive(Debug)]

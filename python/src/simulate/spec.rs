@@ -101,7 +101,7 @@ fn table(dict: &Bound<'_, PyDict>, path: &str, depth: usize) -> PyResult<Table> 
     Ok(table)
 }
 
-fn to_toml(value: &Bound<'_, PyAny>, path: &str, depth: usize) -> PyResult<Value> {
+pub(crate) fn to_toml(value: &Bound<'_, PyAny>, path: &str, depth: usize) -> PyResult<Value> {
     if depth > DEEPEST {
         return Err(value_error(format!("{path}: nested more than {DEEPEST} times")));
     }

@@ -75,11 +75,11 @@ fn lists<'a>(arguments: &'a Arguments, format: &'a Format) -> Result<PersonalLis
     if lists.columns().query.is_some() && query.is_none() {
         bail!(Usage("--query: missing: a context is fitted for one query".to_owned()));
     }
-    if arguments.first_position == 0 {
+    if arguments.reading.first_position == 0 {
         lists = lists.positions_from_zero();
     }
-    if arguments.lenient {
-        lists = lists.lenient(arguments.share_to_skip());
+    if let Some(share) = arguments.max_skipped() {
+        lists = lists.lenient(share);
     }
     Ok(lists)
 }
@@ -91,7 +91,7 @@ fn settings(arguments: &Arguments) -> Result<ContextSettings> {
     if !ContextSettings::MODELS.contains(&model) {
         bail!(Usage(format!("--model {model}: expected cascade, dcm or pbm with --context")));
     }
-    let Some(HeldOut::OneIn(held_out_one_in)) = arguments.held_out else {
+    let Some(HeldOut::OneIn(held_out_one_in)) = arguments.settings.held_out.0 else {
         bail!(Usage("--held-out: expected a number from 2 with --context".to_owned()));
     };
     let read = |path: &PathBuf| -> Result<FeatureTable> {
@@ -105,7 +105,7 @@ fn settings(arguments: &Arguments) -> Result<ContextSettings> {
         features: columns.map_err(|error| anyhow!(Usage(as_option(&error))))?.features,
         items: arguments.context.items.as_ref().map(read).transpose()?,
         held_out_one_in,
-        seed: arguments.seed,
+        seed: arguments.settings.seed,
         ablate: arguments.context.ablate,
     })
 }
@@ -125,8 +125,8 @@ fn canonical(
         "model": settings.model.name(),
         "query": settings.query,
         "items": arguments.context.items.as_ref().map(hash).transpose()?,
-        "first_position": arguments.first_position,
-        "max_skipped": arguments.lenient.then(|| arguments.share_to_skip()),
+        "first_position": arguments.reading.first_position,
+        "max_skipped": arguments.max_skipped(),
         "held_out": settings.held_out_one_in,
         "seed": settings.seed,
         "ablate": settings.ablate,

@@ -30,5 +30,5 @@ pub(crate) fn queries_of_log(
     let queries = fits.iter().flat_map(|fit| fit.queries().iter().map(move |query| (fit, query)));
     let mut queries = queries.map(measured).collect::<Result<Vec<_>>>()?;
     queries.sort_by_key(|(found, ..)| (found.theta.len(), found.records));
-    Ok(Queries::fitted(&arguments.logs[0], parameters, queries, arguments.prior))
+    Ok(Queries::fitted(&arguments.logs[0], parameters, queries, arguments.settings.prior))
 }

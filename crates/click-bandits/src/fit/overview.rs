@@ -128,7 +128,7 @@ fn names(models: &[Model]) -> String {
 
 /// Why there is no comparison of models.
 pub(super) fn not_compared(arguments: &Arguments) -> &'static str {
-    match arguments.held_out {
+    match arguments.settings.held_out.0 {
         Some(_) => "Nothing was held out to compare models on: the log is too short.",
         None => "Models are not compared: nothing was to be held out (`--held-out 0`).",
     }
@@ -138,7 +138,8 @@ impl Overview<'_> {
     fn comparison(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let comparison = self.outcome.study.comparison.as_ref();
         let comparison = comparison.and_then(|comparison| Some((comparison, comparison.scores().first()?)));
-        let (Some((comparison, best)), Some(held_out)) = (comparison, self.arguments.held_out) else {
+        let (Some((comparison, best)), Some(held_out)) = (comparison, self.arguments.settings.held_out.0)
+        else {
             return writeln!(f, "{}\n", not_compared(self.arguments));
         };
         writeln!(
@@ -188,7 +189,7 @@ impl Overview<'_> {
         let mut warn = |text: String| writeln!(f, "Note: {text}");
         if !source.left_out().is_empty() {
             let all = names(source.left_out());
-            let remedy = if self.arguments.positions.is_some() {
+            let remedy = if self.arguments.settings.positions.is_some() {
                 "They need whole sessions, which --positions cuts short."
             } else {
                 "They need whole sessions, in their order."
@@ -223,7 +224,7 @@ impl Overview<'_> {
                 ))?;
             }
         }
-        let reports = identifiability(&log.counts, self.arguments.options().scope, FEW);
+        let reports = identifiability(&log.counts, self.arguments.settings.scope, FEW);
         let sum =
             |count: fn(&click_logs::fit::Identifiability) -> usize| reports.iter().map(count).sum::<usize>();
         let apart = sum(|report| usize::from(report.components.len() > 1));

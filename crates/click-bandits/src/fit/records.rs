@@ -66,8 +66,8 @@ impl ComparisonRecord {
         });
         Self {
             schema: 1,
-            held_out: arguments.held_out_setting(),
-            seed: arguments.seed,
+            held_out: serde_json::json!(arguments.settings.held_out),
+            seed: arguments.settings.seed,
             clusters: comparison.map(|comparison| ClustersRecord {
                 by: if comparison.is_by_session() { "session" } else { "cell" },
                 number: comparison.n_clusters(),

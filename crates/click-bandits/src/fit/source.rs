@@ -1,6 +1,6 @@
 //! Reads the log and fits, with progress and the command's messages.
 
-use super::arguments::{Arguments, SettingSource, UbiArguments};
+use super::arguments::{Arguments, ONLY_UBI, SettingSource};
 use super::inputs::Inputs;
 use crate::progress::Progress;
 use crate::usage::Usage;
@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow, bail};
 use click_logs::fit::{Model, Options};
 use click_logs::formats::{self, FormatRow, SessionsOf};
 use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, Study, StudyError, study};
-use click_logs::{ErrorKind, Fault, Format, Ids, Log, Place, ReadLists, Reader};
+use click_logs::{ErrorKind, Fault, Format, Ids, Log, Place, ReadLists, ReadSettings, Reader, Ubi};
 use evaluation::{Question, Tally};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,11 +37,11 @@ impl<'a> Source<'a> {
             )),
             Some(_) => None,
         };
-        if let (Some(_), Some(why)) = (arguments.max_clicks, &none_in_log) {
+        if let (Some(_), Some(why)) = (arguments.settings.max_clicks, &none_in_log) {
             bail!(Usage(format!("--max-clicks: it needs sessions, and {why}")));
         }
         let cut_short =
-            || arguments.positions.map(|_| "--positions cuts them short: leave it out".to_owned());
+            || arguments.settings.positions.map(|_| "--positions cuts them short: leave it out".to_owned());
         let no_sessions = none_in_log.or_else(cut_short);
         let named = arguments.model.iter().copied();
         let to_fit = ModelsToFit::new(named, no_sessions.is_none());
@@ -51,41 +51,20 @@ impl<'a> Source<'a> {
                 "--model {model}: it needs whole sessions with their lists in order, and {why}; or fit pbm"
             )))
         })?;
-        let by_order = arguments.held_out == Some(HeldOut::Last);
+        let by_order = arguments.settings.held_out.0 == Some(HeldOut::Last);
         if let (true, Some(why)) = (by_order, &no_sessions) {
             bail!(Usage(format!(
                 "--held-out last: it needs sessions, since counts have no order, and {why}"
             )));
         }
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads =
-            arguments.threads.and_then(|threads| NonZeroUsize::new(threads.into())).unwrap_or(cores);
+        let threads = arguments.reading.threads.and_then(|threads| NonZeroUsize::new(threads.into()));
+        let threads = threads.unwrap_or(cores);
         let is_parquet = matches!(format, Format::Parquet(_));
-        let mut reader = Reader::new(format).threads(threads);
-        if arguments.lenient {
-            reader = reader
-                .lenient(arguments.share_to_skip())
-                .map_err(|error| anyhow!(Usage(format!("--max-skipped: {error}"))))?;
-        }
-        if arguments.clip_clicks {
-            reader = reader.clip_clicks();
-        }
-        if let Some(most) = arguments.max_clicks {
-            reader =
-                reader.max_clicks(most).map_err(|error| anyhow!(Usage(format!("--max-clicks: {error}"))))?;
-        }
-        if arguments.first_position == 0 {
-            if arguments.format.is_some_and(|format| !format.names_columns()) {
-                bail!(Usage(format!(
-                    "--first-position: only for --format {} and for --counts; the other formats define the first position",
-                    with_named_columns()
-                )));
-            }
-            reader = reader.positions_from_zero();
-        }
-        if let Some(n_positions) = arguments.positions {
-            reader = reader.positions(n_positions.into());
-        }
+        let max_skipped = arguments.max_skipped();
+        let reading = ReadSettings { max_skipped, ..arguments.reading.clone() };
+        let reader = arguments.settings.reader(&reading, format);
+        let mut reader = reader.map_err(|error| anyhow!(Usage(as_option(&error))))?;
         // The answer needs the log's lists, whatever the models need.
         if no_sessions.is_none()
             && (by_order || arguments.answer > 0 || models.iter().any(|model| model.needs_sessions()))
@@ -147,13 +126,13 @@ impl<'a> Source<'a> {
     pub(crate) fn study(&self, inputs: &Inputs, options: Options, tell: &dyn Fn(&str)) -> Result<Study> {
         let settings = Settings {
             models: self.models.clone(),
-            filter: self.arguments.filter(),
+            filter: self.arguments.settings.filter(),
             options,
-            held_out: self.arguments.held_out,
-            seed: self.arguments.seed,
+            held_out: self.arguments.settings.held_out.0,
+            seed: self.arguments.settings.seed,
             is_counts: self.arguments.format.is_none(),
             transfer: self.arguments.answer > 0,
-            intervals: true,
+            intervals: self.arguments.settings.intervals,
         };
         let read = |held_out: Option<(u64, u64)>| {
             let reader = self.reader.clone();
@@ -188,7 +167,7 @@ impl<'a> Source<'a> {
             }
             SettingSource::Experiment => ", as the experiment requires (`[log]`)",
         };
-        let filter = self.arguments.filter();
+        let filter = self.arguments.settings.filter();
         let in_total = match filter.min_total_impressions {
             0 => String::new(),
             total => format!(" and {total} in total"),
@@ -203,7 +182,7 @@ impl<'a> Source<'a> {
 
     /// The library's message, which includes the system's, with an option that may help.
     fn with_remedy(&self, error: &click_logs::Error) -> anyhow::Error {
-        let Arguments { settings_from, format, positions, .. } = self.arguments;
+        let Arguments { settings_from, format, settings, .. } = self.arguments;
         let names_columns = format.is_none_or(FormatRow::names_columns);
         let is_fit = *settings_from == SettingSource::CommandLine;
         let remedy = match error.kind() {
@@ -224,7 +203,9 @@ impl<'a> Source<'a> {
                 "; if they count from 0, give --first-position 0"
             }
             // 64 positions, or those of a format that counts them.
-            ErrorKind::Line(Fault::PositionBeyondDepth { last: 63.. }) if is_fit && positions.is_none() => {
+            ErrorKind::Line(Fault::PositionBeyondDepth { last: 63.. })
+                if is_fit && settings.positions.is_none() =>
+            {
                 "; --positions N leaves out what is below position N"
             }
             ErrorKind::Line(Fault::ClicksAboveImpressions { .. }) if is_fit => {
@@ -271,10 +252,10 @@ pub(super) fn format(arguments: &Arguments) -> Result<Format> {
     };
     let is_ubi = matches!(format.format(columns), Ok(Format::Ubi(_)));
     if is_ubi {
-        return Ok(Format::Ubi(arguments.ubi.ubi()));
+        return Ok(Format::Ubi(arguments.ubi.clone()));
     }
-    if arguments.ubi != UbiArguments::default() {
-        bail!(Usage(UbiArguments::OTHER_FORMAT.to_owned()));
+    if arguments.ubi != Ubi::default() {
+        bail!(Usage(ONLY_UBI.to_owned()));
     }
     match columns {
         None if format.names_columns() => {

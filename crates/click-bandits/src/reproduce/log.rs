@@ -5,9 +5,10 @@ mod tests;
 
 use super::Arguments;
 use crate::embedded::Place;
-use crate::fit::{self, UbiArguments, queries_of_log};
+use crate::fit::{self, queries_of_log};
 use anyhow::{Context as _, bail};
-use click_logs::formats;
+use click_logs::settings::FitSettings;
+use click_logs::{ReadSettings, Ubi, formats};
 use documents::without_byte_order_mark;
 use experiment::Queries;
 use experiment::schema::{choice, described};
@@ -76,14 +77,18 @@ fn of_source(source: &Source) -> Result<Option<fit::Arguments>, Error> {
 fn read(table: &Table<'_>) -> Result<fit::Arguments, Error> {
     let keys: LogKeys = table.build()?;
     let LogKeys { positions, min_impressions, top_queries, prior, application, impression, click, .. } = keys;
+    let usual = FitSettings::default();
     Ok(fit::Arguments {
         format: formats().find(|row| row.name == keys.format),
-        min_impressions,
-        min_items: keys.min_items.unwrap_or(1),
-        top_queries,
-        positions: Some(positions),
-        prior,
-        ubi: UbiArguments { application, impression, click, ..UbiArguments::default() },
+        settings: FitSettings {
+            min_impressions,
+            min_items: keys.min_items.unwrap_or(usual.min_items),
+            top_queries,
+            positions: Some(positions),
+            prior,
+            ..usual
+        },
+        ubi: Ubi { application, impression, click, ..Ubi::default() },
         ..fit::Arguments::of_experiment()
     })
 }
@@ -121,7 +126,7 @@ pub(super) fn fitted_queries(
     let how = fit::Arguments {
         logs: vec![file.to_owned()],
         out: arguments.out.join(FITTED),
-        threads: arguments.threads,
+        reading: ReadSettings { threads: arguments.threads, ..how.reading },
         quiet: arguments.quiet,
         ..how
     };

@@ -46,7 +46,7 @@ fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
         (&["--counts", text(&parquet)], "counts.parquet: "),
         (
             &[log, "--format", "kdd2012", "--first-position", "0"],
-            "--first-position: only for --format delimited and parquet",
+            "--first-position: only for format delimited and parquet, and for counts",
         ),
         (
             &[text(&from_zero), "--format", "delimited", "--columns", COLUMNS],
@@ -66,11 +66,14 @@ fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
         (&[&[log, "--format", "kdd2012"], &nothing_passes[..]].concat(), "nothing to fit: none of 2 queries"),
         (
             &[log, "--format", "kdd2012", "--prior", "-1"],
-            "'--prior <STRENGTH>': expected a number from 0 to 1e9",
+            "'--prior <STRENGTH>': expected a number from 0 to 1,000,000,000",
         ),
         (&[log, "--format", "kdd2012", "--held-out", "1"], "--held-out"),
         (&[log, "--format", "kdd2012", "--max-skipped", "0.5"], "--lenient"),
-        (&[log, "--format", "kdd2012", "--lenient", "--max-skipped", "2"], "--max-skipped: 2 is no share"),
+        (
+            &[log, "--format", "kdd2012", "--lenient", "--max-skipped", "2"],
+            "'--max-skipped <SHARE>': expected a number from 0 to 1",
+        ),
     ] {
         let message = refused(arguments);
         assert!(message.contains(expected), "{arguments:?}: {message}");

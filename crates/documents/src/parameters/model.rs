@@ -192,7 +192,7 @@ impl fmt::Display for Model {
 
 /// Which queries share the parameters of positions, examination in the PBM and the UBM, leaving in
 /// the DCM; and continuation, in the DBN and the CCM.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// Every query has its own parameters, as in the PBM and RSF papers.

@@ -34,6 +34,10 @@ use crate::read::open_lists::Spot;
 use crate::read::source::Input;
 use crate::read::thread_report::ThreadReport;
 use crate::read_report::{ReadReport, UbiReport};
+#[cfg(feature = "clap")]
+use documents::toml_reader::option;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
@@ -45,18 +49,26 @@ const NO_WORDS: &str = "(empty)";
 const NO_ZERO: &str = "0, but no ordinal of the log is 0: it counts from 1";
 
 /// How logs of User Behavior Insights are read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(default)]
 pub struct Ubi {
-    /// Only what this application logged.
+    /// Format ubi: only what this application logged
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub application: Option<String>,
-    /// The action that shows an item; `impression` in any case if absent.
+    /// Format ubi: the action that shows an item [default: impression]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ACTION"))]
     pub impression: Option<String>,
-    /// The action that is a click on an item; `click` in any case if absent.
+    /// Format ubi: the action that is a click on an item, such as `item_click` [default: click]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ACTION"))]
     pub click: Option<String>,
-    /// The ordinal of the first position, 0 or 1, of lists without hit ids. If absent, an ordinal
-    /// of 0 tells that they count from 0.
+    /// Format ubi: ordinal of the first position, 0 or 1, of lists without hit ids, and for test
+    /// --depth
+    #[cfg_attr(feature = "clap", arg(long, value_name = "P", value_parser = option::<Self, u8>("position_base")))]
+    #[schemars(range(max = 1))]
     pub position_base: Option<u8>,
-    /// Keep `user_query` as it is, instead of trimmed and in lower case.
+    /// Format ubi: keep the words of queries as they are, not trimmed and in lower case
+    #[cfg_attr(feature = "clap", arg(long))]
     pub exact_queries: bool,
 }
 
