@@ -17,7 +17,7 @@ pub(crate) use contexts::ContextFit;
 pub(crate) use evaluation::{Evaluation, evaluate};
 pub(crate) use fitted::Fitted;
 pub(crate) use online::{ab_test, interleaving_test, judgments, test_plan};
-pub(crate) use policy::{CountedItem, FromFit};
+pub(crate) use policy::{CountedItem, FromFit, given_of};
 
 use self::contexts::{Asked, Common, fit_log};
 use self::source::Source;

@@ -2,19 +2,18 @@
 
 use crate::catalogue::{spec_of, to_parameters};
 use crate::context::UserNames;
-use crate::fit::{CountedItem, Fitted};
+use crate::fit::{CountedItem, Fitted, given_of};
 use crate::message::{broken, did_you_mean, type_error, value_error, warn};
 use crate::name::{Name, query_text, typed};
 use crate::policy::{drawing, order_of};
 use crate::prior::Prior;
 use crate::reduced::reduced;
 use crate::sequence;
-use crate::task::{Given, build, generator, is_alive, probabilities, protocol_of, size};
-use ::live::{Among, ContextFit, Entry, Handle, Live, LiveFor, NO_SEGMENT, Settings, Skips, Taken};
+use crate::task::{Given, build, generator, is_alive, protocol_named, protocol_of, size};
+use ::live::{Among, Ask, ByName, ContextFit, Entry, Handle, NO_SEGMENT, Settings, Skips, Taken};
 use click_logs::fit::Model;
-use click_models::{Cascade, ClicksOnly, Context, ContextKnown, Dcm, ListShape, Pbm, PbmKnown, SemiBandit};
-use policies::PrefixKnown;
-use policies::catalogue::{ContextKnowledge, NamedAmong, NamedTable, PolicySpec, Protocol};
+use click_models::Context;
+use policies::catalogue::{ContextKnowledge, PolicySpec, Protocol};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -28,31 +27,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// Version of the format of saved policies.
 const FORMAT: u32 = 1;
 
-/// A policy in live use, of any protocol of lists.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum AnyLive {
-    Pbm(Live<Pbm, NamedTable<Pbm>, Name>),
-    SemiBandit(Live<SemiBandit, NamedTable<SemiBandit>, Name>),
-    Cascade(Live<Cascade, NamedTable<Cascade>, Name>),
-    Dcm(Live<Dcm, NamedTable<Dcm>, Name>),
-    ClicksOnly(Live<ClicksOnly, NamedTable<ClicksOnly>, Name>),
-    PbmUsers(LiveFor<Pbm, NamedAmong<Pbm>, Name>),
-    SemiBanditUsers(LiveFor<SemiBandit, NamedAmong<SemiBandit>, Name>),
-    CascadeUsers(LiveFor<Cascade, NamedAmong<Cascade>, Name>),
-    DcmUsers(LiveFor<Dcm, NamedAmong<Dcm>, Name>),
-}
-
-impl AnyLive {
-    /// The model by which a log is fitted for these users.
-    fn model(&self) -> Model {
-        match self {
-            Self::Cascade(_) | Self::CascadeUsers(_) => Model::Cascade,
-            Self::Dcm(_) | Self::DcmUsers(_) => Model::Dcm,
-            _ => Model::Pbm,
-        }
+/// The model by which a log is fitted for these users.
+fn model_of(protocol: Protocol) -> Model {
+    match protocol {
+        Protocol::Cascade => Model::Cascade,
+        Protocol::Dcm => Model::Dcm,
+        _ => Model::Pbm,
     }
 }
+
+/// The end of the protocol's name in the saved state of a policy that sees who asks.
+const USERS: &str = "-users";
 
 /// The arguments about users who differ: item_features, user_features and segments.
 type Sizes = [(&'static str, Option<usize>); 3];
@@ -88,51 +73,36 @@ pub(crate) fn fit_protocol(fit: &ContextFit) -> Protocol {
 fn for_users(
     spec: PolicySpec,
     protocol: Protocol,
-    given: &Given,
+    given: Given,
     sizes: Sizes,
     settings: Settings,
     fit: Option<&ContextFit>,
-) -> PyResult<AnyLive> {
-    let invalid = |error: &dyn std::fmt::Display| value_error(format!("`{}`: {error}", spec.name()));
-    let of_positions = fit.filter(|_| protocol == Protocol::PositionBased).map(|fit| &*fit.of_positions);
-    let examination = given
-        .examination
-        .as_deref()
-        .or_else(|| of_positions.map(|all| &all[..given.positions.unwrap_or(all.len()).min(all.len())]));
-    let examination = probabilities("examination", examination.unwrap_or(&[]))?;
-    let positions = given.positions.or((!examination.is_empty()).then_some(examination.len()));
-    let positions =
-        positions.or(fit.map(|fit| fit.positions)).ok_or_else(|| invalid(&"missing positions"))?;
-    let n_items = fit.map_or(positions, |fit| fit.items.len());
-    let shape = ListShape::new(n_items, positions).map_err(|error| invalid(&error))?;
+) -> PyResult<Box<dyn ByName<Name>>> {
     let [item_features, user_features, segments] = sizes.map(|(_, size)| size);
-    // Beyond it, the policy has no room for products of features anyway.
-    let features = vec![0.0; positions * item_features.unwrap_or(0).min(1 << 12)];
-    let known = ContextKnown::new(positions, &features).map_err(|error| invalid(&error))?;
     let segments = segments.map_or(1, |segments| u32::try_from(segments).unwrap_or(u32::MAX));
-    let known = known.with_user_features(user_features.unwrap_or(0)).with_segments(segments);
-    let order = given.order.as_deref().unwrap_or(&[]);
-    macro_rules! made {
-        ($Variant:ident, $sizes:expr) => {{
-            let live = match fit {
-                Some(fit) => LiveFor::new(fit.policy(spec, $sizes).map_err(value_error)?, settings),
-                None => {
-                    LiveFor::empty(NamedAmong::build(spec, $sizes, known).map_err(value_error)?, settings)
-                }
-            };
-            AnyLive::$Variant(live.map_err(|error| invalid(&error))?)
-        }};
+    let user_features = user_features.or(Some(0));
+    let without = || Given { user_features, segments: Some(segments), ..Given::default() };
+    let mut known = fit.map_or_else(without, |fit| given_of(fit, protocol));
+    if let Some((all, positions)) = known.examination.as_mut().zip(given.positions) {
+        all.truncate(positions);
     }
-    let prefix = || PrefixKnown::with_places(shape, order).map_err(|error| invalid(&error));
-    Ok(match protocol {
-        Protocol::PositionBased => {
-            made!(PbmUsers, PbmKnown::new(shape, &examination).map_err(|error| invalid(&error))?)
-        }
-        Protocol::SemiBandit => made!(SemiBanditUsers, prefix()?),
-        Protocol::Cascade => made!(CascadeUsers, prefix()?),
-        Protocol::Dcm => made!(DcmUsers, prefix()?),
-        other => return Err(invalid(&format!("it does not play \"{}\"", other.name()))),
-    })
+    let examination = given.examination.or(known.examination);
+    let positions = given.positions.or(examination.as_ref().map(Vec::len)).or(known.positions);
+    let positions = positions.ok_or_else(|| value_error(format!("`{}`: missing positions", spec.name())))?;
+    // Beyond it, the policy has no room for products of features anyway.
+    let no_features = || vec![0.0; positions * item_features.unwrap_or(0).min(1 << 12)];
+    let given = Given {
+        items: known.items.or(Some(positions)),
+        positions: Some(positions),
+        item_features: known.item_features.or_else(|| Some(no_features())),
+        examination,
+        order: given.order,
+        ..known
+    };
+    let mut policy = build(spec, protocol, &given)?;
+    let Some(fit) = fit else { return <dyn ByName<_>>::empty(policy, settings).map_err(value_error) };
+    Prior::Contexts(Box::new(fit.clone())).give(&mut policy, None)?;
+    <dyn ByName<_>>::new(policy, settings).map_err(value_error)
 }
 
 /// The name of an item, and its features.
@@ -154,24 +124,8 @@ fn first_items(sees: bool, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Fir
     dict.iter().map(item).collect()
 }
 
-macro_rules! with {
-    ($any:expr, $live:ident => $body:expr) => {
-        match $any {
-            AnyLive::Pbm($live) => $body,
-            AnyLive::SemiBandit($live) => $body,
-            AnyLive::Cascade($live) => $body,
-            AnyLive::Dcm($live) => $body,
-            AnyLive::ClicksOnly($live) => $body,
-            AnyLive::PbmUsers($live) => $body,
-            AnyLive::SemiBanditUsers($live) => $body,
-            AnyLive::CascadeUsers($live) => $body,
-            AnyLive::DcmUsers($live) => $body,
-        }
-    };
-}
-
 struct State {
-    live: AnyLive,
+    live: Box<dyn ByName<Name>>,
     generator: Xoshiro256PlusPlus,
     /// The item that has a place, or had it last.
     names: Vec<Option<(Handle, Name)>>,
@@ -183,7 +137,7 @@ struct State {
 
 impl State {
     fn find(&self, name: &Name) -> Option<Handle> {
-        self.handles.get(name).copied().filter(|&item| with!(&self.live, live => live.is_known(item)))
+        self.handles.get(name).copied().filter(|&item| self.live.is_known(item))
     }
 
     fn known(&self, name: &Name) -> PyResult<Handle> {
@@ -225,7 +179,7 @@ impl State {
     /// The name of an item that is present or retired.
     fn name(&self, item: Handle) -> Option<&Name> {
         let (has, name) = self.names.get(item.slot.index())?.as_ref()?;
-        (*has == item && with!(&self.live, live => live.is_known(item))).then_some(name)
+        (*has == item && self.live.is_known(item)).then_some(name)
     }
 
     fn set_name(&mut self, item: Handle, name: Name) {
@@ -245,20 +199,20 @@ impl State {
     fn add(&mut self, name: Name, features: Option<&[f64]>) -> PyResult<bool> {
         self.check_context("features", features.is_some())?;
         if let Some(item) = self.find(&name) {
-            return Ok(with!(&mut self.live, live => live.bring_back(item)));
+            return Ok(self.live.bring_back(item));
         }
         if let Some(twin) = name.twin().filter(|twin| self.find(twin).is_some()) {
             return Err(type_error(format!("item is {name}, and there is {twin}: give all items one type")));
         }
         let features = features.unwrap_or(&[]);
-        let item = with!(&mut self.live, live => live.add_item_with(features)).map_err(value_error)?;
+        let item = self.live.add_item_with(features).map_err(value_error)?;
         self.set_name(item, name);
         Ok(true)
     }
 
     /// The knowledge of a policy that sees who asks.
     fn told(&self) -> Option<&ContextKnowledge> {
-        with!(&self.live, live => live.policy().policy().told().context.as_ref())
+        self.live.policy().told().context.as_ref()
     }
 
     /// Begins with the items of a fit: those that are given, with other ones that are new, or all.
@@ -268,7 +222,7 @@ impl State {
         fit: &ContextFit,
         given: Option<Vec<FirstItem>>,
     ) -> PyResult<()> {
-        let places: Vec<Handle> = with!(&self.live, live => live.items().collect());
+        let places: Vec<Handle> = self.live.items();
         for (item, name) in places.iter().zip(&fit.items) {
             self.set_name(*item, Name::read("item", &typed(py, name, fit.item_type)?)?);
         }
@@ -280,7 +234,7 @@ impl State {
                 self.add(name, features.as_deref())?;
                 continue;
             };
-            let is_same = |features| with!(&mut self.live, live => live.has_features(item, features));
+            let is_same = |features| self.live.has_features(item, features);
             if !features.as_deref().is_none_or(is_same) {
                 return Err(value_error(format!("items: {text:?} has other features than in the fit")));
             }
@@ -292,7 +246,7 @@ impl State {
             self.set_name(item, name);
         }
         for item in left.into_values() {
-            with!(&mut self.live, live => live.retire(item));
+            self.live.retire(item);
         }
         Ok(())
     }
@@ -302,7 +256,7 @@ impl State {
         if !is_given || self.told().is_some() {
             return Ok(());
         }
-        let name = with!(&self.live, live => live.policy().policy().spec().name());
+        let name = self.live.policy().spec().name();
         Err(type_error(format!("{argument}: `{name}` sees no contexts")))
     }
 }
@@ -430,12 +384,12 @@ impl LivePolicy {
     ) -> PyResult<Bound<'py, PyDict>> {
         let state = self.lock(py)?;
         let table = PyDict::new(py);
-        with!(&state.live, live => for item in live.items() {
-            let row: Vec<T> = live.entries(item).map(value).collect();
+        for item in state.live.items() {
             if let Some(name) = state.name(item) {
+                let row: Vec<T> = state.live.entries(item).into_iter().map(value).collect();
                 table.set_item(name.to_python(py)?, row)?;
             }
-        });
+        }
         Ok(table)
     }
 }
@@ -527,18 +481,18 @@ impl LivePolicy {
             if let Some(fit) = fit {
                 check_fit(fit, protocol, sizes)?;
             }
-            for_users(spec, protocol, &given, sizes, settings, fit)?
+            for_users(spec, protocol, given, sizes, settings, fit)?
         } else {
             if let Some((argument, _)) = sizes.iter().find(|(_, given)| given.is_some()) {
                 return Err(type_error(format!("{argument}: `{name}` sees no contexts")));
             }
             spec.check_live().map_err(value_error)?;
-            let mut player = build(spec, protocol_of(&spec, model, &given)?, &given)?;
+            let mut policy = build(spec, protocol_of(&spec, model, &given)?, &given)?;
             match prior {
                 None | Some(Prior::Estimated) => {}
-                Some(prior) => player.set_prior(&prior, query.as_deref())?,
+                Some(prior) => prior.give(&mut policy, query.as_deref())?,
             }
-            player.into_live(settings)?
+            <dyn ByName<_>>::empty(policy, settings).map_err(value_error)?
         };
         let users = Arc::new(fit.as_deref().map(UserNames::of).unwrap_or_default());
         let (names, handles) = (Vec::new(), BTreeMap::new());
@@ -604,10 +558,10 @@ impl LivePolicy {
     ) -> PyResult<usize> {
         let mut state = self.lock(py)?;
         if state.told().is_some() {
-            let name = with!(&state.live, live => live.policy().policy().spec().name());
+            let name = state.live.policy().spec().name();
             return Err(value_error(format!("`{name}` begins with a ContextFit: give it as prior")));
         }
-        let (items, of) = fitted.get().items_of(state.live.model(), query)?;
+        let (items, of) = fitted.get().items_of(model_of(state.live.policy().protocol()), query)?;
         let name = |(text, _): &CountedItem| {
             let name = Name::read("item", &typed(py, text, of)?)?;
             // Names in a text file have no type: they take that of the items.
@@ -625,12 +579,10 @@ impl LivePolicy {
                 state.add(name.clone(), None)?;
             }
             let Some(item) = state.find(&name) else { continue };
-            with!(&mut state.live, live => {
-                let kinds = live.entries(item).count();
-                for &(position, tally) in tallies.iter().filter(|(position, _)| kinds == 1 || *position < kinds) {
-                    live.begin_with(item, if kinds > 1 { position } else { 0 }, tally);
-                }
-            });
+            let kinds = state.live.entries(item).len();
+            for &(position, tally) in tallies.iter().filter(|(position, _)| kinds == 1 || *position < kinds) {
+                state.live.begin_with(item, if kinds > 1 { position } else { 0 }, tally);
+            }
         }
         Ok(items.len())
     }
@@ -644,7 +596,7 @@ impl LivePolicy {
         let name = Name::read("item", item)?;
         let mut state = self.lock(py)?;
         let item = state.known(&name)?;
-        Ok(with!(&mut state.live, live => live.retire(item)))
+        Ok(state.live.retire(item))
     }
 
     /// Takes an item out of the catalogue, with its counts. Later answers about it change nothing.
@@ -655,10 +607,8 @@ impl LivePolicy {
         let name = Name::read("item", item)?;
         let mut state = self.lock(py)?;
         let item = state.known(&name)?;
-        with!(&mut state.live, live => {
-            live.retire(item);
-            live.forget(item);
-        });
+        state.live.retire(item);
+        state.live.forget(item);
         Ok(())
     }
 
@@ -716,7 +666,8 @@ impl LivePolicy {
             (None, None) => Among::All,
         };
         let State { live, generator, .. } = &mut *state;
-        let list = with!(live, live => live.decide_for(&id, &user, among, usize::MAX, generator).to_vec());
+        let ask = Ask { user: &user, among, ..Ask::default() };
+        let list = live.decide(&id, ask, generator).to_vec();
         let is_excluded = |item: &&Handle| match among {
             Among::All => false,
             Among::Only(items) => !items.contains(item),
@@ -744,7 +695,7 @@ impl LivePolicy {
     fn propensities(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(f64, f64)>>> {
         let id = Name::read("id", id)?;
         let state = self.lock(py)?;
-        let found = with!(&state.live, live => live.propensities(&id));
+        let found = state.live.propensities(&id);
         Ok(found.map(|propensities| propensities.iter().map(|one| (one.item, one.prefix)).collect()))
     }
 
@@ -772,7 +723,7 @@ impl LivePolicy {
             let name = names[place].to_python(py)?.repr()?;
             return Err(value_error(format!("items[{place}] is {name}, which is there before")));
         }
-        with!(&mut state.live, live => live.show_to(&id, &user, &items)).map(word).map_err(value_error)
+        state.live.show(&id, &user, &items).map(word).map_err(value_error)
     }
 
     /// Takes a click on a position, from 0: "counted", "repeated", "unknown" if no decision of this
@@ -788,7 +739,7 @@ impl LivePolicy {
         position: &Bound<'_, PyAny>,
     ) -> PyResult<&'static str> {
         let (id, position) = (Name::read("id", id)?, size("position", Some(position))?.unwrap_or(0));
-        Ok(word(with!(&mut self.lock(py)?.live, live => live.click(&id, position))))
+        Ok(word(self.lock(py)?.live.click(&id, position)))
     }
 
     /// Closes a decision: "counted", "repeated" or "unknown". Clicks that come later still count,
@@ -807,7 +758,7 @@ impl LivePolicy {
         seen: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<&'static str> {
         let (id, seen) = (Name::read("id", id)?, size("seen", seen)?);
-        Ok(word(with!(&mut self.lock(py)?.live, live => live.close(&id, seen))))
+        Ok(word(self.lock(py)?.live.close(&id, seen)))
     }
 
     /// Displays and clicks that count, of every item, present or retired: a dict from items to
@@ -828,25 +779,27 @@ impl LivePolicy {
     #[getter]
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let state = self.lock(py)?;
-        let present: Vec<Handle> =
-            with!(&state.live, live => live.items().filter(|&item| live.is_present(item)).collect());
-        present.into_iter().filter_map(|item| state.name(item)).map(|name| name.to_python(py)).collect()
+        let present = state.live.items().into_iter().filter(|&item| state.live.is_present(item));
+        present.filter_map(|item| state.name(item)).map(|name| name.to_python(py)).collect()
     }
 
     /// The shapes (a, b) of the prior; None for policies that draw from no posterior.
     #[getter]
     fn prior(&self, py: Python<'_>) -> PyResult<Option<(f64, f64)>> {
-        Ok(with!(&mut self.lock(py)?.live, live => live.prior()).map(|prior| (prior.a(), prior.b())))
+        Ok(self.lock(py)?.live.prior().map(|prior| (prior.a(), prior.b())))
     }
 
     /// The whole state, with open decisions and that of the generator of random numbers, as JSON
     /// text in UTF-8.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let state = self.lock(py)?;
-        let items: Vec<Handle> = with!(&state.live, live => live.items().collect());
+        let items = state.live.items();
         let names = items.into_iter().filter_map(|item| state.name(item).map(|name| (item, name))).collect();
         let (generator, users) = (state.generator.clone(), UserNames::clone(&state.users));
-        let saved = Saved { format: FORMAT, generator, names, users, live: &state.live };
+        let protocol = state.live.policy().protocol().name();
+        let kind = format!("{protocol}{}", if state.told().is_some() { USERS } else { "" });
+        let live = BTreeMap::from([(kind, &*state.live)]);
+        let saved = Saved { format: FORMAT, generator, names, users, live };
         Ok(PyBytes::new(py, &serde_json::to_vec(&saved).map_err(value_error)?))
     }
 
@@ -857,17 +810,23 @@ impl LivePolicy {
     #[classmethod]
     fn load(_class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
         let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved policy: {fault}"));
-        let saved: Saved<Value, Name> = serde_json::from_slice(data).map_err(|error| invalid(&error))?;
+        let saved: Saved<BTreeMap<String, Value>, Name> =
+            serde_json::from_slice(data).map_err(|error| invalid(&error))?;
         let Saved { format, generator, names, users, live } = saved;
+        let Some((kind, live)) = live.into_iter().next() else { return Err(invalid(&"no `live`")) };
+        let of_users = kind.strip_suffix(USERS);
+        let protocol = protocol_named(of_users.unwrap_or(&kind))
+            .ok_or_else(|| invalid(&format!("unknown model `{kind}`")))?;
         // As `Policy` is read: from the text itself, policies would be compiled once more.
-        let live = AnyLive::deserialize(live).map_err(|error| invalid(&error))?;
+        let live = <dyn ByName<_>>::read(protocol, of_users.is_some(), live);
+        let live = live.map_err(|error| invalid(&error))?;
         if format != FORMAT {
             return Err(invalid(&format!("format {format}: expected {FORMAT}")));
         }
         if !is_alive(&generator) {
             return Err(invalid(&"a generator of random numbers whose state is zero"));
         }
-        let items: Vec<Handle> = with!(&live, live => live.items().collect());
+        let items = live.items();
         if !items.iter().eq(names.iter().map(|(item, _)| item)) {
             return Err(invalid(&"the names are not those of the items"));
         }
@@ -888,8 +847,7 @@ impl LivePolicy {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let state = self.lock(py)?;
-        let (spec, items) =
-            with!(&state.live, live => (*live.policy().policy().spec(), live.items().count()));
+        let (spec, items) = (state.live.policy().spec(), state.live.items().len());
         Ok(format!("Live('{spec}', items={items})"))
     }
 }

@@ -10,17 +10,17 @@ use crate::fit::{ContextFit, Fitted, FromFit};
 use crate::message::{broken, type_error, value_error};
 use crate::name::query_text;
 use crate::names::{self, Names};
-use crate::play::{Play, filled};
+use crate::play::{Player, filled};
 use crate::prior::Prior;
 use crate::reduced::reduced;
 use crate::sequence;
 use crate::table::{Column, Table};
-use crate::task::{Given, build, count, generator, is_alive, protocol_named, protocol_of, restore, size};
+use crate::task::{Given, build, count, generator, is_alive, protocol_named, protocol_of, size};
 use ::live::Estimator;
-use click_models::{Clicks, Context};
+use click_models::{Clicks, Context, ItemId};
 use confidence::Probability;
 use numpy::PyArray1;
-use policies::catalogue::{Kind, Note, ParameterRow, Protocol, find};
+use policies::catalogue::{AnyPolicy, Kind, Note, ParameterRow, Protocol, find};
 use policies::{Drawing, NamedArray, Tally};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -36,7 +36,7 @@ const FORMAT: u32 = 1;
 
 /// A policy and its generator of random numbers.
 struct State {
-    player: Box<dyn Play>,
+    player: Player,
     generator: Xoshiro256PlusPlus,
     /// Outcomes of comparisons of an item with itself, whose winner carries no information. Apart,
     /// so that answers do not change the choices' draws.
@@ -52,8 +52,9 @@ impl State {
         self.player.update(action, note, coin.unwrap_or(clicks));
         if let Some(estimator) = &mut self.estimator
             && estimator.count()
+            && let Some(table) = self.player.tallies_mut()
         {
-            self.player.estimate_prior(estimator);
+            estimator.estimate(table);
         }
     }
 }
@@ -182,16 +183,16 @@ pub(crate) fn order_of(
 
 impl Policy {
     pub(crate) fn of(
-        player: Box<dyn Play>,
+        policy: AnyPolicy,
         generator: Xoshiro256PlusPlus,
         protocol: Protocol,
         names: Option<Arc<Names>>,
     ) -> Self {
-        Self::of_estimate(player, generator, protocol, names, None)
+        Self::of_estimate(Player::new(policy), generator, protocol, names, None)
     }
 
     fn of_estimate(
-        player: Box<dyn Play>,
+        player: Player,
         generator: Xoshiro256PlusPlus,
         protocol: Protocol,
         names: Option<Arc<Names>>,
@@ -205,7 +206,7 @@ impl Policy {
     fn with_state(state: State, protocol: Protocol, names: Option<Arc<Names>>) -> Self {
         let knowledge = state.player.told();
         let told = knowledge.context.as_ref().map(Told::of);
-        let origin = Origin { spec: state.player.spec(), protocol, sizes: knowledge.sizes, told };
+        let origin = Origin { spec: *state.player.spec(), protocol, sizes: knowledge.sizes, told };
         Self { origin: Arc::new(origin), names, users: Arc::default(), state: Mutex::new(state) }
     }
 
@@ -261,7 +262,7 @@ impl Policy {
     fn duplicate(&self, py: Python<'_>) -> PyResult<Self> {
         let state = self.lock(py)?;
         let copied = State {
-            player: state.player.duplicate(),
+            player: state.player.clone(),
             generator: state.generator.clone(),
             coins: state.coins.clone(),
             estimator: state.estimator.clone(),
@@ -313,7 +314,7 @@ impl Policy {
         };
         let spec = spec_of(name, parameters)?;
         let protocol = protocol_of(&spec, model, &given)?;
-        let mut player = build(spec, protocol, &given)?;
+        let mut player = Player::new(build(spec, protocol, &given)?);
         let (mut estimator, mut users) = (None, UserNames::default());
         if let Some(prior) = prior {
             let mut prior = Prior::read(prior)?;
@@ -324,7 +325,7 @@ impl Policy {
                 users = UserNames::of(fit);
             }
             let query = query.map(|query| query_text(query, None)).transpose()?;
-            player.set_prior(&prior, query.as_deref())?;
+            prior.give(&mut player, query.as_deref())?;
             estimator = matches!(prior, Prior::Estimated).then(Estimator::default);
         }
         Ok(Self::of_estimate(player, generator(seed)?, protocol, names, estimator).for_users(users))
@@ -414,6 +415,7 @@ impl Policy {
     #[getter]
     fn answer<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
         let answer = self.lock(py)?.player.answer();
+        let answer = answer.map(|items| items.into_iter().map(ItemId::number).collect());
         self.named(py, answer)
     }
 
@@ -845,7 +847,7 @@ impl Policy {
                     users.write(row, &mut user);
                     note = Note::Context(user);
                 }
-                state.player.pass();
+                state.player.pass_round();
                 state.update(protocol, action, &note, clicks);
             }
             Ok(())
@@ -889,7 +891,8 @@ impl Policy {
         if !is_alive(&saved.generator) || !is_alive(&saved.coins) {
             return Err(invalid(&"a generator of random numbers whose state is zero"));
         }
-        let player = restore(protocol, saved.policy).map_err(|error| invalid(&error))?;
+        let player = AnyPolicy::read(protocol, saved.policy).map_err(|error| invalid(&error))?;
+        let player = Player::new(player);
         let names = Names::restored(class.py(), saved.items.as_deref(), items, player.told().sizes[0])?;
         if let Some(estimator) = &saved.estimator {
             estimator.check().map_err(|error| invalid(&error))?;
@@ -927,7 +930,7 @@ impl Policy {
                 model: self.origin.protocol.name().to_owned(),
                 generator: state.generator.clone(),
                 coins: state.coins.clone(),
-                policy: state.player.saved().map_err(value_error)?,
+                policy: serde_json::to_value(&*state.player).map_err(value_error)?,
                 items,
                 estimator: state.estimator.clone(),
                 users: UserNames::clone(&self.users),

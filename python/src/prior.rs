@@ -6,8 +6,8 @@ use crate::name::typed;
 use crate::names::Names;
 use click_logs::fit::Model;
 use click_logs::parameters::{item_prior, item_prior_in};
-use policies::catalogue::{Catalogued, NamedPolicy, NamedTable, Protocol};
-use policies::{Error, Tallies as _};
+use policies::catalogue::{AnyPolicy, Protocol};
+use policies::{Error, Tallies};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -81,44 +81,38 @@ impl Prior {
         Ok(Self::Contexts(fit))
     }
 
-    /// The policy with this prior; with an estimate, as long as there is none, the policy as it is.
-    pub(crate) fn give<I: Catalogued>(
-        &self,
-        policy: &NamedPolicy<I>,
-        query: Option<&str>,
-    ) -> PyResult<NamedPolicy<I>> {
-        let name = policy.spec().name();
+    /// Gives a policy this prior; with an estimate, as long as there is none, it keeps its own.
+    pub(crate) fn give(&self, policy: &mut AnyPolicy, query: Option<&str>) -> PyResult<()> {
+        let (name, protocol) = (policy.spec().name(), policy.protocol());
         let invalid = |error: Error| value_error(format!("`{name}`: {error}"));
         if let Self::Contexts(fit) = self {
-            let mut policy = policy.clone();
-            return match policy.begin_with(&fit.prior) {
-                Ok(()) => Ok(policy),
-                Err(Error::NoPrior) => {
-                    Err(value_error(format!("prior: a ContextFit is for `hybrid-ts`, not `{name}`")))
+            return policy.begin_with(&fit.prior).map_err(|error| match error {
+                Error::NoPrior => {
+                    value_error(format!("prior: a ContextFit is for `hybrid-ts`, not `{name}`"))
                 }
-                Err(error) => Err(invalid(error)),
-            };
+                error => invalid(error),
+            });
         }
-        let none = || invalid(Error::NoPrior);
-        let mut table = NamedTable::try_from(policy.clone()).map_err(|_| none())?;
-        let bayesian = table.bayesian().ok_or_else(none)?;
-        let model = match I::PROTOCOL {
+        let bayesian = policy.tallies_mut().and_then(Tallies::bayesian);
+        let bayesian = bayesian.ok_or_else(|| invalid(Error::NoPrior))?;
+        let model = match protocol {
             Protocol::Cascade => Model::Cascade,
             Protocol::Dcm => Model::Dcm,
             _ => Model::Pbm,
         };
         let estimated = match self {
             &Self::Given(a, b) => {
-                policies::Prior::new(a, b).and_then(|prior| bayesian.set_prior(prior)).map_err(invalid)?;
-                return Ok(table.policy().clone());
+                return policies::Prior::new(a, b)
+                    .and_then(|prior| bayesian.set_prior(prior))
+                    .map_err(invalid);
             }
             Self::Fitted(directory) => item_prior(directory, model, query),
             Self::Written(json) => item_prior_in("prior", json, model, query),
             // A fit with contexts was given above.
-            Self::Estimated | Self::Contexts(_) => return Ok(policy.clone()),
+            Self::Estimated | Self::Contexts(_) => return Ok(()),
         };
         let [a, b] = estimated.map_err(value_error)?;
         bayesian.set_estimated_prior(a, b);
-        Ok(table.policy().clone())
+        Ok(())
     }
 }

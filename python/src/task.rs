@@ -2,23 +2,19 @@
 
 use crate::arrays::{Shape, room};
 use crate::message::{did_you_mean, type_error, value_error};
-use crate::play::{Play, Played, Player};
 use crate::sequence::shape_of;
 use click_models::{
-    Cascade, ClicksOnly, ContextKnown, Dcm, DuelShape, Dueling, ListShape, Pbm, PbmKnown, RankOne,
-    SemiBandit, TableShape,
+    Cascade, ClicksOnly, ContextKnown, DuelShape, Dueling, ListShape, Pbm, PbmKnown, RankOne, TableShape,
 };
 use confidence::Probability;
 use experiment::models::MODELS;
 use policies::PrefixKnown;
-use policies::catalogue::{Family, NamedFor, NamedPolicy, PairKnown, PolicySpec, Protocol};
+use policies::catalogue::{AnyPolicy, Catalogued as _, Family, Knowledge, PolicySpec, Protocol};
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::Deserialize;
-use serde_json::Value;
 
 /// The arguments of `Policy` that are not parameters of a policy.
 pub(crate) const ARGUMENTS: [&str; 14] = [
@@ -226,7 +222,7 @@ pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &Given)
 }
 
 /// A fresh policy.
-pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &Given) -> PyResult<Box<dyn Play>> {
+pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &Given) -> PyResult<AnyPolicy> {
     let (name, family) = (spec.name(), family_on(&spec, protocol));
     let invalid = |error: &dyn std::fmt::Display| value_error(format!("`{name}`: {error}"));
     if !plays(&spec, protocol) {
@@ -261,67 +257,28 @@ pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &Given) -> PyRe
     if contexts.is_none() && !spec.speaks(protocol) {
         return Err(invalid(&"give item_features, user_features or segments: it chooses by them"));
     }
-    let told = (contexts, given.horizon);
-    match protocol {
+    let knowledge = match protocol {
         Protocol::PositionBased if family == Some(Family::UnknownExamination) => {
-            named::<Pbm>(spec, prefix(shape()?)?, told)
+            Pbm::knowledge(&prefix(shape()?)?.into())
         }
         Protocol::PositionBased => {
             let examination = probabilities("examination", given.examination.as_deref().unwrap_or(&[]))?;
-            let known = PbmKnown::new(shape()?, &examination).map_err(|error| invalid(&error))?;
-            named::<Pbm>(spec, known, told)
+            Pbm::knowledge(&PbmKnown::new(shape()?, &examination).map_err(|error| invalid(&error))?.into())
         }
-        Protocol::SemiBandit => named::<SemiBandit>(spec, prefix(shape()?)?, told),
-        Protocol::Cascade => named::<Cascade>(spec, prefix(shape()?)?, told),
-        Protocol::Dcm => named::<Dcm>(spec, prefix(shape()?)?, told),
-        Protocol::ClicksOnly => named::<ClicksOnly>(spec, shape()?, told),
+        Protocol::SemiBandit | Protocol::Cascade | Protocol::Dcm => Cascade::knowledge(&prefix(shape()?)?),
+        Protocol::ClicksOnly => ClicksOnly::knowledge(&shape()?),
         Protocol::RankOne => {
             let table = TableShape::new(given.rows.unwrap_or(0), given.columns.unwrap_or(0));
-            named::<RankOne>(spec, table.map_err(|error| invalid(&error))?, told)
+            RankOne::knowledge(&table.map_err(|error| invalid(&error))?)
         }
         Protocol::Dueling => {
             let shape = DuelShape::new(given.items.unwrap_or(0)).map_err(|error| invalid(&error))?;
-            named::<Dueling>(spec, PairKnown::from(shape), told)
+            Dueling::knowledge(&shape.into())
         }
-        _ => Err(invalid(&format!("{protocol} users are not supported"))),
-    }
-}
-
-/// A fresh policy, told of contexts and the horizon.
-fn named<'a, I: Played>(
-    spec: PolicySpec,
-    known: impl Into<I::Known<'a>>,
-    (contexts, horizon): (Option<ContextKnown<'_>>, Option<u64>),
-) -> PyResult<Box<dyn Play>>
-where
-    Player<I>: Play + 'static,
-{
-    let built = match contexts {
-        Some(contexts) => NamedFor::<I>::build(spec, known, contexts, horizon).map(NamedPolicy::from),
-        None => NamedPolicy::build(spec, known, horizon),
+        _ => return Err(invalid(&format!("{protocol} users are not supported"))),
     };
-    Ok(Box::new(Player::new(built.map_err(value_error)?)))
-}
-
-/// A policy from its saved state.
-pub(crate) fn restore(protocol: Protocol, saved: Value) -> Result<Box<dyn Play>, String> {
-    fn read<I: Played>(saved: Value) -> Result<Box<dyn Play>, String>
-    where
-        Player<I>: Play + 'static,
-    {
-        let policy = NamedPolicy::<I>::deserialize(saved).map_err(|error| error.to_string())?;
-        Ok(Box::new(Player::new(policy)))
-    }
-    match protocol {
-        Protocol::PositionBased => read::<Pbm>(saved),
-        Protocol::SemiBandit => read::<SemiBandit>(saved),
-        Protocol::Cascade => read::<Cascade>(saved),
-        Protocol::Dcm => read::<Dcm>(saved),
-        Protocol::ClicksOnly => read::<ClicksOnly>(saved),
-        Protocol::RankOne => read::<RankOne>(saved),
-        Protocol::Dueling => read::<Dueling>(saved),
-        _ => Err(format!("{protocol} users are not supported")),
-    }
+    let (horizon, context) = (given.horizon, contexts.map(Into::into));
+    AnyPolicy::build(spec, protocol, Knowledge { horizon, context, ..knowledge }).map_err(value_error)
 }
 
 /// The argument `seed`: an integer, or a generator of numpy, which draws one.

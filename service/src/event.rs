@@ -1,6 +1,7 @@
 //! The events that are kept: decisions, answers and changes of the catalogue, in the order in which
 //! they were committed.
 
+use postcard::de_flavors::Slice;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
@@ -228,9 +229,18 @@ pub fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> 
 
 /// Reads a value from bytes that have nothing else.
 pub(crate) fn whole<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
-    match postcard::take_from_bytes(bytes) {
-        Ok((value, [])) => Ok(value),
-        Ok((_, rest)) => Err(format!("it has {} bytes too many", rest.len())),
-        Err(error) => Err(error.to_string()),
+    whole_by(bytes, |reader| T::deserialize(reader))
+}
+
+/// As [`whole`], of a value that `read` reads.
+pub(crate) fn whole_by<'a, T>(
+    bytes: &'a [u8],
+    read: impl FnOnce(&mut postcard::Deserializer<'a, Slice<'a>>) -> postcard::Result<T>,
+) -> Result<T, String> {
+    let mut reader = postcard::Deserializer::from_bytes(bytes);
+    let value = read(&mut reader).map_err(|error| error.to_string())?;
+    match reader.finalize().map_err(|error| error.to_string())? {
+        [] => Ok(value),
+        rest => Err(format!("it has {} bytes too many", rest.len())),
     }
 }

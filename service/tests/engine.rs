@@ -9,7 +9,8 @@ use click_bandits_service::fitted::Fitted;
 use click_bandits_service::store::{Embedded, Store, StoreError};
 use click_bandits_service::writer::Turn;
 use click_models::{Cascade, CascadeFeedback, Context, ContextKnown, ListShape};
-use live::{Among, ContextFit, LiveFor};
+use live::{Ask, ByName, ContextFit};
+use policies::catalogue::{Catalogued as _, Protocol};
 use policies::{Decision, FeatureScale, HybridSettings, HybridTs, SelectFor as _, UpdateFor as _};
 use rand::{Rng, RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -357,8 +358,9 @@ fn a_policy_that_sees_who_asks_begins_with_a_fit() {
     }
     drop(twin);
     let fit = ContextFit::read("", context_fit().to_string().as_bytes()).unwrap();
-    let policy = fit.policy::<Cascade>("hybrid-ts".parse().unwrap(), ListShape::new(4, 2).unwrap()).unwrap();
-    let mut live = LiveFor::<Cascade, _>::new(policy, given.settings()).unwrap();
+    let known = Cascade::knowledge(&ListShape::new(4, 2).unwrap().into());
+    let policy = fit.policy("hybrid-ts".parse().unwrap(), Protocol::Cascade, known).unwrap();
+    let mut live = <dyn ByName<u64>>::new(policy, given.settings()).unwrap();
     let seed = Sha256::new().chain_update(7_u64.to_le_bytes()).chain_update("default").finalize();
     let mut rng = Xoshiro256PlusPlus::from_seed(seed.into());
     for n in 0..60_u32 {
@@ -366,14 +368,15 @@ fn a_policy_that_sees_who_asks_begins_with_a_fit() {
             served.commit(|engine, _, events| {
                 engine.change_item(&name("new"), None, Change::Add, &[200.0], events).unwrap()
             });
-            live.add_item(&[200.0]).unwrap();
+            live.add_item_with(&[200.0]).unwrap();
             served.engine = served.twin();
         }
         let segment = if n % 2 == 0 { "at" } else { "de" };
         let context = json!({ "segment": segment, "features": user(n).features });
         let ask = json!({ "id": n.to_string(), "context": context });
         let list = served.commit(|engine, time, events| engine.decide(body(ask), time, events).unwrap());
-        let expected = live.decide(&u64::from(n), &user(n), Among::All, &mut rng).to_vec();
+        let expected =
+            live.decide(&u64::from(n), Ask { user: &user(n), ..Ask::default() }, &mut rng).to_vec();
         let names =
             expected.iter().map(|item| fit.items.get(item.slot.index()).map_or("new", String::as_str));
         assert!(list.items.iter().map(|slot| &*slot.item).eq(names), "{n}");

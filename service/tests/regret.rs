@@ -5,7 +5,7 @@ use crate::postgres::{Database, configured};
 use crate::server::Server;
 use click_models::{Cascade, ListShape};
 use live::{Among, Live};
-use policies::catalogue::NamedTable;
+use policies::NamedLive;
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::process::Command;
@@ -44,7 +44,8 @@ fn in_process() -> [f64; 2] {
     let template = template("");
     let mut regrets = vec![];
     for _ in 0..QUERIES {
-        let policy = NamedTable::<Cascade>::build(template.policy.0, ListShape::new(3, 3).unwrap()).unwrap();
+        let policy =
+            NamedLive::<Cascade>::build(template.policy.0, ListShape::new(3, 3).unwrap(), None).unwrap();
         let mut live = Live::<Cascade, _>::empty(policy, template.settings()).unwrap();
         for _ in ATTRACTION {
             _ = live.add_item();

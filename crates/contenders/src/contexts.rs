@@ -11,6 +11,7 @@ use click_models::{
 };
 use policies::catalogue::{Catalogued, Family, NamedFor, NamedPolicy, Purpose};
 use policies::{HybridTs, InOrder, PbmHybridTs, PositionsKnown, PrefixKnown};
+use serde::{Serialize, de::DeserializeOwned};
 use sim::{Contender, Entry, PersonalKnown};
 
 /// Panic message; experiments reject other policies when they are read.
@@ -45,7 +46,7 @@ macro_rules! play_prefix {
                         let spec = entrant.spec;
                         enter(entrant, move |(known, context): PersonalKnown<'_, $Model>| {
                             let known: PrefixKnown<'_> = known.into();
-                            NamedFor::<$Interaction>::build(spec, known, context, horizon).expect(GOES_WITH_USERS)
+                            NamedFor::<$Interaction>::build_for(spec, known, context, horizon).expect(GOES_WITH_USERS)
                         })
                     })
                 })
@@ -88,7 +89,8 @@ fn enter_position_based(entrant: &Entrant, horizon: u64) -> Entered<Personal<Pos
     Some(enter(entrant, move |(known, context): PersonalKnown<'_, PositionBased>| {
         let examination = told.as_deref().unwrap_or(known.examination());
         let known = PbmKnown::new(known.shape(), examination).expect(GOES_WITH_USERS);
-        NamedFor::<Pbm>::build(spec, PositionsKnown::from(known), context, horizon).expect(GOES_WITH_USERS)
+        let policy = NamedFor::<Pbm>::build_for(spec, PositionsKnown::from(known), context, horizon);
+        policy.expect(GOES_WITH_USERS)
     }))
 }
 
@@ -97,10 +99,7 @@ fn enter<M, P, F>(entrant: &Entrant, build: F) -> Box<dyn Contender<Personal<M>>
 where
     M: WithAttraction + 'static,
     F: Fn(PersonalKnown<'_, M>) -> P + Send + Sync + 'static,
-    P: policies::PolicyFor<<M as ClickModel>::Interaction>
-        + serde::Serialize
-        + serde::de::DeserializeOwned
-        + 'static,
+    P: policies::PolicyFor<<M as ClickModel>::Interaction> + Serialize + DeserializeOwned + 'static,
 {
     Box::new(Entry::for_users(entrant.label.clone(), build).seeing(entrant.sees).saved())
 }

@@ -13,10 +13,9 @@ use click_models::{
     ListFeedback, ListProtocol, ListShape, Pbm, PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
     UserBrowsing,
 };
-use confidence::Probability;
 use policies::catalogue::{
-    Catalogued, NamedPolicy, PolicySpec, Protocol, WithAnyList, WithPositionBased, WithPrefix,
-    WithUnknownExamination,
+    AnyPolicy, Catalogued, Knowledge, NamedPolicy, PolicySpec, Protocol, WithAnyList, WithPositionBased,
+    WithPrefix, WithUnknownExamination,
 };
 use policies::{Error, InOrder, Policy, PositionsKnown, PrefixKnown, ReadAs};
 use serde::{Serialize, de::DeserializeOwned};
@@ -133,43 +132,12 @@ enter! {
     };
 }
 
-/// A protocol whose feedback a policy can assume for other users.
-pub(crate) trait AssumedProtocol: Catalogued + ListProtocol {
-    /// Knowledge of a policy: that of `M`, and the examination given in the experiment.
-    fn known<'t, 'a: 't, M: ListModel>(
-        known: &Known<'a, M>,
-        told: Option<&'t [Probability]>,
-    ) -> Self::Known<'t>;
-}
-
-impl AssumedProtocol for Pbm {
-    fn known<'t, 'a: 't, M: ListModel>(
-        known: &Known<'a, M>,
-        told: Option<&'t [Probability]>,
-    ) -> PositionsKnown<'t> {
-        let known = M::prefix(known);
-        let examination = |told| PbmKnown::new(known.shape(), told).expect(GOES_WITH_USERS);
-        told.map_or(known.into(), |told| examination(told).into())
-    }
-}
-
-macro_rules! reading_a_prefix {
-    ($($protocol:ty),*) => {$(
-        impl AssumedProtocol for $protocol {
-            fn known<'t, 'a: 't, M: ListModel>(known: &Known<'a, M>, _told: Option<&'t [Probability]>) -> PrefixKnown<'t> {
-                M::prefix(known)
-            }
-        }
-    )*};
-}
-reading_a_prefix!(SemiBandit, Cascade, Dcm);
-
 /// The contender of a policy that reads feedback of `M` as that of `To`.
 pub(crate) fn read_as<M, To>(entrant: &Entrant, horizon: u64) -> Entered<M>
 where
     M: ListModel,
     Feedback<M>: ListFeedback,
-    To: AssumedProtocol,
+    To: Catalogued + ListProtocol,
 {
     let (spec, told) = (entrant.spec, entrant.examination.clone());
     if !spec.speaks(To::PROTOCOL) {
@@ -177,8 +145,16 @@ where
     }
     Some(Box::new(
         Entry::new(entrant.label.clone(), move |known: Known<'_, M>| {
-            let known = To::known::<M>(&known, told.as_deref());
-            ReadAs::<To, _>::new(NamedPolicy::<To>::build(spec, known, horizon).expect(GOES_WITH_USERS))
+            let known = M::prefix(&known);
+            let known = match &told {
+                Some(examination) if To::PROTOCOL == Protocol::PositionBased => {
+                    Knowledge { examination: examination.clone(), ..Knowledge::list(known.shape()) }
+                }
+                _ => Knowledge::prefix(&known),
+            };
+            let policy = AnyPolicy::build(spec, To::PROTOCOL, Knowledge { horizon: Some(horizon), ..known });
+            let policy = policy.and_then(NamedPolicy::<To>::try_from);
+            ReadAs::<To, _>::new(policy.expect(GOES_WITH_USERS))
         })
         .saved(),
     ))

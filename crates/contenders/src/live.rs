@@ -6,13 +6,15 @@
 use crate::lists::ListModel;
 use crate::{CannotPlay, Entrant, Play};
 use click_models::{
-    Cascade, CascadeFeedback, CascadeModel, Dcm, DependentClick, Feedback, ItemId, ListProtocol, ListShape,
-    Pbm, PbmKnown, PositionBased, RandomSemiBandit, Ranking, SemiBandit, WithAttraction,
+    Cascade, CascadeFeedback, Dcm, Feedback, ItemId, ListProtocol, ListShape, Pbm, Ranking, SemiBandit,
+    WithAttraction,
 };
 use confidence::Probability;
 use live::{Counted, Settings, Skips};
-use policies::catalogue::{Catalogued, Live, NamedPolicy, NamedTable, PolicySpec, Protocol, Purpose};
-use policies::{Decision, PositionsKnown, PrefixKnown, Prior, Recommend, Select, Stop, Update};
+use policies::catalogue::{
+    AnyPolicy, Catalogued, Knowledge, Live, NamedLive, NamedPolicy, PolicySpec, Protocol, Purpose,
+};
+use policies::{Decision, PrefixKnown, Prior, Recommend, Select, Stop, Update};
 use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,26 +96,28 @@ impl TryFrom<LiveUseKeys> for LiveUse {
 impl LiveUse {
     /// Why a policy with a table cannot be used so; `None` if it can.
     pub fn fault(&self, spec: PolicySpec, protocol: Protocol) -> Option<String> {
-        let shape = ListShape::new(2, 1).ok()?;
         let none = Delays::default();
+        let known = Knowledge::sizes(2, 1);
         match protocol {
             Protocol::PositionBased => {
-                let all = [Probability::ONE];
-                self.table::<Pbm>(spec, PbmKnown::new(shape, &all).ok()?.into(), &none).err()
+                let known = Knowledge { examination: vec![Probability::ONE], ..known };
+                self.table::<Pbm>(spec, known, &none).err()
             }
-            Protocol::SemiBandit => self.table::<SemiBandit>(spec, shape.into(), &none).err(),
-            Protocol::Dcm => self.table::<Dcm>(spec, shape.into(), &none).err(),
-            _ => self.table::<Cascade>(spec, shape.into(), &none).err(),
+            Protocol::SemiBandit => self.table::<SemiBandit>(spec, known, &none).err(),
+            Protocol::Dcm => self.table::<Dcm>(spec, known, &none).err(),
+            _ => self.table::<Cascade>(spec, known, &none).err(),
         }
     }
 
     fn table<I: Catalogued + Counted>(
         &self,
         spec: PolicySpec,
-        known: I::Known<'_>,
+        known: Knowledge,
         delays: &Delays,
-    ) -> Result<OnTable<I, NamedTable<I>>, String> {
-        let mut policy = NamedTable::<I>::build(spec, known).map_err(|error| error.to_string())?;
+    ) -> Result<OnTable<I, NamedLive<I>>, String> {
+        spec.check_live().map_err(|error| error.to_string())?;
+        let policy = AnyPolicy::build(spec, I::PROTOCOL, known).and_then(NamedLive::try_from);
+        let mut policy = policy.map_err(|error| error.to_string())?;
         if let Some(prior) = self.prior {
             policy.set_prior(prior).map_err(|error| format!("{}: {error}", spec.name()))?;
         }
@@ -125,27 +129,9 @@ impl LiveUse {
 pub(crate) trait LiveModel:
     ListModel + Play + WithAttraction<Interaction: Catalogued + Counted + ListProtocol>
 {
-    /// A catalogue policy's knowledge of the users.
-    fn told<'a>(known: &Self::Known<'a>) -> <Self::Interaction as Catalogued>::Known<'a>;
 }
 
-impl LiveModel for PositionBased {
-    fn told<'a>(known: &Self::Known<'a>) -> PositionsKnown<'a> {
-        Self::positions(known)
-    }
-}
-
-/// Models that reveal a prefix.
-macro_rules! prefix_models {
-    ($($model:ty),*) => {$(
-        impl LiveModel for $model {
-            fn told<'a>(known: &Self::Known<'a>) -> PrefixKnown<'a> {
-                Self::prefix(known)
-            }
-        }
-    )*};
-}
-prefix_models!(RandomSemiBandit, CascadeModel, DependentClick);
+impl<M: ListModel + Play + WithAttraction<Interaction: Catalogued + Counted + ListProtocol>> LiveModel for M {}
 
 /// Enters policies. A policy that nothing disturbs and that has no settings plays as one without
 /// live use.
@@ -188,15 +174,19 @@ where
     }
     if spec.row().live == Live::Table && used.wait.is_none() {
         return Some(Box::new(UnderConditions::new(label, conditions, move |users: M::Known<'_>| {
-            used.table::<M::Interaction>(spec, M::told(&users), &conditions.delay).expect(FITS)
+            let known = Knowledge::positions(&M::positions(&users));
+            used.table::<M::Interaction>(spec, known, &conditions.delay).expect(FITS)
         })));
     }
     if conditions.items_change() || used != (LiveUse { wait: used.wait, ..LiveUse::default() }) {
         return None;
     }
     Some(Box::new(UnderConditions::new(label, conditions, move |users: M::Known<'_>| {
-        let policy = NamedPolicy::<M::Interaction>::build(spec, M::told(&users), horizon).expect(FITS);
-        InWhole::<M::Interaction, _>::new(policy, used.wait)
+        let known = Knowledge::positions(&M::positions(&users));
+        let known = Knowledge { horizon: Some(horizon), ..known };
+        let policy = AnyPolicy::build(spec, M::Interaction::PROTOCOL, known)
+            .and_then(NamedPolicy::<M::Interaction>::try_from);
+        InWhole::<M::Interaction, _>::new(policy.expect(FITS), used.wait)
     })))
 }
 

@@ -7,8 +7,8 @@
 use crate::lists::{ListModel, read_as};
 use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
 use click_models::{
-    Cascade, CascadeFeedback, ClickModel, Clicks, ClicksOnly, Dcm, DcmFeedback, ListClicks, ListFeedback,
-    ListProtocol, ListShape, Pbm, PbmFeedback, PbmKnown, PrefixFeedback, Ranking, SemiBandit,
+    Cascade, ClickModel, Clicks, ClicksOnly, Dcm, ListFeedback, ListProtocol, ListShape, Pbm, PbmKnown,
+    Ranking, SemiBandit,
 };
 use confidence::Probability;
 use policies::catalogue::{Catalogued, NamedPolicy, PolicySpec, Protocol};
@@ -71,9 +71,6 @@ pub trait OwnProtocol: Catalogued + ListProtocol<Feedback: ListFeedback> + Debug
 
     /// Sizes, and the order of positions.
     fn prefix<'a>(known: &Self::Known<'a>) -> PrefixKnown<'a>;
-
-    /// Feedback with these clicks on the observed positions of a list of `n_positions`.
-    fn feedback(clicks: Clicks, n_positions: usize) -> Self::Feedback;
 }
 
 impl OwnProtocol for Pbm {
@@ -85,10 +82,6 @@ impl OwnProtocol for Pbm {
     fn prefix<'a>(known: &Self::Known<'a>) -> PrefixKnown<'a> {
         known.shape().into()
     }
-
-    fn feedback(clicks: Clicks, n_positions: usize) -> PbmFeedback {
-        Self::read(clicks, n_positions)
-    }
 }
 
 impl OwnProtocol for ClicksOnly {
@@ -99,15 +92,11 @@ impl OwnProtocol for ClicksOnly {
     fn prefix<'a>(known: &Self::Known<'a>) -> PrefixKnown<'a> {
         (*known).into()
     }
-
-    fn feedback(clicks: Clicks, n_positions: usize) -> ListClicks {
-        Self::read(clicks, n_positions)
-    }
 }
 
 /// Protocols that report a prefix.
 macro_rules! of_prefixes {
-    ($($Protocol:ident($Feedback:ident): $feedback:expr;)*) => {$(
+    ($($Protocol:ident),*) => {$(
         impl OwnProtocol for $Protocol {
             fn known(users: &OwnUsers<Self>) -> PrefixKnown<'_> {
                 users.shape.into()
@@ -116,18 +105,10 @@ macro_rules! of_prefixes {
             fn prefix<'a>(known: &Self::Known<'a>) -> PrefixKnown<'a> {
                 *known
             }
-
-            fn feedback(clicks: Clicks, n_positions: usize) -> $Feedback {
-                $feedback(clicks, n_positions)
-            }
         }
     )*};
 }
-of_prefixes! {
-    SemiBandit(PrefixFeedback): |clicks, _| PrefixFeedback { clicks };
-    Cascade(CascadeFeedback): Self::read;
-    Dcm(DcmFeedback): |clicks, _| DcmFeedback { clicks };
-}
+of_prefixes!(SemiBandit, Cascade, Dcm);
 
 impl<I: OwnProtocol> ClickModel for OwnUsers<I> {
     type Interaction = I;
@@ -144,7 +125,11 @@ impl<I: OwnProtocol> ClickModel for OwnUsers<I> {
     /// Takes no draw: the users of a run have a generator of their own.
     fn respond<R: Rng + ?Sized>(&self, list: &Ranking, _rng: &mut R) -> I::Feedback {
         let clicks = self.run.as_ref().map_or(Clicks::new(list.len()), |run| run.respond(list));
-        I::feedback(clicks, list.len())
+        match I::PROTOCOL {
+            // They report how many positions were observed.
+            Protocol::SemiBandit | Protocol::Dcm => I::feedback(clicks),
+            _ => I::read(clicks, list.len()),
+        }
     }
 
     fn clicks(&self, feedback: &I::Feedback) -> f64 {

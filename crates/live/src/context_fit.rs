@@ -2,12 +2,12 @@
 //! in live use begins with it. In experiments it is the prior of `hybrid-ts` (`prior_file`), and
 //! users as uncertain as the log leaves them (`context = { posterior = "context.json" }`).
 
-use click_models::{Context, ContextKnown};
+use click_models::Context;
 use documents::parameters::IdType;
 use documents::read_json;
 use documents::toml_reader::Error;
-use policies::catalogue::Catalogued;
-use policies::{BuildError, HybridPrior, NamedAmong, PolicySpec};
+use policies::catalogue::{ContextKnowledge, Knowledge, Protocol};
+use policies::{AnyPolicy, BuildError, HybridPrior, PolicySpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -186,43 +186,51 @@ impl ContextFit {
         (0..self.user_features.len()).map(of_feature).collect()
     }
 
-    /// A policy for live use that begins where the log ends: its items are those of the fit, by
-    /// number. It standardises features by the numbers of the fit.
+    /// A policy that begins where the log ends: its items are those of the fit, by number. It
+    /// standardises features by the numbers of the fit. `knowledge` has the sizes, and what the
+    /// policy may know of the positions.
     ///
     /// # Errors
     ///
-    /// As [`NamedAmong::build`], and [`NamedAmong::begin_with`].
+    /// As [`AnyPolicy::build`], and [`AnyPolicy::begin_with`].
     ///
     /// # Examples
     ///
     /// ```
     /// use click_models::{Cascade, Context, ListShape};
-    /// use live::{Among, ContextFit, LiveFor, Settings};
+    /// use live::{Ask, ByName, ContextFit, Settings};
+    /// use policies::catalogue::{Catalogued, Protocol};
     /// use rand::{SeedableRng, rngs::ChaCha8Rng};
     ///
     /// # fn begin(content: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
     /// let fit = ContextFit::read("fitted/context.json", content)?;
     /// let shape = ListShape::new(fit.items.len(), fit.positions)?;
-    /// let policy = fit.policy::<Cascade>("hybrid-ts".parse()?, shape)?;
-    /// let mut live = LiveFor::<Cascade, _>::new(policy, Settings::default())?;
+    /// let known = Cascade::knowledge(&shape.into());
+    /// let policy = fit.policy("hybrid-ts".parse()?, Protocol::Cascade, known)?;
+    /// let mut live = <dyn ByName<u64>>::new(policy, Settings::default())?;
     /// // Features as they are in the log, and the number of a segment's name in `fit.segments`.
     /// let user = Context { segment: 0, features: vec![31.0, 4.0] };
-    /// let list = live.decide(&1, &user, Among::All, &mut ChaCha8Rng::seed_from_u64(1));
+    /// let ask = Ask { user: &user, ..Ask::default() };
+    /// let list = live.decide(&1, ask, &mut ChaCha8Rng::seed_from_u64(1));
     /// let names: Vec<&String> = list.iter().map(|item| &fit.items[item.slot.index()]).collect();
     /// # Ok(())
     /// # }
     /// ```
-    pub fn policy<'a, I: Catalogued>(
+    pub fn policy(
         &self,
         spec: PolicySpec,
-        known: impl Into<I::Known<'a>>,
-    ) -> Result<NamedAmong<I>, BuildError> {
-        let (own, features) = (self.prior.known(), self.item_features());
+        protocol: Protocol,
+        knowledge: Knowledge,
+    ) -> Result<AnyPolicy, BuildError> {
+        let known = self.prior.known();
+        let context = ContextKnowledge {
+            segments: known.n_segments(),
+            user_features: known.n_user_features(),
+            item_features: self.item_features(),
+        };
+        let knowledge = Knowledge { context: Some(context), ..knowledge };
+        let mut policy = AnyPolicy::build(spec, protocol, knowledge)?;
         let parameters = |error| BuildError::Parameters { policy: spec.name(), error };
-        let context =
-            ContextKnown::new(self.items.len(), &features).map_err(|error| parameters(error.into()))?;
-        let context = context.with_user_features(own.n_user_features()).with_segments(own.n_segments());
-        let mut policy = NamedAmong::build(spec, known, context)?;
         policy.begin_with(&self.prior).map_err(parameters)?;
         Ok(policy)
     }

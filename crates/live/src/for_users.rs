@@ -2,10 +2,9 @@
 
 use crate::items::{Items, SavedItems};
 use crate::open::{OpenDecisions, Remembered, Shown};
-use crate::{Among, Counted, Error, Handle, Keeps, Learns, LiveUse, SavedError, Settings, Skips, Taken};
+use crate::{Counted, Error, Handle, Keeps, Learns, LiveUse, SavedError, Settings, Skips};
 use click_models::{Context, ItemId, ListProtocol, Ranking};
 use policies::{Decision, FeaturedItems, SelectAmongFor, Tally, UpdateFor};
-use rand::Rng;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::hash::Hash;
@@ -14,7 +13,8 @@ use std::hash::Hash;
 /// answers are read, `D` the client's name of a decision.
 ///
 /// The policy learns from the whole answer to a decision, with its context, when the decision is
-/// closed. A posterior cannot be taken back from, so what comes later is [`Taken::Closed`] and
+/// closed. A posterior cannot be taken back from, so what comes later is
+/// [`Taken::Closed`](crate::Taken::Closed) and
 /// changes nothing, and the settings `window`, `skips` and `estimate_prior` of a
 /// [`Live`](crate::Live) are refused. Answers that come twice count once; decisions that are never
 /// closed teach nothing. When an item is forgotten, its answers keep their effect on the
@@ -24,7 +24,7 @@ use std::hash::Hash;
 ///
 /// ```
 /// use click_models::{Cascade, Context, ContextKnown, ListShape};
-/// use live::{Among, LiveFor, Settings, Taken};
+/// use live::{Ask, LiveFor, Settings, Taken};
 /// use policies::{HybridSettings, HybridTs};
 /// use rand::{SeedableRng, rngs::ChaCha8Rng};
 ///
@@ -34,15 +34,16 @@ use std::hash::Hash;
 /// let policy = HybridTs::new(ListShape::new(2, 2)?, known, HybridSettings::default())?;
 /// let mut live = LiveFor::<Cascade, _>::empty(policy, Settings::default())?;
 /// for features in [[0.3, 1.0], [-0.2, 0.0], [0.5, 0.5]] {
-///     live.add_item(&features)?;
+///     live.add_item_with(&features)?;
 /// }
 /// let user = Context { segment: 0, features: vec![0.7] };
-/// let list = live.decide(&17, &user, Among::All, rng).to_vec();
-/// assert_eq!(live.decide(&17, &user, Among::All, rng), list);
+/// let ask = Ask { user: &user, ..Ask::default() };
+/// let list = live.decide(&17, ask, rng).to_vec();
+/// assert_eq!(live.decide(&17, ask, rng), list);
 /// assert_eq!(live.click(&17, 1), Taken::Counted);
-/// assert_eq!(live.tally(list[0]).shows, 0);
+/// assert_eq!(live.tally(list[0], 0).shows, 0);
 /// assert_eq!(live.close(&17, None), Taken::Counted);
-/// assert_eq!([live.tally(list[0]).shows, live.tally(list[1]).clicks], [1, 1]);
+/// assert_eq!([live.tally(list[0], 0).shows, live.tally(list[1], 0).clicks], [1, 1]);
 /// assert_eq!(live.click(&17, 0), Taken::Closed);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -76,49 +77,6 @@ impl Remembered for Asked {
 
     fn shown_mut(&mut self) -> &mut Shown {
         &mut self.shown
-    }
-}
-
-impl<I, P, D> LiveFor<I, P, D>
-where
-    I: Counted + ListProtocol,
-    P: SelectAmongFor<Ranking, Note = Context> + UpdateFor<Ranking, I::Feedback> + FeaturedItems,
-    D: Clone + Eq + Hash,
-{
-    /// Displays and clicks of an item that the policy has learned from. Nothing for an item that
-    /// was forgotten.
-    pub fn tally(&self, item: Handle) -> Tally {
-        self.counted(item, 0)
-    }
-
-    /// As [`add_item_with`](LiveUse::add_item_with).
-    ///
-    /// # Errors
-    ///
-    /// As [`add_item_with`](LiveUse::add_item_with).
-    pub fn add_item(&mut self, features: &[f64]) -> Result<Handle, policies::Error> {
-        self.add_item_with(features)
-    }
-
-    /// Decides on a list for a user, from the top; empty if no item may be shown. An open decision
-    /// of this name is returned as it is.
-    pub fn decide<R: Rng + ?Sized>(
-        &mut self,
-        id: &D,
-        context: &Context,
-        among: Among<'_>,
-        rng: &mut R,
-    ) -> &[Handle] {
-        self.decide_for(id, context, among, usize::MAX, rng)
-    }
-
-    /// As [`show_to`](LiveUse::show_to).
-    ///
-    /// # Errors
-    ///
-    /// As [`show_to`](LiveUse::show_to).
-    pub fn show(&mut self, id: &D, context: &Context, list: &[Handle]) -> Result<Taken, Error> {
-        self.show_to(id, context, list)
     }
 }
 

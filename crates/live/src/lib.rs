@@ -6,6 +6,7 @@
 #[doc = include_str!("../../../docs/context.md")]
 struct Pages;
 
+mod by_name;
 mod choose;
 mod context_fit;
 mod counted;
@@ -21,6 +22,7 @@ mod open;
 mod prior;
 mod window;
 
+pub use by_name::{ByName, ByNameError, DecisionName};
 pub use context_fit::{ClicksByList, ColumnGain, ContextFit, ContextReport, Gain, NO_SEGMENT, clip};
 pub use counted::Counted;
 pub use entry::{Entry, interval};
@@ -33,6 +35,7 @@ pub use live_use::LiveUse;
 pub use on_table::{Live, OnTable};
 pub use prior::Estimator;
 
+use click_models::Context;
 use policies::Drawing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -108,6 +111,33 @@ pub enum Among<'a> {
     Only(&'a [Handle]),
     /// All present ones but these.
     Except(&'a [Handle]),
+}
+
+/// In place of a user of whom nothing is known: of no segment, with features of 0.
+static NOBODY: Context = Context { segment: NO_SEGMENT, features: Vec::new() };
+
+/// A request for a list. By default, nothing is known of the user, and all present items may be
+/// shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// The user, whom only a [`LiveFor`] sees.
+    pub user: &'a Context,
+    /// The items that the list may have.
+    pub among: Among<'a>,
+    /// The most positions.
+    pub positions: usize,
+}
+
+impl Default for Ask<'_> {
+    fn default() -> Self {
+        Self { user: &NOBODY, among: Among::All, positions: usize::MAX }
+    }
+}
+
+impl<'a> From<Among<'a>> for Ask<'a> {
+    fn from(among: Among<'a>) -> Self {
+        Self { among, ..Self::default() }
+    }
 }
 
 /// The effect of an answer.

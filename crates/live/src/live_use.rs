@@ -2,7 +2,7 @@
 
 use crate::items::Items;
 use crate::open::{OpenDecisions, Remembered as _};
-use crate::{Among, Counted, Entry, Error, Handle, Keeps, Learns, Settings, Taken, choose};
+use crate::{Ask, Counted, Entry, Error, Handle, Keeps, Learns, Settings, Taken, choose};
 use click_models::{Context, ItemId, ItemSet, Ranking};
 use policies::{Decision, Draws, Prior, Propensity, SelectAmongFor as _, Tally};
 use rand::Rng;
@@ -71,7 +71,7 @@ where
         Self::with_items(policy, settings, false)
     }
 
-    fn with_items(policy: L::Policy, settings: Settings, present: bool) -> Result<Self, Error> {
+    pub(crate) fn with_items(policy: L::Policy, settings: Settings, present: bool) -> Result<Self, Error> {
         let mut learner = L::with_settings(policy, settings.check()?)?;
         let n_items = learner.n_items();
         if !present {
@@ -120,10 +120,12 @@ where
     /// The lines of an item in the table: one, or one for each position. They are empty for an item
     /// that was forgotten.
     pub fn entries(&self, item: Handle) -> impl Iterator<Item = Entry> + '_ {
-        (0..self.learner.n_kinds()).map(move |kind| Entry { item, kind, tally: self.counted(item, kind) })
+        (0..self.learner.n_kinds()).map(move |kind| Entry { item, kind, tally: self.tally(item, kind) })
     }
 
-    pub(crate) fn counted(&self, item: Handle, kind: usize) -> Tally {
+    /// Displays and clicks of an item that count, at the position `kind` if the policy counts
+    /// positions apart. Nothing for an item that was forgotten.
+    pub fn tally(&self, item: Handle, kind: usize) -> Tally {
         if self.items.is_known(item) { self.learner.tally(item.slot, kind) } else { Tally::default() }
     }
 
@@ -188,22 +190,16 @@ where
         was_retired
     }
 
-    /// Decides for a user on a list, from the top, of which at most the first `positions` are
-    /// shown; empty if no item may be shown. An open decision of this name is returned as it is.
-    pub fn decide_for<R: Rng + ?Sized>(
-        &mut self,
-        id: &D,
-        context: &Context,
-        among: Among<'_>,
-        positions: usize,
-        rng: &mut R,
-    ) -> &[Handle] {
+    /// Decides on a list, from the top; empty if no item may be shown. An open decision of this
+    /// name is returned as it is.
+    pub fn decide<'a, R: Rng + ?Sized>(&mut self, id: &D, ask: impl Into<Ask<'a>>, rng: &mut R) -> &[Handle] {
         let place = self.open.find(id).unwrap_or_else(|| {
-            self.select(context, among, positions, rng);
+            let ask = ask.into();
+            self.select(&ask, rng);
             let place = self.open.add(id);
             let open = self.open.at_mut(place);
             let list = self.decision.action.iter().map(|item| self.items.handle(item));
-            self.learner.begin(open, context, list);
+            self.learner.begin(open, ask.user, list);
             open.shown_mut().set_propensities(self.draws.propensities());
             self.learner.learn(&self.settings, &self.items, open);
             self.learner.decided();
@@ -213,29 +209,27 @@ where
     }
 
     /// Repeats a decision of before: the policy and the generator move on as in
-    /// [`decide_for`](Self::decide_for), and the list is the one that was shown then. Whether it is
+    /// [`decide`](Self::decide), and the list is the one that was shown then. Whether it is
     /// also the one that is chosen now: if not, its propensities are not known.
     ///
     /// # Errors
     ///
-    /// As [`show_to`](Self::show_to). The policy has chosen, but nothing was shown.
+    /// As [`show`](Self::show). The policy has chosen, but nothing was shown.
     pub fn decide_again<R: Rng + ?Sized>(
         &mut self,
         id: &D,
-        context: &Context,
-        among: Among<'_>,
-        positions: usize,
+        ask: Ask<'_>,
         shown: &[Handle],
         rng: &mut R,
     ) -> Result<bool, Error> {
         if self.open.find(id).is_some() {
             return Ok(true);
         }
-        self.select(context, among, positions, rng);
+        self.select(&ask, rng);
         self.check_list(shown)?;
         let chosen = self.decision.action.iter().map(|item| self.items.handle(item));
         let is_same = chosen.eq(shown.iter().copied());
-        let place = self.add_shown(id, context, shown);
+        let place = self.add_shown(id, ask.user, shown);
         if is_same {
             self.open.at_mut(place).shown_mut().set_propensities(self.draws.propensities());
         }
@@ -243,16 +237,10 @@ where
     }
 
     /// Lets the policy choose a list, in `decision`.
-    fn select<R: Rng + ?Sized>(
-        &mut self,
-        context: &Context,
-        among: Among<'_>,
-        positions: usize,
-        rng: &mut R,
-    ) {
+    fn select<R: Rng + ?Sized>(&mut self, &Ask { user, among, positions }: &Ask<'_>, rng: &mut R) {
         let available = self.items.available(among, &mut self.available);
         let select = |policy: &mut L::Policy, rng: &mut R, out: &mut Decision<Ranking, L::Note>| {
-            policy.select_among_for(context, available, rng, out);
+            policy.select_among_for(user, available, rng, out);
         };
         let memory = (&mut self.draws, &mut self.decision);
         let policy = self.learner.policy_mut();
@@ -272,13 +260,13 @@ where
     /// # Errors
     ///
     /// An item is unknown or repeated, or there are too many positions. Nothing changes then.
-    pub fn show_to(&mut self, id: &D, context: &Context, list: &[Handle]) -> Result<Taken, Error> {
+    pub fn show(&mut self, id: &D, user: &Context, list: &[Handle]) -> Result<Taken, Error> {
         self.check_list(list)?;
         if self.open.find(id).is_some() {
             return Ok(Taken::Repeated);
         }
         self.learner.pass_round();
-        self.add_shown(id, context, list);
+        self.add_shown(id, user, list);
         Ok(Taken::Counted)
     }
 

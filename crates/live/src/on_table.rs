@@ -4,10 +4,9 @@ use crate::items::{Items, SavedItems};
 use crate::open::{OpenDecisions, Shown};
 use crate::prior::Estimator;
 use crate::window::Windows;
-use crate::{Among, Counted, Error, Handle, Keeps, Learns, LiveUse, SavedError, Settings, Skips, Taken};
+use crate::{Counted, Error, Handle, Keeps, Learns, LiveUse, SavedError, Settings, Skips};
 use click_models::{Context, ItemId, Ranking};
-use policies::{Prior, SelectAmong, Tallies, Tally};
-use rand::Rng;
+use policies::{Prior, SelectAmongFor, SelectFor, Tallies, Tally};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::hash::Hash;
@@ -27,53 +26,17 @@ pub struct OnTable<P> {
     estimator: Option<Estimator>,
 }
 
-/// In place of the user, whom a policy on a table does not see.
-const NOBODY: Context = Context { segment: u32::MAX, features: vec![] };
-
 impl<I, P, D> Live<I, P, D>
 where
     I: Counted,
-    P: SelectAmong<Ranking, Note = ()> + Tallies,
+    P: SelectAmongFor<Ranking> + Tallies,
     D: Clone + Eq + Hash,
 {
-    /// Displays and clicks of an item that count, at the position `kind` if the policy counts
-    /// positions apart ([`Tallies::n_kinds`]). Nothing for an item that was forgotten.
-    pub fn tally(&self, item: Handle, kind: usize) -> Tally {
-        self.counted(item, kind)
-    }
-
     /// Adds an item. Takes the place of a forgotten one if there is one; otherwise allocates, in
     /// constant amortised time.
     pub fn add_item(&mut self) -> Handle {
         self.learner.add(self.items.first_free());
         self.add_place()
-    }
-
-    /// Decides on a list, from the top; empty if no item may be shown. An open decision of this
-    /// name is returned as it is.
-    pub fn decide<R: Rng + ?Sized>(&mut self, id: &D, among: Among<'_>, rng: &mut R) -> &[Handle] {
-        self.decide_top(id, among, usize::MAX, rng)
-    }
-
-    /// Decides on a list of which at most the first `positions` are shown.
-    pub fn decide_top<R: Rng + ?Sized>(
-        &mut self,
-        id: &D,
-        among: Among<'_>,
-        positions: usize,
-        rng: &mut R,
-    ) -> &[Handle] {
-        self.decide_for(id, &NOBODY, among, positions, rng)
-    }
-
-    /// Takes a list that was shown without being asked for, such as one of another server. Nothing
-    /// is selected, but a round passes. [`Taken::Repeated`] if a decision of this name is open.
-    ///
-    /// # Errors
-    ///
-    /// An item is unknown or repeated, or there are too many positions. Nothing changes then.
-    pub fn show(&mut self, id: &D, list: &[Handle]) -> Result<Taken, Error> {
-        self.show_to(id, &NOBODY, list)
     }
 }
 
@@ -91,12 +54,12 @@ impl<P: Tallies> OnTable<P> {
     }
 }
 
-impl<P> Keeps for OnTable<P> {
+impl<P: SelectFor<Ranking>> Keeps for OnTable<P> {
     type Open = Shown;
-    type Note = ();
+    type Note = P::Note;
 }
 
-impl<I: Counted, P: SelectAmong<Ranking, Note = ()> + Tallies> Learns<I> for OnTable<P> {
+impl<I: Counted, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnTable<P> {
     type Policy = P;
     const CORRECTS: bool = true;
 
@@ -161,7 +124,7 @@ impl<I: Counted, P: SelectAmong<Ranking, Note = ()> + Tallies> Learns<I> for OnT
     }
 
     fn pass_round(&mut self) {
-        self.policy.pass_round();
+        self.policy.pass_round_for();
     }
 
     fn begin(&self, open: &mut Shown, _: &Context, list: impl Iterator<Item = Handle>) {
@@ -232,7 +195,11 @@ struct Saved<W, O, E, P> {
     policy: P,
 }
 
-impl<I, P: Serialize, D: Clone + Eq + Hash + Serialize> Serialize for Live<I, P, D> {
+impl<I, P, D> Serialize for Live<I, P, D>
+where
+    P: SelectFor<Ranking> + Serialize,
+    D: Clone + Eq + Hash + Serialize,
+{
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let OnTable { policy, windows, estimator } = &self.learner;
         Saved {
@@ -250,7 +217,7 @@ impl<I, P: Serialize, D: Clone + Eq + Hash + Serialize> Serialize for Live<I, P,
 impl<I, P, D> TryFrom<Saved<Windows, (D, Shown), Estimator, P>> for Live<I, P, D>
 where
     I: Counted,
-    P: SelectAmong<Ranking, Note = ()> + Tallies,
+    P: SelectAmongFor<Ranking> + Tallies,
     D: Clone + Eq + Hash,
 {
     type Error = SavedError;
@@ -284,7 +251,7 @@ where
 impl<'de, I, P, D> Deserialize<'de> for Live<I, P, D>
 where
     I: Counted,
-    P: SelectAmong<Ranking, Note = ()> + Tallies + Deserialize<'de>,
+    P: SelectAmongFor<Ranking> + Tallies + Deserialize<'de>,
     D: Clone + Eq + Hash + Deserialize<'de>,
 {
     fn deserialize<E: Deserializer<'de>>(deserializer: E) -> Result<Self, E::Error> {

@@ -32,7 +32,7 @@ pub struct Estimator {
 
 impl Estimator {
     /// Keeps the counts of an item that is about to be forgotten.
-    pub(crate) fn forget(&mut self, policy: &mut impl Tallies, item: ItemId) {
+    pub(crate) fn forget(&mut self, policy: &mut dyn Tallies, item: ItemId) {
         let examination = examination(policy);
         let counts = counts(policy, &examination, item);
         if counts == (0.0, 0.0) {
@@ -58,7 +58,7 @@ impl Estimator {
     }
 
     /// Gives the policy another prior.
-    pub fn estimate(&mut self, policy: &mut impl Tallies) {
+    pub fn estimate(&mut self, policy: &mut dyn Tallies) {
         let examination = examination(policy);
         self.items.clone_from(&self.forgotten);
         let slots = (0..policy.n_items()).map(ItemId::from_index);
@@ -91,12 +91,12 @@ impl Estimator {
     }
 }
 
-fn examination(policy: &mut impl Tallies) -> Vec<f64> {
+fn examination(policy: &mut dyn Tallies) -> Vec<f64> {
     policy.bayesian().map_or_else(Vec::new, |policy| policy.examination().to_vec())
 }
 
 /// Clicks, and displays without a click, each as much as its position is examined.
-fn counts(policy: &impl Tallies, examination: &[f64], item: ItemId) -> (f64, f64) {
+fn counts(policy: &dyn Tallies, examination: &[f64], item: ItemId) -> (f64, f64) {
     (0..policy.n_kinds()).fold((0.0, 0.0), |(clicks, skips), kind| {
         let tally = policy.tally(item, kind);
         let examined = examination.get(kind).copied().unwrap_or(1.0);

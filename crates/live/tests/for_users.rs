@@ -4,7 +4,7 @@ use click_models::{
     Cascade, Clicks, Context, ContextKnown, ItemId, ListProtocol, ListShape, Pbm, PbmKnown, Ranking,
 };
 use confidence::Probability;
-use live::{Among, Counted, Handle, LiveFor, Settings, Skips, Taken};
+use live::{Among, Ask, Counted, Handle, LiveFor, Settings, Skips, Taken};
 use policies::{
     Decision, Drawing, FeaturedItems, HybridSettings, HybridTs, PbmHybridTs, SelectAmongFor, UpdateFor,
 };
@@ -71,7 +71,10 @@ where
                     1 => Among::Only(&present[..present.len() / 2]),
                     _ => Among::Except(&present[..present.len() / 2]),
                 };
-                let list = live.decide_for(&next, &context, among, rng.random_range(1..5), rng).to_vec();
+                let list = {
+                    let ask = Ask { user: &context, among, positions: rng.random_range(1..5) };
+                    live.decide(&next, ask, rng).to_vec()
+                };
                 assert!(list.iter().all(|item| present.contains(item)));
                 known.insert(next, Known { list, context, clicks: 0, is_closed: false });
                 next += 1;
@@ -121,7 +124,7 @@ where
             }
             80..86 => {
                 let features = [rng.random::<f64>() - 0.5];
-                let item = live.add_item(&features).unwrap();
+                let item = live.add_item_with(&features).unwrap();
                 if item.slot.index() < by_hand.n_items() {
                     by_hand.replace_item(item.slot, &features).unwrap();
                 } else {
@@ -145,7 +148,7 @@ where
             94..98 if !retired.is_empty() => {
                 let item = retired.swap_remove(rng.random_range(0..retired.len()));
                 assert!(live.forget(item) && !live.forget(item) && !live.bring_back(item));
-                assert_eq!(live.tally(item).shows, 0);
+                assert_eq!(live.tally(item, 0).shows, 0);
                 by_hand.replace_item(item.slot, &[0.0]).unwrap();
                 continue;
             }
@@ -182,16 +185,19 @@ fn a_repeated_history_comes_to_the_same_state() {
             ..Settings::default()
         };
         let mut live = LiveFor::<Cascade, _>::empty(cascade(), settings).unwrap();
-        (0..5).for_each(|item| _ = live.add_item(&[f64::from(item)]).unwrap());
+        (0..5).for_each(|item| _ = live.add_item_with(&[f64::from(item)]).unwrap());
         live
     });
     let [one, other] = &mut [(); 2].map(|()| ChaCha8Rng::seed_from_u64(1));
     for id in 0..300_u64 {
         let user = Context { segment: 0, features: vec![(id % 7) as f64] };
-        let list = live.decide_for(&id, &user, Among::All, 2, one).to_vec();
+        let list = live.decide(&id, Ask { user: &user, positions: 2, ..Ask::default() }, one).to_vec();
         let propensities = live.propensities(&id).unwrap().to_vec();
         assert!(
-            propensities.len() == 2 && again.decide_again(&id, &user, Among::All, 2, &list, other).unwrap()
+            propensities.len() == 2
+                && again
+                    .decide_again(&id, Ask { user: &user, positions: 2, ..Ask::default() }, &list, other)
+                    .unwrap()
         );
         assert_eq!(again.propensities(&id).unwrap(), propensities);
         for live in [&mut live, &mut again] {
@@ -202,11 +208,22 @@ fn a_repeated_history_comes_to_the_same_state() {
     let swapped: Vec<Handle> = live.items().take(2).collect();
     let other_list = [swapped[1], swapped[0]];
     let user = Context::default();
-    let list = live.decide(&300, &user, Among::Only(&swapped), one).to_vec();
+    let list =
+        live.decide(&300, Ask { user: &user, among: Among::Only(&swapped), positions: 9 }, one).to_vec();
     let shown = if list == swapped { other_list } else { [swapped[0], swapped[1]] };
-    assert!(!again.decide_again(&300, &user, Among::Only(&swapped), 3, &shown, other).unwrap());
     assert!(
-        again.propensities(&300).unwrap().is_empty() && again.decide(&300, &user, Among::All, other) == shown
+        !again
+            .decide_again(
+                &300,
+                Ask { user: &user, among: Among::Only(&swapped), positions: 3 },
+                &shown,
+                other
+            )
+            .unwrap()
+    );
+    assert!(
+        again.propensities(&300).unwrap().is_empty()
+            && again.decide(&300, Ask { user: &user, ..Ask::default() }, other) == shown
     );
     assert_eq!(serde_json::to_value(live.policy()).unwrap(), serde_json::to_value(again.policy()).unwrap());
 }
@@ -231,8 +248,8 @@ fn settings_that_correct_a_table_are_refused_by_name() {
 fn an_item_with_other_features_is_refused_and_nothing_changes() {
     let mut live = LiveFor::<Cascade, _, u64>::empty(cascade(), Settings::default()).unwrap();
     for _ in 0..5 {
-        assert!(live.add_item(&[0.5, 0.5]).unwrap_err().to_string().contains("[0.5, 0.5]"));
-        live.add_item(&[0.5]).unwrap();
+        assert!(live.add_item_with(&[0.5, 0.5]).unwrap_err().to_string().contains("[0.5, 0.5]"));
+        live.add_item_with(&[0.5]).unwrap();
     }
     assert_eq!(live.items().count(), 5);
 }
@@ -243,7 +260,7 @@ fn beyond_the_limits_the_first_one_is_forgotten() {
     let mut live = LiveFor::<Cascade, _>::new(cascade(), settings).unwrap();
     let (rng, user) = (&mut ChaCha8Rng::seed_from_u64(1), Context::default());
     for id in 0..3_u64 {
-        live.decide(&id, &user, Among::All, rng);
+        live.decide(&id, Ask { user: &user, ..Ask::default() }, rng);
     }
     assert_eq!([live.close(&0, None), live.close(&1, None)], [Taken::Unknown, Taken::Counted]);
     let items: Vec<Handle> = live.items().collect();
@@ -257,7 +274,7 @@ fn damaged_states_are_refused_by_the_part_at_fault() {
     let mut live = LiveFor::<Cascade, _, u64>::new(cascade(), Settings::default()).unwrap();
     let (rng, user) = (&mut ChaCha8Rng::seed_from_u64(1), Context { segment: 0, features: vec![0.5] });
     for id in 0..5 {
-        live.decide(&id, &user, Among::All, rng);
+        live.decide(&id, Ask { user: &user, ..Ask::default() }, rng);
         _ = live.click(&id, 1);
         if id < 4 {
             _ = live.close(&id, None);
@@ -291,11 +308,11 @@ fn no_feature_makes_a_state_that_cannot_be_read() {
     let rng = &mut ChaCha8Rng::seed_from_u64(5);
     for features in [[1e160, 1.0], [f64::MAX, -f64::MAX], [1.0, 1e300], [f64::INFINITY, f64::NAN]] {
         let mut live = LiveFor::<Cascade, _>::empty(cascade(), Settings::default()).unwrap();
-        live.add_item(&[features[1]]).ok();
-        live.add_item(&[1.0]).unwrap();
+        live.add_item_with(&[features[1]]).ok();
+        live.add_item_with(&[1.0]).unwrap();
         for id in 0..20 {
             let context = Context { segment: 0, features: vec![features[0]] };
-            assert!(!live.decide(&id, &context, Among::All, rng).is_empty());
+            assert!(!live.decide(&id, Ask { user: &context, ..Ask::default() }, rng).is_empty());
             assert_eq!(live.click(&id, 0), Taken::Counted);
             assert_eq!(live.close(&id, None), Taken::Counted);
         }

@@ -3,7 +3,7 @@
 use click_models::{Cascade, ClickModel as _, ItemId, ListShape, Pbm, PositionBased};
 use confidence::Probability;
 use live::{Among, Error, Live, Settings};
-use policies::catalogue::NamedTable;
+use policies::catalogue::NamedLive;
 use policies::{Bayesian as _, PbmTs, PrefixTs, PrefixUcb, Prior};
 use rand::{Rng, RngExt as _, SeedableRng, rngs::ChaCha8Rng};
 use rand_distr::{Beta, Distribution as _};
@@ -121,7 +121,7 @@ fn estimates_are_part_of_the_saved_state() {
 fn damaged_estimates_and_policies_without_a_prior_are_refused() {
     let error = Live::<Cascade, _>::new(PrefixUcb::cascade(shape()), ESTIMATED).unwrap_err();
     assert_eq!(error, Error::NoPrior);
-    let by_name = NamedTable::<Cascade>::build("cascade-kl-ucb".parse().unwrap(), shape()).unwrap();
+    let by_name = NamedLive::<Cascade>::build("cascade-kl-ucb".parse().unwrap(), shape(), None).unwrap();
     assert_eq!(Live::<Cascade, _>::new(by_name, ESTIMATED).unwrap_err(), Error::NoPrior);
     let mut live = Live::new(PrefixTs::new(shape()), ESTIMATED).unwrap();
     play(&mut live, 0..200, &mut ChaCha8Rng::seed_from_u64(1));

@@ -4,7 +4,7 @@ use allocation_counter::measure;
 use click_models::{Cascade, Clicks, ClicksOnly, Dcm, ListProtocol, ListShape, Pbm, PbmKnown, SemiBandit};
 use confidence::Probability;
 use live::{Among, Counted, Handle, InOrder, Live, Settings};
-use policies::catalogue::{self, Catalogued, NamedTable};
+use policies::catalogue::{self, Catalogued, NamedLive};
 use policies::{
     Decision, Drawing, Drawn, MAX_COUNT, NamedPolicy, PolicySpec, PrefixTs, Propensity, Select as _,
     Tallies as _, Tally, Update as _,
@@ -59,9 +59,9 @@ fn counts_are_restored<I: Counted + ListProtocol + Catalogued>(
     window: Option<usize>,
 ) -> bool {
     let spec: PolicySpec = name.parse().unwrap();
-    let Ok(policy) = NamedTable::<I>::build(spec, known) else { return false };
+    let Ok(policy) = NamedLive::<I>::build(spec, known, None) else { return false };
     let settings = Settings { window, ..Settings::default() };
-    let mut live = Live::<I, NamedTable<I>>::new(policy, settings).unwrap();
+    let mut live = Live::<I, NamedLive<I>>::new(policy, settings).unwrap();
     let rng = &mut ChaCha8Rng::seed_from_u64(1);
     for item in live.items().collect::<Vec<_>>() {
         for kind in 0..live.policy().n_kinds() {

@@ -2,11 +2,11 @@
 //! windows, and states that are saved and restored in between.
 
 use crate::reference::{Reading, Reference};
-use click_models::{Cascade, Dcm, ListShape, Pbm, PbmKnown, SemiBandit};
+use click_models::{Cascade, Context, Dcm, ListShape, Pbm, PbmKnown, SemiBandit};
 use confidence::Probability;
 use live::{Among, Counted, Handle, Live, Settings, Skips};
-use policies::catalogue::{self, NamedTable};
-use policies::{PbmTs, PolicySpec, PrefixTs, PrefixUcb, SelectAmong, Tallies};
+use policies::catalogue::{self, NamedLive};
+use policies::{PbmTs, PolicySpec, PrefixTs, PrefixUcb, SelectAmongFor, SelectFor, Tallies};
 use rand::{RngExt as _, SeedableRng, rngs::ChaCha8Rng};
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
@@ -15,7 +15,7 @@ const ITEMS: usize = 6;
 const POSITIONS: usize = 4;
 const STEPS: usize = 1_500;
 
-struct Play<I, P> {
+struct Play<I, P: SelectFor<click_models::Ranking>> {
     live: Live<I, P>,
     reference: Reference,
     rng: ChaCha8Rng,
@@ -27,7 +27,12 @@ struct Play<I, P> {
 impl<I, P> Play<I, P>
 where
     I: Counted,
-    P: SelectAmong<click_models::Ranking, Note = ()> + Tallies + Clone + Debug + Serialize + DeserializeOwned,
+    P: SelectAmongFor<click_models::Ranking, Note: Clone + Debug>
+        + Tallies
+        + Clone
+        + Debug
+        + Serialize
+        + DeserializeOwned,
 {
     fn step(&mut self) {
         let Self { live, reference, rng, present, retired, next } = self;
@@ -46,7 +51,7 @@ where
             }
             30..35 => {
                 let list: Vec<Handle> = present.iter().copied().take(POSITIONS).collect();
-                if live.show(&id, &list).is_ok() {
+                if live.show(&id, &Context::default(), &list).is_ok() {
                     reference.decided(id, &list);
                 }
                 *next = (*next).max(id + 1);
@@ -110,7 +115,12 @@ where
 fn play<I, P>(policy: &P, reading: Reading)
 where
     I: Counted,
-    P: SelectAmong<click_models::Ranking, Note = ()> + Tallies + Clone + Debug + Serialize + DeserializeOwned,
+    P: SelectAmongFor<click_models::Ranking, Note: Clone + Debug>
+        + Tallies
+        + Clone
+        + Debug
+        + Serialize
+        + DeserializeOwned,
 {
     for (seed, (window, skips)) in [
         (None, Skips::AtClose),
@@ -157,17 +167,17 @@ fn the_table_is_that_of_the_history_for_every_policy_with_a_table() {
     let mut played = 0;
     for policy in policies {
         let spec: PolicySpec = policy.name.parse().unwrap();
-        if let Ok(policy) = NamedTable::<Cascade>::build(spec, shape()) {
+        if let Ok(policy) = NamedLive::<Cascade>::build(spec, shape(), None) {
             play::<Cascade, _>(&policy, Reading::FirstClick);
             played += 1;
         }
-        if let Ok(policy) = NamedTable::<Dcm>::build(spec, shape()) {
+        if let Ok(policy) = NamedLive::<Dcm>::build(spec, shape(), None) {
             play::<Dcm, _>(&policy, Reading::LastClick);
             played += 1;
         }
         let examination = [1.0, 0.7, 0.5, 0.3].map(|value| Probability::new(value).unwrap());
         let known = PbmKnown::new(shape(), &examination).unwrap();
-        if let Ok(policy) = NamedTable::<Pbm>::build(spec, known) {
+        if let Ok(policy) = NamedLive::<Pbm>::build(spec, known, None) {
             play::<Pbm, _>(&policy, Reading::Positions);
             played += 1;
         }

@@ -3,7 +3,7 @@
 use allocation_counter::measure;
 use click_models::{Cascade, Clicks, Context, Dcm, ItemId, ListProtocol as _, ListShape, Pbm, PbmKnown};
 use confidence::Probability;
-use live::{Among, Entry, Error, Handle, InOrder, Live, Settings, Skips, Taken};
+use live::{Among, Ask, Entry, Error, Handle, InOrder, Live, Settings, Skips, Taken};
 use policies::{Decision, Drawing, PbmTs, PrefixTs, PrefixUcb, Propensity, Select as _, Tally, Update as _};
 use rand::{RngExt as _, SeedableRng, rngs::ChaCha8Rng};
 
@@ -50,9 +50,9 @@ fn lists_that_cannot_have_been_shown_are_refused_and_change_nothing() {
     let old = Handle { generation: 7, ..items[0] };
     let unknown = Handle { slot: ItemId::new(99), generation: 0 };
     let before = serde_json::to_string(&live).unwrap();
-    assert_eq!(live.show(&1, &[items[0], old]), Err(Error::UnknownItem(old)));
-    assert_eq!(live.show(&1, &[unknown]), Err(Error::UnknownItem(unknown)));
-    assert_eq!(live.show(&1, &[items[2], items[2]]), Err(Error::RepeatedItem(items[2])));
+    assert_eq!(live.show(&1, &Context::default(), &[items[0], old]), Err(Error::UnknownItem(old)));
+    assert_eq!(live.show(&1, &Context::default(), &[unknown]), Err(Error::UnknownItem(unknown)));
+    assert_eq!(live.show(&1, &Context::default(), &[items[2], items[2]]), Err(Error::RepeatedItem(items[2])));
     assert_eq!(live.click(&1, 0), Taken::Unknown);
     assert_eq!(live.close(&1, None), Taken::Unknown);
     assert!(
@@ -61,8 +61,8 @@ fn lists_that_cannot_have_been_shown_are_refused_and_change_nothing() {
             .any(|item| live.retire(item) || live.bring_back(item) || live.forget(item))
     );
     assert_eq!(serde_json::to_string(&live).unwrap(), before);
-    assert_eq!(live.show(&1, &items[..2]), Ok(Taken::Counted));
-    assert_eq!(live.show(&1, &items[2..]), Ok(Taken::Repeated));
+    assert_eq!(live.show(&1, &Context::default(), &items[..2]), Ok(Taken::Counted));
+    assert_eq!(live.show(&1, &Context::default(), &items[2..]), Ok(Taken::Repeated));
     assert_eq!((live.click(&1, 2), live.click(&1, 63), live.click(&1, 64)), {
         let none = Taken::NoSuchPosition;
         (none, none, none)
@@ -74,7 +74,10 @@ fn lists_that_cannot_have_been_shown_are_refused_and_change_nothing() {
     let examination = [1.0, 0.5, 0.2].map(|value| Probability::new(value).unwrap());
     let policy = PbmTs::new(PbmKnown::new(shape(), &examination).unwrap());
     let mut live = Live::<Pbm, _>::new(policy, Settings::default()).unwrap();
-    assert_eq!(live.show(&1, &items), Err(Error::TooManyPositions { positions: 5, most: 3 }));
+    assert_eq!(
+        live.show(&1, &Context::default(), &items),
+        Err(Error::TooManyPositions { positions: 5, most: 3 })
+    );
 }
 
 #[test]
@@ -227,10 +230,10 @@ fn decisions_are_repeated_with_the_same_lists_and_states() {
     for (id, round) in (0..500).zip(0_usize..) {
         let among = if round % 3 == 0 { Among::Except(&items[..1]) } else { Among::All };
         let positions = 1 + round % 4;
-        let list = first.decide_top(&id, among, positions, &mut rngs[0]).to_vec();
+        let list = first.decide(&id, Ask { among, positions, ..Ask::default() }, &mut rngs[0]).to_vec();
         assert_eq!(list.len(), positions.min(3));
         assert_eq!(
-            again.decide_again(&id, &Context::default(), among, positions, &list, &mut rngs[1]),
+            again.decide_again(&id, Ask { among, positions, ..Ask::default() }, &list, &mut rngs[1]),
             Ok(true)
         );
         for live in [&mut first, &mut again] {
@@ -243,12 +246,9 @@ fn decisions_are_repeated_with_the_same_lists_and_states() {
     assert_eq!(saved(&first), saved(&again));
     // A list that would not be chosen now is taken as it was.
     let absent = [items[4], items[3]];
-    assert_eq!(
-        again.decide_again(&900, &Context::default(), Among::Only(&items[..3]), 2, &absent, &mut rngs[1]),
-        Ok(false)
-    );
+    assert_eq!(again.decide_again(&900, Among::Only(&items[..3]).into(), &absent, &mut rngs[1]), Ok(false));
     assert_eq!(again.decide(&900, Among::All, &mut rngs[1]), absent);
-    let twice = again.decide_again(&901, &Context::default(), Among::All, 2, &[items[0]; 2], &mut rngs[1]);
+    let twice = again.decide_again(&901, Ask::default(), &[items[0]; 2], &mut rngs[1]);
     assert_eq!(twice, Err(Error::RepeatedItem(items[0])));
     assert_eq!(again.click(&901, 0), Taken::Unknown);
 }
@@ -284,7 +284,9 @@ fn open_decisions_know_their_propensities() {
     let mut weights = [0.0; 3];
     for id in 0..30_000 {
         // Four items for three positions, of which two are shown.
-        let list = live.decide_top(&id, Among::Except(&items[4..]), 2, rng).to_vec();
+        let list = live
+            .decide(&id, Ask { among: Among::Except(&items[4..]), positions: 2, ..Ask::default() }, rng)
+            .to_vec();
         let of = live.propensities(&id).unwrap();
         assert!(of.len() == 2 && of[0].item == of[0].prefix && of[1].prefix >= 0.12 / 12.0 - 1e-12);
         let target = [items[1], items[0]];
@@ -305,7 +307,7 @@ fn open_decisions_know_their_propensities() {
     }
     // Three standard errors, with a standard deviation of at most the root of 1 / (0.12 / 12).
     assert!(weights.iter().all(|weight| (weight / 30_000.0 - 1.0).abs() < 0.06), "{weights:?}");
-    assert_eq!(live.show(&u64::MAX, &items[..2]), Ok(Taken::Counted));
+    assert_eq!(live.show(&u64::MAX, &Context::default(), &items[..2]), Ok(Taken::Counted));
     assert_eq!(live.propensities(&u64::MAX), Some(&[][..]));
     assert_eq!(live.propensities(&(u64::MAX - 1)), None);
     // One item: it is shown whatever is drawn.

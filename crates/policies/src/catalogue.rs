@@ -41,9 +41,12 @@ mod text;
 mod visit;
 
 pub use crate::PbmPiePosition;
-pub use erased::Note;
+use named::maker;
+
+pub use erased::{AsList, Ask, Note};
 pub use named::{
-    BuildError, Catalogued, ContextKnowledge, Knowledge, NamedAmong, NamedFor, NamedPolicy, NamedTable,
+    AmongItems, AnyPolicy, BuildError, ByRounds, Calls, Catalogued, ContextKnowledge, ForUsers, Knowledge,
+    Named, NamedFor, NamedLive, NamedPolicy,
 };
 pub use parameters::{Kind, Level, ListPolicy, PbmPieLevel, Range, Scale};
 pub use row::{Answers, Family, Limit, Live, ParameterRow, Protocol, Purpose, Row};

@@ -45,7 +45,7 @@ pub use rank_one::*;
 pub use ranking::*;
 
 // For a service that builds a policy by name, saves it and restores it.
-pub use catalogue::{BuildError, NamedAmong, NamedPolicy, NamedTable, PolicySpec, SpecError};
+pub use catalogue::{AnyPolicy, BuildError, NamedLive, NamedPolicy, PolicySpec, SpecError};
 
 pub use drawn::{Drawing, Drawn, Draws, Propensity};
 pub use error::{Error, MAX_COUNT};

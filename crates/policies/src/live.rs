@@ -160,7 +160,7 @@ pub(crate) use draws_from_posteriors;
 /// A policy on a table, of a type that is known at run time only.
 pub trait OnAnyTable: Tallies + Send + Sync {
     /// As [`SelectAmong::select_among`].
-    fn select_list(&mut self, available: &ItemSet, rng: &mut dyn Rng, out: &mut Decision<Ranking>);
+    fn select_list(&mut self, available: &ItemSet, rng: &mut dyn Rng, list: &mut Ranking);
 
     /// As [`SelectAmong::pass_round`].
     fn pass(&mut self);
@@ -170,8 +170,10 @@ pub trait OnAnyTable: Tallies + Send + Sync {
 }
 
 impl<P: OnTable + SelectAmong<Ranking, Note = ()> + Send + Sync> OnAnyTable for P {
-    fn select_list(&mut self, available: &ItemSet, mut rng: &mut dyn Rng, out: &mut Decision<Ranking>) {
-        self.select_among(available, &mut rng, out);
+    fn select_list(&mut self, available: &ItemSet, mut rng: &mut dyn Rng, list: &mut Ranking) {
+        let mut decision = Decision { action: std::mem::take(list), note: () };
+        self.select_among(available, &mut rng, &mut decision);
+        *list = decision.action;
     }
 
     fn pass(&mut self) {

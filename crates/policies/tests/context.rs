@@ -6,7 +6,7 @@ use click_models::{
     SemiBandit,
 };
 use confidence::{NonNegative, Probability};
-use policies::catalogue::{NamedFor, NamedPolicy, PolicySpec};
+use policies::catalogue::{NamedPolicy, PolicySpec};
 use policies::{
     CascadeLinear, Decision, Delta, Error, FeatureScale, HybridPosterior, HybridSettings, HybridTs,
     PbmHybridTs, PrefixTs, Score, Segmented, Select, SelectFor, Update, UpdateFor, WithoutContext,
@@ -437,7 +437,7 @@ fn a_prior_is_saved_with_the_policy() {
     learned.update_for(&decision, &PrefixFeedback { clicks: Clicks::from_bits(0b1, 2).unwrap() });
     let build = |name: &str| {
         let spec: PolicySpec = name.parse().unwrap();
-        NamedPolicy::from(NamedFor::<SemiBandit>::build(spec, shape, context, None).unwrap())
+        NamedPolicy::<SemiBandit>::build_for(spec, shape, context, None).unwrap()
     };
     let mut policy = build("hybrid-ts");
     policy.begin_with(&learned.learned()).unwrap();

@@ -7,7 +7,7 @@ use click_models::{
     PbmKnown, Ranking,
 };
 use confidence::Probability;
-use policies::catalogue::{ContextKnowledge, NamedAmong};
+use policies::catalogue::{ContextKnowledge, NamedLive};
 use policies::{
     Decision, FeaturedItems, HybridPosterior, HybridSettings, HybridTs, PbmHybridTs, SelectAmongFor,
     SelectFor, UpdateFor,
@@ -161,15 +161,15 @@ fn choosing_and_learning_allocate_nothing() {
     assert_eq!(measure(|| play(500)).count_total, 0);
 }
 
-fn named() -> NamedAmong<Cascade> {
+fn named() -> NamedLive<Cascade> {
     let known = ContextKnown::new(6, &FEATURES).expect("features");
     let known = known.with_user_features(1).with_segments(SEGMENTS);
     let shape = ListShape::new(6, POSITIONS).expect("a shape");
-    NamedAmong::build("hybrid-ts".parse().expect("a policy"), shape, known).expect("a policy")
+    NamedLive::build_for("hybrid-ts".parse().expect("a policy"), shape, known, None).expect("a policy")
 }
 
 /// A policy with items of the beginning, added ones and one that was replaced.
-fn used() -> NamedAmong<Cascade> {
+fn used() -> NamedLive<Cascade> {
     let (mut policy, mut rng, mut world) = (named(), generator(1), generator(2));
     let (mut decision, mut available) = (Decision::default(), ItemSet::all(6));
     for round in 0..120 {
@@ -190,9 +190,9 @@ fn used() -> NamedAmong<Cascade> {
 #[test]
 fn a_restored_policy_with_added_items_makes_the_same_choices() {
     let mut policy = used();
-    let json: NamedAmong<Cascade> = serde_json::from_value(saved(&policy)).expect("its state");
+    let json: NamedLive<Cascade> = serde_json::from_value(saved(&policy)).expect("its state");
     let bytes = postcard::to_allocvec(&policy).expect("its state");
-    let binary: NamedAmong<Cascade> = postcard::from_bytes(&bytes).expect("its state");
+    let binary: NamedLive<Cascade> = postcard::from_bytes(&bytes).expect("its state");
     for mut restored in [json, binary] {
         let [mut one, mut other] = [(); 2].map(|()| generator(4));
         let (mut world, mut decisions) = (generator(6), [(); 2].map(|()| Decision::default()));
@@ -210,7 +210,7 @@ fn a_restored_policy_with_added_items_makes_the_same_choices() {
     }
 }
 
-fn saved(policy: &NamedAmong<Cascade>) -> Value {
+fn saved(policy: &NamedLive<Cascade>) -> Value {
     serde_json::to_value(policy).expect("plain data")
 }
 
@@ -219,7 +219,7 @@ fn damaged_states_are_refused() {
     let refused = |damage: &dyn Fn(&mut Value)| {
         let mut state = saved(&used());
         damage(&mut state);
-        serde_json::from_value::<NamedAmong<Cascade>>(state).expect_err("damaged").to_string()
+        serde_json::from_value::<NamedLive<Cascade>>(state).expect_err("damaged").to_string()
     };
     let lengths = "do not belong together";
     let message =
@@ -248,16 +248,16 @@ fn other_policies_are_refused_by_name() {
     let (shape, known) = (ListShape::new(6, 2).expect("a shape"), ContextKnown::new(6, &FEATURES));
     for name in ["cascade-ts", "segmented(of=cascade-ts)", "cascade-lin-ucb", "top-rank"] {
         let spec = name.parse().expect("a policy");
-        let refused = NamedAmong::<Cascade>::build(spec, shape, known.clone().expect("features"));
+        let refused = NamedLive::<Cascade>::build_for(spec, shape, known.clone().expect("features"), None);
         let message = refused.expect_err("refused").to_string();
         assert!(message.starts_with(&format!("`{}` cannot be used live", spec.name())), "{message}");
     }
-    let position_based = NamedAmong::<Pbm>::build(
+    let position_based = NamedLive::<Pbm>::build_for(
         "hybrid-ts".parse().expect("a policy"),
         PbmKnown::new(shape, &[Probability::new(1.0).expect("one"); 2]).expect("known"),
         known.expect("features"),
+        None,
     );
-    let told: ContextKnowledge =
-        position_based.expect("a policy").policy().told().context.clone().expect("told");
+    let told: ContextKnowledge = position_based.expect("a policy").told().context.clone().expect("told");
     assert_eq!(told.item_features, FEATURES);
 }

@@ -3,36 +3,39 @@
 use crate::support::{generator, saved::for_each_damage};
 use allocation_counter::measure;
 use click_models::{
-    Cascade, CascadeFeedback, Clicks, ItemId, ItemSet, ListShape, Pbm, PbmFeedback, PbmKnown, PrefixFeedback,
-    RankOne, Ranking, SemiBandit, TableShape,
+    Cascade, CascadeFeedback, Clicks, Context, ItemId, ItemSet, ListShape, Pbm, PbmFeedback, PbmKnown,
+    PrefixFeedback, RankOne, Ranking, SemiBandit, TableShape,
 };
 use confidence::Probability;
 use confidence::math::{ln, ln_1p};
-use policies::catalogue::{Catalogued, Live, NamedTable, PolicySpec, Protocol, rows};
+use policies::catalogue::{Catalogued, Live, NamedLive, PolicySpec, Protocol, rows};
 use policies::{
-    BuildError, Decision, Error, NamedPolicy, Prior, Select, SelectAmong, Tallies, Tally, Update,
+    AnyPolicy, BuildError, Decision, Error, NamedPolicy, Prior, Select, SelectAmongFor, SelectFor, Tallies,
+    Tally, Update,
 };
 use rand::{Rng, RngExt};
 use serde_json::{Value, json};
 
 const N_POSITIONS: usize = 3;
 
+type Lists = Decision<Ranking, Context>;
+
 /// The operations of the tests on a policy, whatever its protocol.
 trait Table: Tallies {
     fn set_prior(&mut self, prior: Prior) -> Result<(), Error>;
-    fn among(&mut self, available: &ItemSet, rng: &mut dyn Rng, out: &mut Decision<Ranking>);
+    fn among(&mut self, available: &ItemSet, rng: &mut dyn Rng, out: &mut Lists);
     fn saved(&self) -> Value;
     fn restored(&self, saved: &Value) -> Result<Box<dyn Table>, String>;
     fn by_bytes(&self) -> Box<dyn Table>;
 }
 
-impl<I: Catalogued<Action = Ranking>> Table for NamedTable<I> {
+impl<I: Catalogued<Action = Ranking>> Table for NamedLive<I> {
     fn set_prior(&mut self, prior: Prior) -> Result<(), Error> {
-        NamedTable::set_prior(self, prior)
+        NamedLive::set_prior(self, prior)
     }
 
-    fn among(&mut self, available: &ItemSet, mut rng: &mut dyn Rng, out: &mut Decision<Ranking>) {
-        self.select_among(available, &mut rng, out);
+    fn among(&mut self, available: &ItemSet, mut rng: &mut dyn Rng, out: &mut Lists) {
+        self.select_among_for(&Context::default(), available, &mut rng, out);
     }
 
     fn saved(&self) -> Value {
@@ -55,11 +58,11 @@ fn table(name: &str, n_items: usize) -> Box<dyn Table> {
     let shape = ListShape::new(n_items, N_POSITIONS).expect("a shape");
     let spec: PolicySpec = name.parse().expect("a policy");
     if spec.speaks(Protocol::Cascade) {
-        return Box::new(NamedTable::<Cascade>::build(spec, shape).expect("a table"));
+        return Box::new(NamedLive::<Cascade>::build(spec, shape, None).expect("a table"));
     }
     let examination = [0.5, 0.9, 0.3].map(|examined| Probability::new(examined).expect("a probability"));
     let known = PbmKnown::new(shape, &examination).expect("known");
-    Box::new(NamedTable::<Pbm>::build(spec, known).expect("a table"))
+    Box::new(NamedLive::<Pbm>::build(spec, known, None).expect("a table"))
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
@@ -129,7 +132,7 @@ fn eighteen_policies_are_used_live_with_a_table() {
 fn other_policies_are_refused_by_name_with_what_they_can_do() {
     let shape = ListShape::new(5, N_POSITIONS).expect("a shape");
     let refused = |name: &str| {
-        let refusal = NamedTable::<Cascade>::build(name.parse().expect("a policy"), shape);
+        let refusal = NamedLive::<Cascade>::build(name.parse().expect("a policy"), shape, None);
         refusal.expect_err("not live").to_string()
     };
     for row in rows().iter().filter(|row| row.live != Live::Table && row.is_built_from_knowledge()) {
@@ -139,7 +142,8 @@ fn other_policies_are_refused_by_name_with_what_they_can_do() {
     }
     let cells = TableShape::new(3, 2).expect("a shape");
     let cells = NamedPolicy::<RankOne>::build("kl-ucb".parse().expect("a policy"), cells, None);
-    let refusal = NamedTable::try_from(cells.expect("a policy")).expect_err("no lists");
+    let refusal =
+        NamedLive::<RankOne>::try_from(AnyPolicy::from(cells.expect("a policy"))).expect_err("no lists");
     assert!(matches!(refusal, BuildError::NotLive { policy: "kl-ucb", .. }));
 }
 
@@ -358,10 +362,10 @@ fn items_are_added_one_by_one() {
 #[test]
 fn select_ignores_presence() {
     let shape = ListShape::new(3, N_POSITIONS).expect("a shape");
-    let mut policy = NamedTable::<Cascade>::build(PolicySpec::CascadeTs {}, shape).expect("a table");
+    let mut policy = NamedLive::<Cascade>::build(PolicySpec::CascadeTs {}, shape, None).expect("a table");
     policy.set_present(ItemId::new(0), false);
     let mut decision = Decision::default();
-    policy.select(&mut generator(1), &mut decision);
+    policy.select_for(&Context::default(), &mut generator(1), &mut decision);
     assert!(decision.action.fits(shape));
 }
 

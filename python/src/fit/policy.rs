@@ -34,6 +34,20 @@ pub(crate) struct FromFit<'a, 'py> {
     pub(crate) parameters: Option<&'a Bound<'py, PyDict>>,
 }
 
+/// The users and items of a fit, as the log tells of them.
+pub(crate) fn given_of(fit: &experiment::ContextFit, protocol: Protocol) -> Given {
+    let known = fit.prior.known();
+    Given {
+        items: Some(fit.items.len()),
+        positions: Some(fit.positions),
+        examination: (protocol == Protocol::PositionBased).then(|| fit.of_positions.clone()),
+        item_features: Some(fit.item_features()),
+        user_features: Some(known.n_user_features()),
+        segments: Some(known.n_segments()),
+        ..Given::default()
+    }
+}
+
 impl ContextFit {
     /// The policy that begins where the log ends.
     pub(crate) fn to_policy(&self, py: Python<'_>, from: &FromFit<'_, '_>) -> PyResult<Policy> {
@@ -47,24 +61,14 @@ impl ContextFit {
                 return Err(value_error(format!("{name} is {found:?}: that of the fit is {expected:?}")));
             }
         }
-        let known = fit.prior.known();
         let protocol = fit_protocol(fit);
-        let given = Given {
-            items: Some(fit.items.len()),
-            positions: Some(fit.positions),
-            examination: (protocol == Protocol::PositionBased).then(|| fit.of_positions.clone()),
-            item_features: Some(fit.item_features()),
-            user_features: Some(known.n_user_features()),
-            segments: Some(known.n_segments()),
-            horizon: count("horizon", from.horizon)?,
-            ..Given::default()
-        };
+        let given = Given { horizon: count("horizon", from.horizon)?, ..given_of(fit, protocol) };
         let spec = spec_of(from.policy.unwrap_or("hybrid-ts"), to_parameters(from.parameters)?)?;
-        let mut player = build(spec, protocol, &given)?;
-        player.set_prior(&Prior::Contexts(Box::new(fit.clone())), None)?;
+        let mut policy = build(spec, protocol, &given)?;
+        Prior::Contexts(Box::new(fit.clone())).give(&mut policy, None)?;
         let items = fit.items.iter().map(|item| typed(py, item, fit.item_type));
         let items = PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?;
-        let policy = Policy::of(player, generator(from.seed)?, protocol, Some(Arc::new(Names::of(&items)?)));
+        let policy = Policy::of(policy, generator(from.seed)?, protocol, Some(Arc::new(Names::of(&items)?)));
         Ok(policy.for_users(UserNames::of(fit)))
     }
 }
@@ -96,23 +100,29 @@ impl Fitted {
         };
         let query = self.query_of(fit, from.query)?;
         let spec = spec_of(from.policy.unwrap_or(usual), to_parameters(from.parameters)?)?;
-        let mut player = build(spec, protocol, &self.given(&spec, protocol, fit, query, from)?)?;
-        if player.tallies().is_none() {
+        let mut policy = build(spec, protocol, &self.given(&spec, protocol, fit, query, from)?)?;
+        if policy.tallies().is_none() {
             let learns = "choose one whose `live` in `policies()` is \"table\"";
             return Err(value_error(format!("`{}` does not learn from counts: {learns}", spec.name())));
         }
         let name = self.study.log.counts.names().name(query.id).into_owned();
         if fit.site().prior_strength > 0.0 {
             // Policies that draw from no posterior have none.
-            _ = player.set_prior(&Prior::Written(self.json(py)?), Some(&name));
+            _ = Prior::Written(self.json(py)?).give(&mut policy, Some(&name));
         }
         let (tallies, lists) = self.tallies(fit.model(), query);
-        player.add(&tallies, lists)?;
+        if let Some(table) = policy.tallies_mut() {
+            let last = table.n_kinds() - 1;
+            tallies
+                .into_iter()
+                .for_each(|(item, position, tally)| table.add(item, position.min(last), tally));
+        }
+        (0..lists).for_each(|_| policy.pass_round());
         let names = self.study.log.counts.names();
         let of = self.study.log.report.ids.of()[0];
         let items = query.items.iter().map(|item| typed(py, &names.name(item.item), of));
         let items = PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?;
-        Ok(Policy::of(player, generator(from.seed)?, protocol, Some(Arc::new(Names::of(&items)?))))
+        Ok(Policy::of(policy, generator(from.seed)?, protocol, Some(Arc::new(Names::of(&items)?))))
     }
 
     /// The fit of the query of this name, or of the only one.

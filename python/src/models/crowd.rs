@@ -7,7 +7,7 @@ use crate::decision::{Decision, fault};
 use crate::interrupt::check_signals;
 use crate::known::Known;
 use crate::message::{broken, value_error};
-use crate::play::Played;
+use crate::play;
 use crate::task::{generator, is_alive, size};
 use click_models::{Action, Clicks, ListFeedback, Ranking};
 use numpy::{PyArray1, PyArrayMethods};
@@ -58,7 +58,7 @@ impl<A> Asked<A> {
 /// The error for numbers that are no action of these users.
 pub(crate) fn not_admitted<M>(py: Python<'_>, users: &M, width: usize, numbers: &[u32]) -> PyResult<PyErr>
 where
-    M: Known<Interaction: Played>,
+    M: Known<Interaction: Catalogued>,
 {
     let known = users.known_in(py)?;
     let size = |name: &str| known.get_item(name)?.map_or(Ok(0), |size| size.extract::<usize>());
@@ -74,7 +74,7 @@ where
 
 impl<M> Crowd<M>
 where
-    M: Known<Interaction: Played> + Serialize + DeserializeOwned + Send,
+    M: Known<Interaction: Catalogued> + Serialize + DeserializeOwned + Send,
     Action<M>: Sync,
 {
     pub(super) fn new(
@@ -86,7 +86,7 @@ where
     }
 
     fn with_generator(model: M, generator: Xoshiro256PlusPlus) -> Self {
-        let width = <M::Interaction as Played>::width(&model.optimal_action());
+        let width = play::width(&model.optimal_action());
         Self { model, generator: Mutex::new(generator), width }
     }
 
@@ -102,10 +102,7 @@ where
         };
         let mut read = Vec::with_capacity(numbers.len() / width);
         for numbers in numbers.chunks(width) {
-            let mut action = Action::<M>::default();
-            if numbers.len() == width {
-                <M::Interaction as Played>::read(numbers, &mut action);
-            }
+            let action = play::read(numbers);
             if numbers.len() != width || !self.model.admits(&action) {
                 return Err(not_admitted(given.py(), &self.model, width, numbers)?);
             }
@@ -164,7 +161,7 @@ where
 impl<M> Crowd<M>
 where
     M: Known + Serialize + DeserializeOwned + Send,
-    M::Interaction: Played + click_models::Interaction<Action = Ranking, Feedback: ListFeedback>,
+    M::Interaction: Catalogued + click_models::Interaction<Action = Ranking, Feedback: ListFeedback>,
 {
     fn seen(
         &self,

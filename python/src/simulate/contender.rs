@@ -7,11 +7,12 @@ use crate::decision::Decision;
 use crate::known::Known;
 use crate::message::{type_error, value_error};
 use crate::models::{self, not_admitted};
-use crate::play::Played;
+use crate::play;
 use crate::policy::Policy;
 use click_models::{Action, Context, Feedback};
 use experiment::{Runner, Task};
 use numpy::PyArray1;
+use policies::catalogue::Catalogued;
 use policies::{Select, Update};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -64,7 +65,7 @@ impl InPython {
 
 impl<M> Contender<M> for InPython
 where
-    M: Known<Interaction: Played>,
+    M: Known<Interaction: Catalogued>,
 {
     fn label(&self) -> &str {
         &self.label
@@ -154,7 +155,7 @@ pub(super) struct PolicyInPython<'a, M: Known> {
     contender: &'a InPython,
 }
 
-impl<'a, M: Known<Interaction: Played>> PolicyInPython<'a, M> {
+impl<'a, M: Known<Interaction: Catalogued>> PolicyInPython<'a, M> {
     /// `known` has the arguments of the factory but for the seed.
     pub(super) fn new(
         contender: &'a InPython,
@@ -171,7 +172,7 @@ impl<'a, M: Known<Interaction: Played>> PolicyInPython<'a, M> {
             PyResult::Ok((policy.unbind(), told))
         };
         let policy = Python::attach(build).map_err(|exception| contender.fault.set(exception)).ok();
-        let width = M::Interaction::width(&users.optimal_action());
+        let width = play::width(&users.optimal_action());
         Self { policy, decision: None, numbers: vec![0; width], users, contender }
     }
 
@@ -202,7 +203,7 @@ impl<'a, M: Known<Interaction: Played>> PolicyInPython<'a, M> {
                 })?,
             };
             let is_right = numbers.len() == self.numbers.len() && {
-                M::Interaction::read(&numbers, action);
+                *action = play::read(&numbers);
                 self.users.admits(action)
             };
             if !is_right {
@@ -219,7 +220,7 @@ impl<'a, M: Known<Interaction: Played>> PolicyInPython<'a, M> {
     fn learn(&self, feedback: &Feedback<M>) -> PyResult<()> {
         let (Some((policy, _)), Some(decision)) = (&self.policy, &self.decision) else { return Ok(()) };
         Python::attach(|py| {
-            let (clicks, observed) = M::Interaction::outcome(py, &self.numbers, feedback)?;
+            let (clicks, observed) = play::outcome::<M::Interaction>(py, &self.numbers, feedback)?;
             let policy = policy.bind(py);
             match observed {
                 None => policy.call_method1("update", (decision, clicks))?,
@@ -249,7 +250,7 @@ impl<'a, M: Known<Interaction: Played>> PolicyInPython<'a, M> {
     }
 }
 
-impl<M: Known<Interaction: Played>> Select<Action<M>> for PolicyInPython<'_, M> {
+impl<M: Known<Interaction: Catalogued>> Select<Action<M>> for PolicyInPython<'_, M> {
     type Note = ();
 
     fn select<R: Rng + ?Sized>(&mut self, _rng: &mut R, out: &mut policies::Decision<Action<M>, ()>) {
@@ -257,7 +258,7 @@ impl<M: Known<Interaction: Played>> Select<Action<M>> for PolicyInPython<'_, M> 
     }
 }
 
-impl<M: Known<Interaction: Played>> Update<Action<M>, Feedback<M>> for PolicyInPython<'_, M> {
+impl<M: Known<Interaction: Catalogued>> Update<Action<M>, Feedback<M>> for PolicyInPython<'_, M> {
     fn update(&mut self, _decision: &policies::Decision<Action<M>, ()>, feedback: &Feedback<M>) {
         self.learn_or_stop(feedback);
     }

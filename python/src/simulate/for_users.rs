@@ -2,9 +2,9 @@
 
 use super::contender::{InPython, PolicyInPython};
 use crate::known::Known;
-use crate::play::Played;
 use click_models::{Context, Feedback, Personal, Ranking, WithAttraction};
 use numpy::{PyArray1, PyArrayMethods};
+use policies::catalogue::Catalogued;
 use policies::{Decision, SelectFor, UpdateFor};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -28,7 +28,7 @@ fn known_in<'py, M: Known + WithAttraction>(
 
 impl<M> Contender<Personal<M>> for InPython
 where
-    M: Known<Interaction: Played> + WithAttraction + Send + Sync,
+    M: Known<Interaction: Catalogued> + WithAttraction + Send + Sync,
 {
     fn label(&self) -> &str {
         self.name()
@@ -52,7 +52,7 @@ where
 /// A policy that may see who asks.
 struct ForUsers<'a, M: Known>(PolicyInPython<'a, M>);
 
-impl<M: Known<Interaction: Played> + WithAttraction> SelectFor<Ranking> for ForUsers<'_, M> {
+impl<M: Known<Interaction: Catalogued> + WithAttraction> SelectFor<Ranking> for ForUsers<'_, M> {
     type Note = ();
 
     fn select_for<R: Rng + ?Sized>(&mut self, user: &Context, _rng: &mut R, out: &mut Decision<Ranking>) {
@@ -60,7 +60,7 @@ impl<M: Known<Interaction: Played> + WithAttraction> SelectFor<Ranking> for ForU
     }
 }
 
-impl<M: Known<Interaction: Played> + WithAttraction> UpdateFor<Ranking, Feedback<M>> for ForUsers<'_, M> {
+impl<M: Known<Interaction: Catalogued> + WithAttraction> UpdateFor<Ranking, Feedback<M>> for ForUsers<'_, M> {
     fn update_for(&mut self, _decision: &Decision<Ranking>, feedback: &Feedback<M>) {
         self.0.learn_or_stop(feedback);
     }

@@ -63,7 +63,7 @@ impl Engine {
     }
 
     pub(super) fn click(&mut self, number: u64, query: &Name, position: u8) -> Result<bool, Refusal> {
-        let taken = self.change(query)?.learner.click(number, usize::from(position));
+        let taken = self.change(query)?.learner.click(&number, usize::from(position));
         let is_new = self.is_new(taken, number, "clicks")?;
         self.totals.clicks += u64::from(is_new);
         self.next += u64::from(is_new);
@@ -71,7 +71,7 @@ impl Engine {
     }
 
     pub(super) fn close(&mut self, number: u64, query: &Name, seen: Option<u8>) -> Result<bool, Refusal> {
-        let taken = self.change(query)?.learner.close(number, seen.map(usize::from));
+        let taken = self.change(query)?.learner.close(&number, seen.map(usize::from));
         let is_new = self.is_new(taken, number, "seen")?;
         self.decisions.close(number);
         self.totals.closed += u64::from(is_new);

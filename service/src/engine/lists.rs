@@ -2,14 +2,14 @@
 
 use super::Engine;
 use super::decisions::{Open, Place, Request};
-use super::learner::Ask;
+use super::learner;
 use super::query::Query;
 use crate::api::{Answer, DecideBody, Object, Outcome, Receipt, Refusal, ShowBody, Whole};
 use crate::event::{Allowed, Choice, Decision, Event, Name};
 use crate::metrics::log;
 use crate::store::checksum;
 use click_models::Context;
-use live::{Among, Handle, NO_SEGMENT};
+use live::{Among, Ask, Handle, NO_SEGMENT};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -55,10 +55,10 @@ impl Engine {
         let query = self.change(&decision.query)?;
         let Some(choice) = &mut decision.chosen else { return Ok(decision) };
         let (handles, unknown) = handles(query, &choice.allowed);
-        let ask = ask(number, user, choice, &handles);
-        let list = query.learner.decide(&ask, &mut query.rng).to_vec();
+        let ask = ask(user, choice, &handles);
+        let list = query.learner.decide(&number, ask, &mut query.rng).to_vec();
         decision.list = list.into_iter().map(|handle| query.name(handle).clone()).collect();
-        choice.propensities = query.learner.propensities(number);
+        choice.propensities = query.learner.propensities(&number).and_then(learner::propensities);
         self.record(&decision, user, unknown, time);
         Ok(decision)
     }
@@ -102,7 +102,7 @@ impl Engine {
         let list = places(query, &decision.list)?;
         let unknown = decision.chosen.as_ref().map(|choice| handles(query, &choice.allowed).1);
         // The number is new, so this cannot be a repeated decision.
-        let taken = query.learner.show(number, user, &list);
+        let taken = query.learner.show(&number, user, &list);
         _ = taken.map_err(|error| {
             match list.iter().rposition(|item| error == live::Error::RepeatedItem(*item)) {
                 Some(place) => {
@@ -178,7 +178,7 @@ impl Engine {
             if let Some(query) = self.queries.get_mut(&old.query)
                 && self.later.is_empty()
             {
-                query.learner.forget_before(self.decisions.first);
+                query.forget_before(self.decisions.first);
             }
         }
     }
@@ -200,11 +200,11 @@ pub(super) fn handles(query: &Query, allowed: &Allowed) -> (Vec<Handle>, Box<[Na
     (items.iter().filter_map(|item| query.handle(item)).collect(), unknown.collect())
 }
 
-pub(super) fn ask<'a>(number: u64, user: &'a Context, choice: &Choice, handles: &'a [Handle]) -> Ask<'a> {
+pub(super) fn ask<'a>(user: &'a Context, choice: &Choice, handles: &'a [Handle]) -> Ask<'a> {
     let among = match choice.allowed {
         Allowed::All => Among::All,
         Allowed::Only(_) => Among::Only(handles),
         Allowed::Except(_) => Among::Except(handles),
     };
-    Ask { number, user, among, positions: choice.positions.map_or(usize::MAX, usize::from) }
+    Ask { user, among, positions: choice.positions.map_or(usize::MAX, usize::from) }
 }

@@ -93,7 +93,7 @@ impl Engine {
         self.by_use.insert(self.uses, name.clone());
         query.used = self.uses;
         if self.later.is_empty() {
-            query.learner.forget_before(self.decisions.first);
+            query.forget_before(self.decisions.first);
         }
         if query.follow(&self.catalogue) || is_new {
             self.touched = Some(name.clone());

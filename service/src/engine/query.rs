@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 
 pub(crate) struct Query {
-    pub(crate) learner: Box<dyn Learner>,
+    pub(crate) learner: Box<Learner>,
     /// Its own generator: queries are saved and restored one by one.
     pub(crate) rng: Xoshiro256PlusPlus,
     /// Whether it differs from the last snapshot.
@@ -81,7 +81,7 @@ impl Query {
     }
 
     pub(crate) fn save(&self) -> Vec<u8> {
-        let learner = self.learner.save();
+        let learner = postcard::to_allocvec(&*self.learner).expect("a policy is plain data");
         // As `State`.
         let saved = (self.seen, &self.rng, &self.names, &learner[..]);
         postcard::to_allocvec(&saved).expect("a query is plain data")
@@ -93,6 +93,13 @@ impl Query {
         let learner = learner::restore(template, learner)?;
         let places = names.iter().flatten().map(|(name, handle, _)| (name.clone(), *handle)).collect();
         Ok(Self { learner, rng, is_changed: false, used: 0, seen, names, places })
+    }
+
+    /// Forgets the decisions before this number.
+    pub(crate) fn forget_before(&mut self, number: u64) {
+        while self.learner.oldest().is_some_and(|&oldest| oldest < number) {
+            self.learner.forget_oldest();
+        }
     }
 
     /// Takes the changes of the items of all queries since it was used last, and returns whether
@@ -141,7 +148,7 @@ impl Query {
             (Change::Add, Some(handle)) if self.learner.is_present(handle) => false,
             (Change::Add, Some(handle)) if self.learner.bring_back(handle) => true,
             (Change::Add, _) => {
-                let Some(handle) = self.learner.add_item(features) else { return false };
+                let Ok(handle) = self.learner.add_item_with(features) else { return false };
                 let slot = handle.slot.index();
                 self.names.resize(self.names.len().max(slot + 1), None);
                 // Too many were retired: these were forgotten without our doing.

@@ -96,7 +96,7 @@ impl Engine {
         if !self.later.is_empty() {
             self.later.clear();
             self.n_later = 0;
-            self.queries.values_mut().for_each(|query| query.learner.forget_before(self.decisions.first));
+            self.queries.values_mut().for_each(|query| query.forget_before(self.decisions.first));
         }
         Ok(())
     }
@@ -135,8 +135,8 @@ impl Engine {
         let query = self.change(&decision.query)?;
         let list = places(query, &decision.list)?;
         let (handles, unknown) = handles(query, &choice.allowed);
-        let ask = ask(number, user, choice, &handles);
-        let is_same = query.learner.decide_again(&ask, &list, &mut query.rng);
+        let ask = ask(user, choice, &handles);
+        let is_same = query.learner.decide_again(&number, ask, &list, &mut query.rng);
         let is_same = is_same.map_err(|error| Refusal::malformed(&error.to_string(), "items"))?;
         self.totals.differing += u64::from(!is_same);
         Ok(unknown)

@@ -1,22 +1,42 @@
-//! Policies whose type is known at run time only: one trait object for all policies of a protocol.
+//! Policies whose type is known at run time only: one trait object for all policies.
 //!
-//! Each policy has a note of its own type, and the catalogue has one note type for all. So every
-//! policy is stored with a decision of its own, and actions and notes are copied between the two.
+//! Each policy has actions and notes of its own types. The catalogue has one type of each for all:
+//! a list of items, and [`Note`]. So every policy is stored with a decision of its own, and actions
+//! and notes are copied between the two; lists are exchanged.
 
-use super::Knowledge;
 use super::reader::Reader;
+use super::{Catalogued, Knowledge};
 use crate::context::{AnyFeaturedItems, Coefficients, PolicyFor, SegmentedNote, SelectFor};
 use crate::live::OnAnyTable;
 use crate::rank_one::Side;
 use crate::setup::Setup;
 use crate::{Decision, Error, Recommend, Stop};
-use click_models::{Context, Interaction, ItemId, Ranking};
+use click_models::{Cell, Clicks, Context, ItemId, ItemSet, Pair, Ranking};
 use rand::Rng;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
+
+/// The context of an ordinary user.
+static NOBODY: Context = Context { segment: 0, features: Vec::new() };
+
+/// The circumstances of a choice. By default an ordinary user may be shown all items.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// The user. A policy that was told of no contexts ignores it.
+    pub context: &'a Context,
+    /// The items that may be shown, for a policy in live use; by default all.
+    pub among: Option<&'a ItemSet>,
+    /// The most positions of a list.
+    pub positions: usize,
+}
+
+impl Default for Ask<'_> {
+    fn default() -> Self {
+        Self { context: &NOBODY, among: None, positions: usize::MAX }
+    }
+}
 
 /// The note of any policy of the catalogue.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -51,11 +71,14 @@ impl Clone for Note {
 
     /// Keeps the memory of `self` if both are of one kind.
     fn clone_from(&mut self, source: &Self) {
-        match source {
-            Self::List(list) => list.store(self),
-            Self::Context(context) => context.store(self),
-            Self::Segment(segment) => segment.store(self),
-            other => *self = other.clone(),
+        match (&mut *self, source) {
+            (_, Self::List(list)) => list.store(self),
+            (_, Self::Context(context)) => context.store(self),
+            (Self::Segment(kept), Self::Segment(segment)) => {
+                kept.segment = segment.segment;
+                kept.note.clone_from(&segment.note);
+            }
+            (_, other) => *self = other.clone(),
         }
     }
 }
@@ -151,25 +174,102 @@ impl AsNote for Context {
     }
 }
 
-impl AsNote for SegmentedNote<Note> {
-    fn store(&self, note: &mut Note) {
-        match note {
-            Note::Segment(kept) => {
-                kept.segment = self.segment;
-                kept.note.clone_from(&self.note);
-            }
-            _ => *note = Note::Segment(Box::new(self.clone())),
-        }
+/// An action as a list of items: a cell is its row and its column, a pair its two items.
+pub trait AsList: Clone + Default + Send + Sync + 'static {
+    /// Writes the action to `list`.
+    fn write(&self, list: &mut Ranking);
+
+    /// Reads the action from `list`.
+    fn read(&mut self, list: &Ranking);
+
+    /// Writes the action to `list`; of two lists, exchanges them.
+    #[doc(hidden)]
+    fn exchange(&mut self, list: &mut Ranking) {
+        self.write(list);
     }
 
-    fn load(&mut self, note: &Note) {
-        match note {
-            Note::Segment(kept) => {
-                self.segment = kept.segment;
-                self.note.clone_from(&kept.note);
-            }
-            _ => *self = Self::default(),
-        }
+    /// Decides with `decide`, in `buffer` if the action is no list.
+    #[doc(hidden)]
+    fn decide(
+        decision: &mut Decision<Self, Note>,
+        buffer: &mut Decision<Ranking, Note>,
+        decide: impl FnOnce(&mut Decision<Ranking, Note>),
+    ) {
+        decide(buffer);
+        decision.action.read(&buffer.action);
+        std::mem::swap(&mut decision.note, &mut buffer.note);
+    }
+
+    /// The decision; in `buffer` if the action is no list.
+    #[doc(hidden)]
+    fn decided<'a>(
+        decision: &'a Decision<Self, Note>,
+        buffer: &'a mut Decision<Ranking, Note>,
+    ) -> &'a Decision<Ranking, Note> {
+        decision.action.write(&mut buffer.action);
+        buffer.note.clone_from(&decision.note);
+        buffer
+    }
+}
+
+impl AsList for Ranking {
+    fn write(&self, list: &mut Ranking) {
+        list.clone_from(self);
+    }
+
+    #[inline]
+    fn read(&mut self, list: &Ranking) {
+        self.clone_from(list);
+    }
+
+    #[inline]
+    fn exchange(&mut self, list: &mut Ranking) {
+        std::mem::swap(self, list);
+    }
+
+    #[inline]
+    fn decide(
+        decision: &mut Decision<Self, Note>,
+        _: &mut Decision<Ranking, Note>,
+        decide: impl FnOnce(&mut Decision<Ranking, Note>),
+    ) {
+        decide(decision);
+    }
+
+    #[inline]
+    fn decided<'a>(
+        decision: &'a Decision<Self, Note>,
+        _: &'a mut Decision<Ranking, Note>,
+    ) -> &'a Decision<Ranking, Note> {
+        decision
+    }
+}
+
+/// The two items of a list; numbers that are absent are 0.
+fn two(list: &Ranking) -> [ItemId; 2] {
+    let mut items = list.iter();
+    [(); 2].map(|()| items.next().unwrap_or_default())
+}
+
+impl AsList for Cell {
+    fn write(&self, list: &mut Ranking) {
+        list.positions_mut(2).copy_from_slice(&[ItemId::new(self.row), ItemId::new(self.column)]);
+    }
+
+    fn read(&mut self, list: &Ranking) {
+        let [row, column] = two(list).map(ItemId::number);
+        *self = Self::new(row, column);
+    }
+}
+
+impl AsList for Pair {
+    fn write(&self, list: &mut Ranking) {
+        list.positions_mut(2).copy_from_slice(&[self.first, self.second]);
+    }
+
+    fn read(&mut self, list: &Ranking) {
+        let [first, second] = two(list);
+        *self = Self::new(first, second);
     }
 }
 
@@ -178,11 +278,20 @@ pub trait Member<A>: SelectFor<A, Note: AsNote> + Setup + Serialize + Clone + Se
 
 impl<A, P: SelectFor<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + 'static> Member<A> for P {}
 
-/// A policy without its feedback: compiled once for all protocols with actions of type `A`.
-pub(super) trait Chooses<A>: Send + Sync {
-    fn select(&mut self, context: &Context, rng: &mut dyn Rng, out: &mut Decision<A, Note>);
+/// A policy of any type, for users of any protocol.
+pub(super) trait Erased: Send + Sync {
+    /// Chooses as asked, among some items only if the policy has a table or items that come and go.
+    fn select(&mut self, ask: &Ask<'_>, rng: &mut dyn Rng, out: &mut Decision<Ranking, Note>);
 
-    fn repeat_round(&mut self) -> bool;
+    /// Learns from clicks on the positions that were observed; of a cell, one position; of a pair,
+    /// a click on one position if the first item won.
+    fn update(&mut self, decision: &Decision<Ranking, Note>, clicks: Clicks);
+
+    fn duplicate(&self) -> BoxedPolicy;
+
+    fn repeat_round(&mut self) -> bool {
+        false
+    }
 
     fn sizes(&self) -> [usize; 2];
 
@@ -193,33 +302,38 @@ pub(super) trait Chooses<A>: Send + Sync {
     fn state(&self) -> &dyn erased_serde::Serialize;
 
     /// The best items, if the policy is one that stops and has stopped.
-    fn answer(&self) -> Option<Vec<ItemId>>;
+    fn answer(&self) -> Option<Vec<ItemId>> {
+        None
+    }
 
     /// Writes the recommended items to `out`; `false` if the policy recommends none.
-    fn recommend(&self, rng: &mut dyn Rng, out: &mut Ranking) -> bool;
+    fn recommend(&self, _rng: &mut dyn Rng, _out: &mut Ranking) -> bool {
+        false
+    }
 
     /// The policy, if it learns from a table that can be changed.
-    fn on_table(&self) -> Option<&dyn OnAnyTable>;
+    fn table(&self) -> Option<&dyn OnAnyTable> {
+        None
+    }
 
-    /// As [`on_table`](Self::on_table), to change it.
-    fn on_table_mut(&mut self) -> Option<&mut dyn OnAnyTable>;
+    /// As [`table`](Self::table), to change it.
+    fn table_mut(&mut self) -> Option<&mut dyn OnAnyTable> {
+        None
+    }
 
     /// The policy, if it sees who asks and its items may come and go.
-    fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems>;
+    fn items(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
+        None
+    }
 
     /// The policy, if it estimates coefficients of features.
-    fn coefficients(&mut self) -> Option<&mut dyn Coefficients>;
+    fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
+        None
+    }
 }
 
-/// A policy for the protocol `I`.
-pub(super) trait Erased<I: Interaction>: Chooses<I::Action> {
-    fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback);
-
-    fn duplicate(&self) -> BoxedPolicy<I>;
-}
-
-/// A policy of the protocol `I` whose type is known at run time only.
-pub(super) type BoxedPolicy<I> = Box<dyn Erased<I>>;
+/// A policy whose type is known at run time only.
+pub(super) type BoxedPolicy = Box<dyn Erased>;
 
 /// A policy's answer on the best items.
 #[derive(Clone)]
@@ -276,28 +390,31 @@ impl<P> Identifies<P> {
 struct Kept<A, P: SelectFor<A>> {
     policy: P,
     decision: Decision<A, P::Note>,
+    /// Reads clicks by the protocol of the users.
+    learn: Learn<A, P, P::Note>,
     identifies: Identifies<P>,
 }
 
-// Not inlined, so that they are compiled once for all protocols.
-impl<A: Clone + Default, P: SelectFor<A> + Clone> Kept<A, P> {
-    #[inline(never)]
-    fn new(policy: P, identifies: Identifies<P>) -> Self {
-        Self { policy, decision: Decision::default(), identifies }
-    }
-
-    #[inline(never)]
-    fn copy(&self) -> Self {
-        self.clone()
-    }
-}
-
-impl<A: Clone + Send + Sync, P: Member<A>> Chooses<A> for Kept<A, P> {
-    fn select(&mut self, context: &Context, rng: &mut dyn Rng, out: &mut Decision<A, Note>) {
-        std::mem::swap(&mut self.decision.action, &mut out.action);
-        self.policy.select_for(context, rng, &mut self.decision);
-        std::mem::swap(&mut self.decision.action, &mut out.action);
+// Compiled once for all protocols with actions of type `A`.
+impl<A: AsList, P: Member<A>> Erased for Kept<A, P> {
+    fn select(&mut self, ask: &Ask<'_>, rng: &mut dyn Rng, out: &mut Decision<Ranking, Note>) {
+        if let Some(available) = ask.among {
+            return select_among(self, ask.context, available, rng, out);
+        }
+        self.decision.action.exchange(&mut out.action);
+        self.policy.select_for(ask.context, rng, &mut self.decision);
+        self.decision.action.exchange(&mut out.action);
         self.decision.note.store(&mut out.note);
+    }
+
+    fn update(&mut self, decision: &Decision<Ranking, Note>, clicks: Clicks) {
+        self.decision.action.read(&decision.action);
+        self.decision.note.load(&decision.note);
+        (self.learn)(&mut self.policy, &self.decision, clicks);
+    }
+
+    fn duplicate(&self) -> BoxedPolicy {
+        Box::new(self.clone())
     }
 
     fn repeat_round(&mut self) -> bool {
@@ -324,15 +441,15 @@ impl<A: Clone + Send + Sync, P: Member<A>> Chooses<A> for Kept<A, P> {
         (self.identifies.recommend)(&self.policy, rng, out)
     }
 
-    fn on_table(&self) -> Option<&dyn OnAnyTable> {
+    fn table(&self) -> Option<&dyn OnAnyTable> {
         self.policy.on_table()
     }
 
-    fn on_table_mut(&mut self) -> Option<&mut dyn OnAnyTable> {
+    fn table_mut(&mut self) -> Option<&mut dyn OnAnyTable> {
         self.policy.on_table_mut()
     }
 
-    fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
+    fn items(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
         self.policy.featured()
     }
 
@@ -341,61 +458,45 @@ impl<A: Clone + Send + Sync, P: Member<A>> Chooses<A> for Kept<A, P> {
     }
 }
 
-impl<I, P> Erased<I> for Kept<I::Action, P>
-where
-    I: Interaction<Action: Sync>,
-    P: PolicyFor<I> + Member<I::Action>,
-{
-    fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback) {
-        self.decision.action.clone_from(&decision.action);
-        self.decision.note.load(&decision.note);
-        self.policy.update_for(&self.decision, feedback);
+/// Chooses among some items; among none if the policy cannot.
+fn select_among(
+    policy: &mut dyn Erased,
+    context: &Context,
+    available: &ItemSet,
+    rng: &mut dyn Rng,
+    out: &mut Decision<Ranking, Note>,
+) {
+    if let Some(policy) = policy.items() {
+        let note = if let Note::Context(context) = &mut out.note {
+            std::mem::take(context)
+        } else {
+            Context::default()
+        };
+        let mut decision = Decision { action: std::mem::take(&mut out.action), note };
+        policy.select_list_for(context, available, rng, &mut decision);
+        *out = Decision { action: decision.action, note: Note::Context(decision.note) };
+        return;
     }
-
-    fn duplicate(&self) -> BoxedPolicy<I> {
-        Box::new(self.copy())
+    out.note = Note::Nothing;
+    match policy.table_mut() {
+        Some(table) => table.select_list(available, rng, &mut out.action),
+        None => out.action.clear(),
     }
 }
+
+type Fresh = dyn Fn(&Knowledge) -> Result<BoxedPolicy, Error>;
+type ReadSaved = dyn Fn(Reader<'_, '_>) -> Result<BoxedPolicy, erased_serde::Error>;
+/// Learns from clicks.
+type Learn<A, P, N> = fn(&mut P, &Decision<A, N>, Clicks);
 
 /// Makes the policies of one name: fresh ones, and saved ones from their state.
 #[expect(missing_debug_implementations, reason = "it holds functions")]
-pub struct Maker<I>(Box<dyn Makes<I>>);
-
-/// The functions of a [`Maker`] for policies of one type.
-trait Makes<I> {
-    fn fresh(&self, knowledge: &Knowledge) -> Result<BoxedPolicy<I>, Error>;
-
-    fn saved(&self, state: Reader<'_, '_>) -> Result<BoxedPolicy<I>, erased_serde::Error>;
-
-    /// Path of the policies' type.
-    fn path(&self) -> &'static str;
-}
-
-/// Functions that make policies of type `P`.
-struct Functions<P, F, S> {
-    fresh: F,
-    saved: S,
-    identifies: Identifies<P>,
-}
-
-impl<I, P, F, S> Makes<I> for Functions<P, F, S>
-where
-    I: Interaction<Action: Sync>,
-    P: PolicyFor<I> + Member<I::Action>,
-    F: Fn(&Knowledge) -> Result<P, Error>,
-    S: Fn(Reader<'_, '_>) -> Result<P, erased_serde::Error>,
-{
-    fn fresh(&self, knowledge: &Knowledge) -> Result<BoxedPolicy<I>, Error> {
-        Ok(Box::new(Kept::new((self.fresh)(knowledge)?, self.identifies.clone())))
-    }
-
-    fn saved(&self, state: Reader<'_, '_>) -> Result<BoxedPolicy<I>, erased_serde::Error> {
-        Ok(Box::new(Kept::new((self.saved)(state)?, self.identifies.clone())))
-    }
-
-    fn path(&self) -> &'static str {
-        std::any::type_name::<P>()
-    }
+pub struct Maker {
+    pub(super) fresh: Box<Fresh>,
+    /// Reads a policy.
+    pub(super) saved: Box<ReadSaved>,
+    /// The name of the policies' type.
+    pub(super) type_name: &'static str,
 }
 
 /// Reads a policy. Not inlined, so that it is compiled once for all protocols.
@@ -404,44 +505,39 @@ fn read<P: DeserializeOwned>(state: Reader<'_, '_>) -> Result<P, erased_serde::E
     P::deserialize(state)
 }
 
-impl<I: Interaction<Action: Sync>> Maker<I> {
-    pub(super) fn new<P: PolicyFor<I> + Member<I::Action> + DeserializeOwned>(
+impl Maker {
+    /// Makes policies of type `P`, for the protocol `I`.
+    pub(super) fn new<I: Catalogued, P: PolicyFor<I> + Member<I::Action> + DeserializeOwned>(
         fresh: impl Fn(&Knowledge) -> Result<P, Error> + 'static,
         identifies: Identifies<P>,
     ) -> Self {
-        Self::with(fresh, read, identifies)
-    }
-
-    /// As [`new`](Self::new), of policies that `saved` reads.
-    pub(super) fn with<P: PolicyFor<I> + Member<I::Action>>(
-        fresh: impl Fn(&Knowledge) -> Result<P, Error> + 'static,
-        saved: impl Fn(Reader<'_, '_>) -> Result<P, erased_serde::Error> + 'static,
-        identifies: Identifies<P>,
-    ) -> Self {
-        Self(Box::new(Functions { fresh, saved, identifies }))
-    }
-
-    /// The name of the policies' type.
-    pub(super) fn type_name(&self) -> &'static str {
-        let path = self.0.path();
+        // Not inlined, so that it is compiled once for all protocols.
+        #[inline(never)]
+        fn kept<A: AsList, P: Member<A>>(
+            policy: P,
+            learn: Learn<A, P, P::Note>,
+            identifies: &Identifies<P>,
+        ) -> BoxedPolicy {
+            Box::new(Kept { policy, decision: Decision::default(), learn, identifies: identifies.clone() })
+        }
+        let learn: Learn<I::Action, P, P::Note> =
+            |policy, decision, clicks| policy.update_for(decision, &I::feedback(clicks));
+        let of_saved = identifies.clone();
+        let path = std::any::type_name::<P>();
         let path = path.split('<').next().unwrap_or(path);
-        path.rsplit("::").next().unwrap_or(path)
+        Self::with(
+            move |knowledge| Ok(kept(fresh(knowledge)?, learn, &identifies)),
+            move |state| Ok(kept(read(state)?, learn, &of_saved)),
+            path.rsplit("::").next().unwrap_or(path),
+        )
     }
 
-    pub(super) fn fresh(&self, knowledge: &Knowledge) -> Result<BoxedPolicy<I>, Error> {
-        self.0.fresh(knowledge)
-    }
-
-    pub(super) fn saved<'de, D: serde::Deserializer<'de>>(
-        &self,
-        state: D,
-    ) -> Result<BoxedPolicy<I>, D::Error> {
-        let format = &mut <dyn erased_serde::Deserializer<'_>>::erase(state);
-        self.0.saved(Reader::Format(format)).map_err(serde::de::Error::custom)
-    }
-
-    /// As [`saved`](Self::saved), from a value of a format that describes itself.
-    pub(super) fn saved_value(&self, state: Value) -> Result<BoxedPolicy<I>, erased_serde::Error> {
-        self.0.saved(Reader::Value(state))
+    /// Makes policies with these functions.
+    pub(super) fn with(
+        fresh: impl Fn(&Knowledge) -> Result<BoxedPolicy, Error> + 'static,
+        saved: impl Fn(Reader<'_, '_>) -> Result<BoxedPolicy, erased_serde::Error> + 'static,
+        type_name: &'static str,
+    ) -> Self {
+        Self { fresh: Box::new(fresh), saved: Box::new(saved), type_name }
     }
 }

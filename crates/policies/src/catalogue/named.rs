@@ -1,25 +1,26 @@
-//! A policy whose type is known at run time only: by name, for the users of one protocol.
+//! A policy whose type is known at run time only: by name, with its knowledge of the users.
 
-mod among;
-mod for_users;
 mod knowledge;
-mod on_table;
+mod live;
 mod protocols;
 mod saved;
 mod segments;
 
-use super::erased::{BoxedPolicy, Note};
+use super::erased::{AsList, Ask, BoxedPolicy, Maker, Note};
 use super::{Family, Limit, PolicySpec, Protocol};
-use crate::context::{Coefficients, HybridPrior};
+use crate::context::{Coefficients, HybridPrior, SelectFor, UpdateFor};
 use crate::{Decision, Error, Recommend, Select, Setup, Tallies, Update};
-use click_models::{Cascade, Context, Dueling, ItemId, PbmKnown, Ranking};
+use click_models::{
+    Cascade, Clicks, ClicksOnly, Context, ContextKnown, Dcm, Dueling, Interaction, ItemId, Pbm, PbmKnown,
+    RankOne, Ranking, SemiBandit,
+};
 use rand::Rng;
 use std::fmt::{self, Debug, Formatter};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 
-pub use among::NamedAmong;
-pub use for_users::NamedFor;
 pub use knowledge::{ContextKnowledge, Knowledge};
-pub use on_table::NamedTable;
+pub use live::{AmongItems, NamedLive};
 pub use protocols::Catalogued;
 
 /// Why a policy cannot be built.
@@ -75,46 +76,49 @@ pub enum BuildError {
     },
 }
 
-/// The context of an ordinary user.
-static NOBODY: Context = Context { segment: 0, features: Vec::new() };
-
-/// A policy of the catalogue for the protocol `I`, chosen at run time.
+/// A policy of the catalogue for users of a protocol, both chosen at run time. Its actions are
+/// lists of items ([`AsList`]), and its answers are clicks ([`Catalogued::feedback`]).
 ///
 /// It is saved with its name, parameters and knowledge, and restored only from its own state.
-pub struct NamedPolicy<I: Catalogued> {
+///
+/// # Examples
+///
+/// ```
+/// use click_models::{Clicks, ListShape, Pbm};
+/// use policies::catalogue::{AnyPolicy, Ask, Catalogued, Protocol};
+/// use policies::{Decision, PositionsKnown};
+/// use rand::{SeedableRng, rngs::ChaCha8Rng};
+///
+/// let known = PositionsKnown::from(ListShape::new(3, 2)?);
+/// let mut policy =
+///     AnyPolicy::build("pbm-gibbs".parse()?, Protocol::PositionBased, Pbm::knowledge(&known))?;
+/// let mut decision = Decision::default();
+/// policy.select(&Ask::default(), &mut ChaCha8Rng::seed_from_u64(1), &mut decision);
+/// policy.update(&decision, Clicks::new(2).with(0));
+/// let saved = serde_json::to_value(&policy)?;
+/// assert_eq!(AnyPolicy::read(Protocol::PositionBased, saved)?.told().sizes, [3, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct AnyPolicy {
+    protocol: Protocol,
     spec: PolicySpec,
     knowledge: Knowledge,
-    policy: BoxedPolicy<I>,
+    policy: BoxedPolicy,
 }
 
-impl<I: Catalogued> NamedPolicy<I> {
-    /// A fresh policy of the catalogue; only some need the number of rounds, `horizon`.
+impl AnyPolicy {
+    /// A fresh policy of the catalogue that needs no more than this knowledge. A policy that does
+    /// not see who asks for a list ignores contexts.
     ///
     /// # Errors
     ///
-    /// [`BuildError`]: the policy plays another protocol, the horizon or examination probabilities
-    /// that it needs are missing, the sizes need too much memory, or the parameters are not valid
-    /// for these sizes.
-    pub fn build<'a>(
-        spec: PolicySpec,
-        known: impl Into<I::Known<'a>>,
-        horizon: impl Into<Option<u64>>,
-    ) -> Result<Self, BuildError> {
-        Self::told_all(spec, Knowledge { horizon: horizon.into(), ..I::knowledge(&known.into()) })
-    }
-
-    /// A fresh policy that needs no more than this knowledge.
-    fn told_all(spec: PolicySpec, knowledge: Knowledge) -> Result<Self, BuildError> {
+    /// As [`NamedPolicy::build`].
+    pub fn build(spec: PolicySpec, protocol: Protocol, knowledge: Knowledge) -> Result<Self, BuildError> {
         let invalid = |error| BuildError::Parameters { policy: spec.name(), error };
-        let knowledge = told_to(&spec.within(), knowledge, I::PROTOCOL).map_err(invalid)?;
-        let policy = Self::fresh(&spec, &knowledge)?;
-        Ok(Self { spec, knowledge, policy })
-    }
-
-    fn fresh(spec: &PolicySpec, knowledge: &Knowledge) -> Result<BoxedPolicy<I>, BuildError> {
-        check(spec, knowledge, I::PROTOCOL)?;
-        let maker = I::maker(spec).ok_or_else(|| foreign(spec, I::PROTOCOL))?;
-        maker.fresh(knowledge).map_err(|error| BuildError::Parameters { policy: spec.name(), error })
+        let mut knowledge = told_to(&spec.within(), knowledge, protocol).map_err(invalid)?;
+        knowledge.context = knowledge.context.filter(|_| spec.sees_contexts(protocol));
+        let policy = fresh(&spec, &knowledge, protocol)?;
+        Ok(Self { protocol, spec, knowledge, policy })
     }
 
     /// Name and parameters of the policy.
@@ -122,20 +126,41 @@ impl<I: Catalogued> NamedPolicy<I> {
         &self.spec
     }
 
+    /// The protocol of the users.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
     /// The policy's knowledge of the users.
     pub fn told(&self) -> &Knowledge {
         &self.knowledge
     }
 
-    /// As [`Select::select`], for a user. A policy that was told of no contexts ignores this one.
+    /// Writes the next decision to `out`, whose previous content does not matter. The list is empty
+    /// if some items are given and the policy has no [`NamedLive`].
     #[inline]
-    pub fn choose_for<R: Rng + ?Sized>(
+    pub fn select<R: Rng + ?Sized>(
         &mut self,
-        context: &Context,
+        ask: &Ask<'_>,
         mut rng: &mut R,
-        out: &mut Decision<I::Action, Note>,
+        out: &mut Decision<Ranking, Note>,
     ) {
-        self.policy.select(context, &mut rng, out);
+        self.policy.select(ask, &mut rng, out);
+        if ask.positions < out.action.len() {
+            out.action.positions_mut(ask.positions);
+        }
+    }
+
+    /// As [`Select::repeat_round`].
+    pub fn repeat_round(&mut self) -> bool {
+        self.policy.repeat_round()
+    }
+
+    /// Learns from clicks on the positions that were observed. Never fails, allocates, or draws.
+    /// Ignores unknown items.
+    #[inline]
+    pub fn update(&mut self, decision: &Decision<Ranking, Note>, clicks: Clicks) {
+        self.policy.update(decision, clicks);
     }
 
     /// Posterior and estimates of a policy for users who differ, if it estimates coefficients.
@@ -160,13 +185,19 @@ impl<I: Catalogued> NamedPolicy<I> {
 
     /// The displays and clicks that count, if the policy learns from a table.
     pub fn tallies(&self) -> Option<&dyn Tallies> {
-        let table: &dyn Tallies = self.policy.on_table()?;
+        let table: &dyn Tallies = self.policy.table()?;
+        Some(table)
+    }
+
+    /// As [`tallies`](Self::tallies), to change them. [`NamedLive`] adds items.
+    pub fn tallies_mut(&mut self) -> Option<&mut dyn Tallies> {
+        let table: &mut dyn Tallies = self.policy.table_mut()?;
         Some(table)
     }
 
     /// Counts a round whose list the policy did not choose, if it learns from a table.
     pub fn pass_round(&mut self) {
-        if let Some(table) = self.policy.on_table_mut() {
+        if let Some(table) = self.policy.table_mut() {
             table.pass();
         }
     }
@@ -175,7 +206,183 @@ impl<I: Catalogued> NamedPolicy<I> {
     /// policy that ranks by indices, infinite for an item without displays; the posterior mean of
     /// attraction of a policy that draws from posteriors; otherwise clicks per display.
     pub fn scores(&mut self) -> Option<Vec<f64>> {
-        Some(self.policy.on_table_mut()?.scores())
+        Some(self.policy.table_mut()?.scores())
+    }
+
+    /// The best items, if the policy is one that stops and has stopped.
+    pub fn answer(&self) -> Option<Vec<ItemId>> {
+        self.policy.answer()
+    }
+
+    /// Writes the recommended items to `out`; `false` if the policy identifies none.
+    pub fn recommend<R: Rng + ?Sized>(&self, mut rng: &mut R, out: &mut Ranking) -> bool {
+        self.policy.recommend(&mut rng, out)
+    }
+}
+
+impl SelectFor<Ranking> for AnyPolicy {
+    type Note = Note;
+
+    fn select_for<R: Rng + ?Sized>(
+        &mut self,
+        context: &Context,
+        rng: &mut R,
+        out: &mut Decision<Ranking, Note>,
+    ) {
+        self.select(&Ask { context, ..Ask::default() }, rng, out);
+    }
+
+    fn repeat_round_for(&mut self) -> bool {
+        self.repeat_round()
+    }
+}
+
+impl Clone for AnyPolicy {
+    fn clone(&self) -> Self {
+        let (knowledge, policy) = (self.knowledge.clone(), self.policy.duplicate());
+        Self { knowledge, policy, ..*self }
+    }
+}
+
+impl Debug for AnyPolicy {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnyPolicy")
+            .field("spec", &self.spec)
+            .field("knowledge", &self.knowledge)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How the functions of a [`Named`] policy are called.
+pub trait Calls: 'static {
+    /// Refuses a policy of this name, told of contexts or not, that cannot be called so.
+    #[doc(hidden)]
+    fn admit(_spec: &PolicySpec, _sees_contexts: bool) -> Result<(), BuildError> {
+        Ok(())
+    }
+
+    /// Refuses a policy that cannot be called so.
+    #[doc(hidden)]
+    fn check(_policy: &mut AnyPolicy) -> Result<(), BuildError> {
+        Ok(())
+    }
+}
+
+/// By [`Select`] and [`Update`].
+#[derive(Debug)]
+pub enum ByRounds {}
+
+/// By [`SelectFor`] and [`UpdateFor`]: a policy that does not see who asks ignores the contexts.
+#[derive(Debug)]
+pub enum ForUsers {}
+
+impl Calls for ByRounds {}
+
+impl Calls for ForUsers {}
+
+/// A policy of the catalogue for the protocol `I`, chosen at run time: an [`AnyPolicy`], with the
+/// actions and answers of its protocol, and traits that are called by `C`.
+pub struct Named<I, C> {
+    policy: AnyPolicy,
+    /// For actions that are no lists, or notes of another type.
+    buffer: Decision<Ranking, Note>,
+    called: PhantomData<fn() -> (I, C)>,
+}
+
+/// A [`Named`] policy for rounds.
+pub type NamedPolicy<I> = Named<I, ByRounds>;
+
+/// A [`Named`] policy for rounds of users who differ.
+pub type NamedFor<I> = Named<I, ForUsers>;
+
+impl<I: Catalogued, C: Calls> Named<I, C> {
+    /// A fresh policy of the catalogue; only some need the number of rounds, `horizon`.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`]: the policy plays another protocol, the horizon or examination probabilities
+    /// that it needs are missing, the sizes need too much memory, or the parameters are not valid
+    /// for these sizes.
+    pub fn build<'a>(
+        spec: PolicySpec,
+        known: impl Into<I::Known<'a>>,
+        horizon: impl Into<Option<u64>>,
+    ) -> Result<Self, BuildError> {
+        C::admit(&spec, false)?;
+        let knowledge = Knowledge { horizon: horizon.into(), ..I::knowledge(&known.into()) };
+        Self::try_from(AnyPolicy::build(spec, I::PROTOCOL, knowledge)?)
+    }
+
+    /// As [`build`](Self::build), for users who differ. A policy that does not see who asks for a
+    /// list ignores the contexts.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build), and [`Error::FeaturesOfOtherItems`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use click_models::{Cascade, Context, ContextKnown, ListShape};
+    /// use policies::catalogue::NamedFor;
+    /// use policies::{Decision, SelectFor};
+    /// use rand::{SeedableRng, rngs::ChaCha8Rng};
+    ///
+    /// let known = ContextKnown::new(3, &[1.0, 0.2, -1.0])?.with_user_features(1);
+    /// let (shape, spec) = (ListShape::new(3, 2)?, "hybrid-ts(alpha=0.25)".parse()?);
+    /// let mut policy = NamedFor::<Cascade>::build_for(spec, shape, known, None)?;
+    /// let (user, mut decision) = (Context { segment: 0, features: vec![0.5] }, Decision::default());
+    /// policy.select_for(&user, &mut ChaCha8Rng::seed_from_u64(1), &mut decision);
+    ///
+    /// let other = NamedFor::<Cascade>::build_for(spec, shape, known, 1_000)?;
+    /// assert_eq!(
+    ///     other.restore(serde_json::to_value(&policy)?).unwrap_err().to_string(),
+    ///     "the saved policy `hybrid-ts(alpha=0.25)` was told horizon = none, expected 1000",
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn build_for<'a>(
+        spec: PolicySpec,
+        known: impl Into<I::Known<'a>>,
+        context: ContextKnown<'_>,
+        horizon: impl Into<Option<u64>>,
+    ) -> Result<Self, BuildError> {
+        C::admit(&spec, true)?;
+        let knowledge = I::knowledge(&known.into());
+        let (found, n_items) = (context.n_items(), knowledge.sizes[0]);
+        if found != n_items {
+            let error = Error::FeaturesOfOtherItems { found, n_items };
+            return Err(BuildError::Parameters { policy: spec.name(), error });
+        }
+        let context = Some(context.into());
+        let knowledge = Knowledge { horizon: horizon.into(), context, ..knowledge };
+        Self::try_from(AnyPolicy::build(spec, I::PROTOCOL, knowledge)?)
+    }
+
+    #[inline]
+    fn choose<R: Rng + ?Sized>(&mut self, ask: &Ask<'_>, rng: &mut R, out: &mut Decision<I::Action, Note>) {
+        let Self { policy, buffer, .. } = self;
+        I::Action::decide(out, buffer, |out| policy.select(ask, rng, out));
+    }
+}
+
+/// Makes a policy and checks what it gets.
+fn fresh(spec: &PolicySpec, knowledge: &Knowledge, users: Protocol) -> Result<BoxedPolicy, BuildError> {
+    check(spec, knowledge, users)?;
+    let maker = maker(spec, users).ok_or_else(|| foreign(spec, users))?;
+    (maker.fresh)(knowledge).map_err(|error| BuildError::Parameters { policy: spec.name(), error })
+}
+
+/// Makes the policies of this name, if they play the protocol.
+pub(super) fn maker(spec: &PolicySpec, users: Protocol) -> Option<Maker> {
+    match users {
+        Protocol::PositionBased => Pbm::maker(spec),
+        Protocol::SemiBandit => SemiBandit::maker(spec),
+        Protocol::Cascade => Cascade::maker(spec),
+        Protocol::Dcm => Dcm::maker(spec),
+        Protocol::ClicksOnly => ClicksOnly::maker(spec),
+        Protocol::RankOne => RankOne::maker(spec),
+        Protocol::Dueling => Dueling::maker(spec),
     }
 }
 
@@ -228,46 +435,65 @@ fn foreign(spec: &PolicySpec, users: Protocol) -> BuildError {
     BuildError::Protocol { policy: spec.name(), users, plays: models.join(", ") }
 }
 
+impl<I, C> Deref for Named<I, C> {
+    type Target = AnyPolicy;
+
+    fn deref(&self) -> &AnyPolicy {
+        &self.policy
+    }
+}
+
+impl<I, C> DerefMut for Named<I, C> {
+    fn deref_mut(&mut self) -> &mut AnyPolicy {
+        &mut self.policy
+    }
+}
+
+/// The policy, if its users have the protocol, and it can be called so.
+impl<I: Catalogued, C: Calls> TryFrom<AnyPolicy> for Named<I, C> {
+    type Error = BuildError;
+
+    fn try_from(mut policy: AnyPolicy) -> Result<Self, BuildError> {
+        if policy.protocol != I::PROTOCOL {
+            return Err(foreign(&policy.spec, I::PROTOCOL));
+        }
+        C::check(&mut policy)?;
+        Ok(Self { policy, buffer: Decision::default(), called: PhantomData })
+    }
+}
+
+impl<I, C> From<Named<I, C>> for AnyPolicy {
+    fn from(policy: Named<I, C>) -> Self {
+        policy.policy
+    }
+}
+
 impl<I: Catalogued> Setup for NamedPolicy<I> {
     fn sizes(&self) -> [usize; 2] {
         self.knowledge.sizes
     }
 }
 
-impl NamedPolicy<Cascade> {
-    /// The best items, if the policy is one that stops and has stopped.
-    pub fn answer(&self) -> Option<Vec<ItemId>> {
-        self.policy.answer()
-    }
-
-    /// Writes the recommended items to `out`; `false` if the policy identifies none.
-    pub fn recommend<R: Rng + ?Sized>(&self, mut rng: &mut R, out: &mut Ranking) -> bool {
-        self.policy.recommend(&mut rng, out)
-    }
-}
-
 impl Recommend<ItemId> for NamedPolicy<Dueling> {
-    fn recommend<R: Rng + ?Sized>(&self, mut rng: &mut R, out: &mut ItemId) {
+    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
         let mut items = Ranking::default();
-        if self.policy.recommend(&mut rng, &mut items) {
+        if self.policy.recommend(rng, &mut items) {
             *out = items.as_slice()[0];
         }
     }
 }
 
-// Written by hand: a derived one would require `I: Clone`, and a protocol has no values.
-impl<I: Catalogued> Clone for NamedPolicy<I> {
-    fn clone(&self) -> Self {
-        Self { spec: self.spec, knowledge: self.knowledge.clone(), policy: self.policy.duplicate() }
+// Written by hand: a derived one would require it of the protocol, which has no values.
+impl<I, C> Debug for Named<I, C> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.policy.fmt(f)
     }
 }
 
-impl<I: Catalogued> Debug for NamedPolicy<I> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NamedPolicy")
-            .field("spec", &self.spec)
-            .field("knowledge", &self.knowledge)
-            .finish_non_exhaustive()
+// As above.
+impl<I, C> Clone for Named<I, C> {
+    fn clone(&self) -> Self {
+        Self { policy: self.policy.clone(), buffer: Decision::default(), called: PhantomData }
     }
 }
 
@@ -276,7 +502,7 @@ impl<I: Catalogued> Select<I::Action> for NamedPolicy<I> {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<I::Action, Note>) {
-        self.choose_for(&NOBODY, rng, out);
+        self.choose(&Ask::default(), rng, out);
     }
 
     fn repeat_round(&mut self) -> bool {
@@ -287,6 +513,29 @@ impl<I: Catalogued> Select<I::Action> for NamedPolicy<I> {
 impl<I: Catalogued> Update<I::Action, I::Feedback> for NamedPolicy<I> {
     #[inline]
     fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback) {
-        self.policy.update(decision, feedback);
+        self.policy.update(I::Action::decided(decision, &mut self.buffer), I::clicks(feedback));
+    }
+}
+
+impl<I: Catalogued + Interaction<Action = Ranking>> SelectFor<Ranking> for NamedFor<I> {
+    type Note = Note;
+
+    fn select_for<R: Rng + ?Sized>(
+        &mut self,
+        context: &Context,
+        rng: &mut R,
+        out: &mut Decision<Ranking, Note>,
+    ) {
+        self.policy.select_for(context, rng, out);
+    }
+
+    fn repeat_round_for(&mut self) -> bool {
+        self.policy.repeat_round()
+    }
+}
+
+impl<I: Catalogued + Interaction<Action = Ranking>> UpdateFor<Ranking, I::Feedback> for NamedFor<I> {
+    fn update_for(&mut self, decision: &Decision<Ranking, Note>, feedback: &I::Feedback) {
+        self.policy.update(decision, I::clicks(feedback));
     }
 }

@@ -23,14 +23,14 @@ pub(super) enum Reader<'a, 'de> {
 }
 
 /// Reads a value that it is given.
-type Read<'a, 'de> = &'a mut dyn FnMut(Reader<'_, 'de>) -> Result<(), Error>;
+pub(super) type Read<'a, 'de> = &'a mut dyn FnMut(Reader<'_, 'de>) -> Result<(), Error>;
 
 /// Reads the parts that it is given.
 type ReadParts<'a, 'de> = &'a mut dyn FnMut(Parts<'_, 'de>) -> Result<(), Error>;
 
 /// A kind of values with parts: serde's name of a type, and those of its fields or variants.
 #[derive(Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     Option,
     List,
     Tuple(usize),
@@ -39,7 +39,7 @@ enum Kind {
 }
 
 /// The parts of a value.
-enum Parts<'a, 'de> {
+pub(super) enum Parts<'a, 'de> {
     None,
     Some(Reader<'a, 'de>),
     List(&'a mut (dyn List<'de> + 'a)),
@@ -47,13 +47,13 @@ enum Parts<'a, 'de> {
 }
 
 /// The name of a field or a variant; its number in formats without names.
-enum Name {
+pub(super) enum Name {
     Number(u32),
     Text(String),
 }
 
 /// Elements one by one: `false` if there is none.
-trait List<'de> {
+pub(super) trait List<'de> {
     fn next(&mut self, read: Read<'_, 'de>) -> Result<bool, Error>;
 }
 
@@ -81,7 +81,13 @@ impl<'de> Reader<'_, 'de> {
         })
     }
 
-    fn take_apart(self, kind: Kind, expected: String, read: ReadParts<'_, 'de>) -> Result<(), Error> {
+    /// Reads the parts; `expected` is the value in words.
+    pub(super) fn take_apart(
+        self,
+        kind: Kind,
+        expected: String,
+        read: ReadParts<'_, 'de>,
+    ) -> Result<(), Error> {
         let format = match self {
             Self::Value(value) => return take_value_apart(value, kind, expected, read),
             Self::Format(format) => format,

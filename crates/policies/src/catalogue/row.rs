@@ -119,10 +119,10 @@ pub enum Live {
     /// Lists of all items; whole answers, in the order of the decisions.
     InOrder,
     /// Lists of the items that may be shown, for users who differ; whole answers:
-    /// a [`NamedAmong`](super::NamedAmong).
+    /// a [`NamedLive`](super::NamedLive).
     Whole,
     /// Lists of the items that may be shown, and answers that come late, twice or are taken back:
-    /// a [`NamedTable`](super::NamedTable).
+    /// a [`NamedLive`](super::NamedLive).
     Table,
 }
 

@@ -1,10 +1,7 @@
 //! The catalogue as tables for readers, in Markdown.
 
-use super::{
-    Answers, BuildError, Catalogued, Family, Live, NamedTable, ParameterRow, PolicySpec, Protocol, rows,
-};
+use super::{Answers, AnyPolicy, Family, Knowledge, Live, ParameterRow, PolicySpec, Protocol, maker, rows};
 use crate::Prior;
-use click_models::{Cascade, ClicksOnly, Dcm, Dueling, ListShape, Pbm, PbmKnown, RankOne, SemiBandit};
 use confidence::Probability;
 use serde_json::{Map, Value};
 
@@ -95,17 +92,14 @@ pub fn live() -> String {
 
 /// Whether a policy in live use takes the prior Beta(1/2, 1), and whether it takes the uniform one.
 fn priors(spec: &PolicySpec) -> [bool; 2] {
-    fn of<I: Catalogued>(policy: Result<NamedTable<I>, BuildError>, a: f64) -> Option<bool> {
-        let (mut policy, prior) = (policy.ok()?, Prior::new(a, 1.0).ok()?);
-        Some(policy.set_prior(prior).is_ok())
-    }
-    [0.5, 1.0].map(|a| {
-        let Ok(shape) = ListShape::new(1, 1) else { return false };
-        let examination = [Probability::ONE];
-        let pbm =
-            || PbmKnown::new(shape, &examination).ok().map(|known| NamedTable::<Pbm>::build(*spec, known));
-        of(NamedTable::<Cascade>::build(*spec, shape), a).or_else(|| of(pbm()?, a)).unwrap_or(false)
-    })
+    let table = |protocol, a| {
+        let known = Knowledge { examination: vec![Probability::ONE], ..Knowledge::sizes(1, 1) };
+        let mut policy = AnyPolicy::build(*spec, protocol, known).ok()?;
+        let bayesian = policy.tallies_mut()?.bayesian()?;
+        Some(bayesian.set_prior(Prior::new(a, 1.0).ok()?).is_ok())
+    };
+    let takes = |a| table(Protocol::Cascade, a).or_else(|| table(Protocol::PositionBased, a));
+    [0.5, 1.0].map(|a| takes(a).unwrap_or(false))
 }
 
 /// Adds a row in Markdown.
@@ -134,20 +128,8 @@ fn plays(family: Family) -> &'static str {
 
 /// The names of the types that implement a policy.
 fn types(spec: &PolicySpec) -> Vec<&'static str> {
-    let all = [
-        type_name::<Pbm>(spec),
-        type_name::<SemiBandit>(spec),
-        type_name::<Cascade>(spec),
-        type_name::<Dcm>(spec),
-        type_name::<ClicksOnly>(spec),
-        type_name::<RankOne>(spec),
-        type_name::<Dueling>(spec),
-    ];
-    let mut names: Vec<&str> = all.into_iter().flatten().collect();
+    let all = Protocol::ALL.into_iter().filter_map(|users| maker(spec, users));
+    let mut names: Vec<&str> = all.map(|maker| maker.type_name).collect();
     names.dedup();
     names
-}
-
-fn type_name<I: Catalogued>(spec: &PolicySpec) -> Option<&'static str> {
-    I::maker(spec).map(|maker| maker.type_name())
 }

@@ -42,6 +42,9 @@ pub trait SelectAmongFor<A>: SelectFor<A> {
         rng: &mut R,
         out: &mut Decision<A, Self::Note>,
     );
+
+    /// As [`SelectAmong::pass_round`].
+    fn pass_round_for(&mut self) {}
 }
 
 /// A policy whose items come and go. It is told the features of each, and needs no table.
@@ -139,6 +142,10 @@ impl<A, P: SelectAmong<A>> SelectAmongFor<A> for P {
         out: &mut Decision<A, P::Note>,
     ) {
         self.select_among(available, rng, out);
+    }
+
+    fn pass_round_for(&mut self) {
+        self.pass_round();
     }
 }
 

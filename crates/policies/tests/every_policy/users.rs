@@ -57,7 +57,7 @@ macro_rules! users {
                 let features: Vec<f64> = if extent == Extent::Variants { features.collect() } else { vec![] };
                 let context = ContextKnown::new(n_items, &features).expect("valid");
                 let context = context.with_user_features(1).with_segments(3);
-                let policy = NamedFor::<$Interaction>::build(spec, users.known(), context, horizon);
+                let policy = NamedFor::<$Interaction>::build_for(spec, users.known(), context, horizon);
                 let policy = policy.unwrap_or_else(|error| panic!("{error}"));
                 Some(trial(&format!("{spec} for users who differ"), users, Asked { policy, user: Context::default() }))
             })?

@@ -8,7 +8,7 @@ use click_models::{
     PrefixFeedback, Ranking,
 };
 use live::{Among, Counted, Handle, Live, Settings};
-use policies::{Decision, Policy, Select, SelectAmong, Tallies};
+use policies::{Decision, Policy, Select, SelectAmongFor, SelectFor, Tallies};
 use rand::Rng;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -67,8 +67,8 @@ pub trait Learner {
 }
 
 /// A policy that learns from a table, part by part.
-#[derive(Debug, Clone)]
-pub struct OnTable<I, P> {
+#[derive(Clone)]
+pub struct OnTable<I, P: SelectFor<Ranking>> {
     live: Live<I, P>,
     parts: BTreeMap<u64, Vec<Part>>,
     /// By place.
@@ -83,27 +83,26 @@ enum Part {
     End(u64, usize),
 }
 
-impl<I, P> OnTable<I, P> {
+// Written by hand: a derived one would require it of the notes.
+impl<I, P: SelectFor<Ranking>> fmt::Debug for OnTable<I, P> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("OnTable").field("parts", &self.parts).finish_non_exhaustive()
+    }
+}
+
+impl<I: Counted, P: SelectAmongFor<Ranking> + Tallies> OnTable<I, P> {
     /// A policy in live use. It keeps as many decisions open as can still be answered.
     ///
     /// # Errors
     ///
     /// As [`Live::new`].
-    pub fn new(policy: P, settings: Settings, delays: &Delays) -> Result<Self, live::Error>
-    where
-        I: Counted,
-        P: SelectAmong<Ranking, Note = ()> + Tallies,
-    {
+    pub fn new(policy: P, settings: Settings, delays: &Delays) -> Result<Self, live::Error> {
         let longest = usize::try_from(delays.longest()).unwrap_or(usize::MAX);
         let keep_open = settings.keep_open.min(longest.saturating_add(1));
         Ok(Self::with_parts(Live::new(policy, Settings { keep_open, ..settings })?, BTreeMap::new()))
     }
 
-    fn with_parts(live: Live<I, P>, parts: BTreeMap<u64, Vec<Part>>) -> Self
-    where
-        I: Counted,
-        P: SelectAmong<Ranking, Note = ()> + Tallies,
-    {
+    fn with_parts(live: Live<I, P>, parts: BTreeMap<u64, Vec<Part>>) -> Self {
         let places = (0..live.policy().n_items()).map(ItemId::from_index);
         let mut handles: Vec<Handle> = places.map(|slot| Handle { slot, generation: 0 }).collect();
         for handle in live.items() {
@@ -116,7 +115,7 @@ impl<I, P> OnTable<I, P> {
 impl<I, P> Learner for OnTable<I, P>
 where
     I: Counted,
-    P: SelectAmong<Ranking, Note = ()> + Tallies,
+    P: SelectAmongFor<Ranking> + Tallies,
 {
     fn replace(&mut self, replacement: Replacement) {
         let Replacement { leaves, forgotten, comes } = replacement;
@@ -174,7 +173,7 @@ where
     }
 }
 
-impl<I, P: Serialize> Serialize for OnTable<I, P> {
+impl<I, P: SelectFor<Ranking> + Serialize> Serialize for OnTable<I, P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (&self.live, &self.parts).serialize(serializer)
     }
@@ -183,7 +182,7 @@ impl<I, P: Serialize> Serialize for OnTable<I, P> {
 impl<'de, I, P> Deserialize<'de> for OnTable<I, P>
 where
     I: Counted,
-    P: SelectAmong<Ranking, Note = ()> + Tallies + Deserialize<'de>,
+    P: SelectAmongFor<Ranking> + Tallies + Deserialize<'de>,
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (live, parts) = <(Live<I, P>, BTreeMap<u64, Vec<Part>>)>::deserialize(deserializer)?;

@@ -48,7 +48,8 @@ impl From<ContextKnown<'_>> for ContextKnowledge {
 }
 
 impl Knowledge {
-    pub(super) fn sizes(n_items: usize, n_positions: usize) -> Self {
+    /// The knowledge of these [`sizes`](Self#structfield.sizes) alone.
+    pub fn sizes(n_items: usize, n_positions: usize) -> Self {
         Self {
             sizes: [n_items, n_positions],
             examination: vec![],
@@ -59,15 +60,18 @@ impl Knowledge {
         }
     }
 
-    pub(super) fn list(shape: ListShape) -> Self {
+    /// The knowledge of this shape alone.
+    pub fn list(shape: ListShape) -> Self {
         Self::sizes(shape.n_items(), shape.n_positions())
     }
 
-    pub(super) fn prefix(known: &PrefixKnown<'_>) -> Self {
+    /// The knowledge of sizes, and perhaps of the order of the positions.
+    pub fn prefix(known: &PrefixKnown<'_>) -> Self {
         Self { places: known.places().to_vec(), ..Self::list(known.shape()) }
     }
 
-    pub(super) fn positions(known: &PositionsKnown<'_>) -> Self {
+    /// The knowledge of sizes, and perhaps of the order or the examination of the positions.
+    pub fn positions(known: &PositionsKnown<'_>) -> Self {
         match known {
             PositionsKnown::Examination(known) => {
                 Self { examination: known.examination().to_vec(), ..Self::list(known.shape()) }

@@ -1,6 +1,6 @@
 //! The protocols of the catalogue, and how each one makes its policies.
 
-use super::super::erased::{Identifies, Maker};
+use super::super::erased::{AsList, Identifies, Maker};
 use super::super::visit::{
     self, PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased,
     WithPositionContexts, WithPrefix, WithPrefixContexts, WithStopping, WithUnknownExamination,
@@ -10,14 +10,15 @@ use super::Knowledge;
 use super::segments::segments;
 use crate::{Error, PositionsKnown, PrefixKnown};
 use click_models::{
-    Cascade, ClicksOnly, ContextKnown, Dcm, DuelShape, Dueling, Interaction, ListShape, Pbm, PbmKnown,
+    Cascade, CascadeFeedback, CellClick, Clicks, ClicksOnly, ContextKnown, Dcm, DcmFeedback, DuelOutcome,
+    DuelShape, Dueling, Interaction, ListClicks, ListShape, Pbm, PbmFeedback, PbmKnown, PrefixFeedback,
     RankOne, SemiBandit, TableShape,
 };
 use confidence::NonNegative;
 use std::marker::PhantomData;
 
 /// A protocol of the catalogue.
-pub trait Catalogued: Interaction<Action: Sync> + Sized {
+pub trait Catalogued: Interaction<Action: AsList> + Sized {
     /// The protocol as rows of the catalogue name it.
     const PROTOCOL: Protocol;
     /// The knowledge that a click model of this protocol gives to a policy.
@@ -26,9 +27,16 @@ pub trait Catalogued: Interaction<Action: Sync> + Sized {
     /// The knowledge in a form that is saved with the policy.
     fn knowledge(known: &Self::Known<'_>) -> Knowledge;
 
+    /// The clicks of an answer, on the positions that were observed. A cell has one position. So
+    /// has a pair: its click says that the first item won.
+    fn clicks(feedback: &Self::Feedback) -> Clicks;
+
+    /// The answer with these clicks.
+    fn feedback(clicks: Clicks) -> Self::Feedback;
+
     /// Makes the policies of this name. `None` if they do not play this protocol.
     #[doc(hidden)]
-    fn maker(spec: &PolicySpec) -> Option<Maker<Self>>;
+    fn maker(spec: &PolicySpec) -> Option<Maker>;
 }
 
 /// Visitor that makes policies for the protocol `I`.
@@ -39,7 +47,7 @@ struct Make<I>(PhantomData<fn() -> I>);
 macro_rules! make {
     ($($Visitor:ident on $($Interaction:ident),+: $Policy:ident, |$knowledge:ident| -> $Known:ty $known:block, $identifies:ident;)*) => {$($(
         impl $Visitor for Make<$Interaction> {
-            type Output = Maker<$Interaction>;
+            type Output = Maker;
 
             fn with<P, F>(self, build: F) -> Self::Output
             where
@@ -47,7 +55,7 @@ macro_rules! make {
                 F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static,
             {
                 let fresh = move |$knowledge: &Knowledge| build($known, $knowledge.horizon.unwrap_or(0));
-                Maker::new(fresh, Identifies::$identifies())
+                Maker::new::<$Interaction, _>(fresh, Identifies::$identifies())
             }
         }
     )+)*};
@@ -84,21 +92,23 @@ make! {
 }
 
 impl WithStopping for Make<Cascade> {
-    type Output = Maker<Cascade>;
+    type Output = Maker;
 
     fn with<P, F>(self, build: F, _tolerance: NonNegative) -> Self::Output
     where
         P: visit::StoppingPolicy,
         F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
     {
-        Maker::new(move |knowledge: &Knowledge| build(knowledge.list_shape()?, 0), Identifies::answer())
+        let fresh = move |knowledge: &Knowledge| build(knowledge.list_shape()?, 0);
+        Maker::new::<Cascade, _>(fresh, Identifies::answer())
     }
 }
 
-/// Implements [`Catalogued`], given the visits of the families that play the protocol. Policies
-/// that see who asks are made as such.
+/// Implements [`Catalogued`], given how an answer becomes clicks and the reverse, and the visits of
+/// the families that play the protocol. Policies that see who asks are made as such.
 macro_rules! protocols {
     ($($Interaction:ident: $Protocol:ident, $Known:ty, |$known:ident| $knowledge:expr,
+        |$feedback:ident| $clicks:expr, |$of:ident| $answer:expr,
         |$spec:ident, $family:ident, $make:ident| $visit:expr $(, contexts $contexts:expr)?;)*) => {$(
         impl Catalogued for $Interaction {
             const PROTOCOL: Protocol = Protocol::$Protocol;
@@ -108,7 +118,17 @@ macro_rules! protocols {
                 $knowledge
             }
 
-            fn maker($spec: &PolicySpec) -> Option<Maker<Self>> {
+            #[inline]
+            fn clicks($feedback: &Self::Feedback) -> Clicks {
+                $clicks
+            }
+
+            #[inline]
+            fn feedback($of: Clicks) -> Self::Feedback {
+                $answer
+            }
+
+            fn maker($spec: &PolicySpec) -> Option<Maker> {
                 let $make = Make::<Self>(PhantomData);
                 $(if $spec.row().sees_contexts(Self::PROTOCOL) {
                     return $contexts;
@@ -121,29 +141,52 @@ macro_rules! protocols {
 }
 
 protocols! {
-    Pbm: PositionBased, PositionsKnown<'a>, |known| Knowledge::positions(known), |spec, family, make| match family {
+    Pbm: PositionBased, PositionsKnown<'a>, |known| Knowledge::positions(known),
+        |feedback| feedback.clicks, |clicks| PbmFeedback { clicks },
+        |spec, family, make| match family {
         Family::AnyList => spec.with_any_list(make),
         Family::UnknownExamination => spec.with_unknown_examination(make),
         _ => spec.with_position_based(make),
-    }, contexts segments(spec).or_else(|| spec.with_position_contexts(make));
-    SemiBandit: SemiBandit, PrefixKnown<'a>, |known| Knowledge::prefix(known), |spec, family, make| match family {
+    }, contexts segments::<Self>(spec).or_else(|| spec.with_position_contexts(make));
+    SemiBandit: SemiBandit, PrefixKnown<'a>, |known| Knowledge::prefix(known),
+        |feedback| feedback.clicks, |clicks| PrefixFeedback { clicks },
+        |spec, family, make| match family {
         Family::AnyList => spec.with_any_list(make),
         _ => spec.with_prefix(make),
-    }, contexts segments(spec).or_else(|| spec.with_prefix_contexts(make));
-    Dcm: Dcm, PrefixKnown<'a>, |known| Knowledge::prefix(known), |spec, family, make| match family {
+    }, contexts segments::<Self>(spec).or_else(|| spec.with_prefix_contexts(make));
+    Dcm: Dcm, PrefixKnown<'a>, |known| Knowledge::prefix(known),
+        |feedback| feedback.clicks, |clicks| DcmFeedback { clicks },
+        |spec, family, make| match family {
         Family::AnyList => spec.with_any_list(make),
         _ => spec.with_prefix(make),
-    }, contexts segments(spec).or_else(|| spec.with_prefix_contexts(make));
-    Cascade: Cascade, PrefixKnown<'a>, |known| Knowledge::prefix(known), |spec, family, make| match family {
+    }, contexts segments::<Self>(spec).or_else(|| spec.with_prefix_contexts(make));
+    Cascade: Cascade, PrefixKnown<'a>, |known| Knowledge::prefix(known),
+        |feedback| feedback.click().into_iter().fold(Clicks::new(feedback.n_positions()), Clicks::with), |clicks| first_click(clicks),
+        |spec, family, make| match family {
         Family::AnyList => spec.with_any_list(make),
         Family::Stopping => spec.with_stopping(make),
         Family::FullFeedback => spec.with_full_feedback(make),
         Family::Budgeted => spec.with_budgeted(make),
         _ => spec.with_prefix(make),
-    }, contexts segments(spec).or_else(|| spec.with_prefix_contexts(make));
-    ClicksOnly: ClicksOnly, ListShape, |known| Knowledge::list(*known), |spec, _family, make| spec.with_any_list(make), contexts segments(spec);
+    }, contexts segments::<Self>(spec).or_else(|| spec.with_prefix_contexts(make));
+    ClicksOnly: ClicksOnly, ListShape, |known| Knowledge::list(*known),
+        |feedback| feedback.clicks, |clicks| ListClicks { clicks },
+        |spec, _family, make| spec.with_any_list(make), contexts segments::<Self>(spec);
     RankOne: RankOne, TableShape, |known| Knowledge::sizes(known.n_rows(), known.n_columns()),
+        |feedback| one(feedback.clicked), |clicks| CellClick { clicked: clicks.get(0) },
         |spec, _family, make| spec.with_cells(make);
     Dueling: Dueling, PairKnown, |known| Knowledge { gamma: known.gamma, ..Knowledge::sizes(known.shape.n_items(), 2) },
+        |feedback| one(feedback.first_won()), |clicks| if clicks.get(0) { DuelOutcome::FirstWon } else { DuelOutcome::SecondWon },
         |spec, _family, make| spec.with_pairs(make);
+}
+
+/// One position, with a click or without.
+fn one(clicked: bool) -> Clicks {
+    if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) }
+}
+
+/// The first of the clicks.
+fn first_click(clicks: Clicks) -> CascadeFeedback {
+    let click = (clicks.count() > 0).then(|| clicks.bits().trailing_zeros() as usize);
+    CascadeFeedback::new(click, clicks.len()).expect("a click on one of at most 64 positions")
 }

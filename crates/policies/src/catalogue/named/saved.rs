@@ -1,20 +1,20 @@
 //! Saving and restoring a policy by name.
 
-use super::super::PolicySpec;
 use super::super::erased::{BoxedPolicy, Maker};
-use super::{Catalogued, Knowledge, NamedPolicy};
+use super::super::reader::Reader;
+use super::super::{PolicySpec, Protocol};
+use super::{AnyPolicy, Calls, Catalogued, Knowledge, Named, fresh};
 use serde::de::{self, DeserializeSeed, SeqAccess, Visitor};
 use serde::ser::SerializeTuple as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
-use std::marker::PhantomData;
 
 /// Version of the format.
 const FORMAT: u32 = 1;
 
-impl<I: Catalogued> NamedPolicy<I> {
+impl<I: Catalogued, C: Calls> Named<I, C> {
     /// Restores `saved` if it is a state of the same policy, parameters and knowledge.
     ///
     /// # Errors
@@ -46,57 +46,65 @@ struct Readable<'a> {
     state: &'a dyn erased_serde::Serialize,
 }
 
-impl<I: Catalogued> Serialize for NamedPolicy<I> {
+impl<I, C> Serialize for Named<I, C> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.policy.serialize(serializer)
+    }
+}
+
+impl<'de, I: Catalogued, C: Calls> Deserialize<'de> for Named<I, C> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(AnyPolicy::read(I::PROTOCOL, deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+impl Serialize for AnyPolicy {
     /// A map in human-readable formats, a tuple (format, text, knowledge, state) in binary ones.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write(&self.spec, &self.knowledge, self.policy.state(), serializer)
-    }
-}
-
-/// Writes the parts of a policy; one function for all protocols.
-fn write<S: Serializer>(
-    spec: &PolicySpec,
-    knowledge: &Knowledge,
-    state: &dyn erased_serde::Serialize,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    if serializer.is_human_readable() {
-        let (name, parameters) = (spec.name(), spec.parameters());
-        return Readable { format: FORMAT, policy: name, parameters, told: knowledge, state }
-            .serialize(serializer);
-    }
-    let mut tuple = serializer.serialize_tuple(4)?;
-    tuple.serialize_element(&FORMAT)?;
-    tuple.serialize_element(&spec.to_string())?;
-    tuple.serialize_element(knowledge)?;
-    tuple.serialize_element(state)?;
-    tuple.end()
-}
-
-impl<'de, I: Catalogued> Deserialize<'de> for NamedPolicy<I> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        if deserializer.is_human_readable() {
-            return Self::from_map(Map::deserialize(deserializer)?).map_err(de::Error::custom);
+        let Self { spec, knowledge, policy, .. } = self;
+        let state = policy.state();
+        if serializer.is_human_readable() {
+            let (name, parameters) = (spec.name(), spec.parameters());
+            return Readable { format: FORMAT, policy: name, parameters, told: knowledge, state }
+                .serialize(serializer);
         }
-        deserializer.deserialize_tuple(4, Compact(PhantomData))
+        let mut tuple = serializer.serialize_tuple(4)?;
+        tuple.serialize_element(&FORMAT)?;
+        tuple.serialize_element(&spec.to_string())?;
+        tuple.serialize_element(knowledge)?;
+        tuple.serialize_element(state)?;
+        tuple.end()
     }
 }
 
-impl<I: Catalogued> NamedPolicy<I> {
-    fn from_map(saved: Map<String, Value>) -> Result<Self, String> {
+impl AnyPolicy {
+    /// Reads a policy that was saved, for users of this protocol.
+    ///
+    /// # Errors
+    ///
+    /// The data are no saved policy, a damaged one, or one of other users.
+    pub fn read<'de, D: Deserializer<'de>>(protocol: Protocol, saved: D) -> Result<Self, D::Error> {
+        if saved.is_human_readable() {
+            return Self::from_map(protocol, Map::deserialize(saved)?).map_err(de::Error::custom);
+        }
+        saved.deserialize_tuple(4, Compact(protocol))
+    }
+
+    fn from_map(protocol: Protocol, saved: Map<String, Value>) -> Result<Self, String> {
         let (spec, knowledge, state) = parts(saved)?;
-        let policy = maker::<I>(&spec)?.saved_value(state);
+        let policy = (maker(&spec, protocol)?.saved)(Reader::Value(state));
         let policy = policy.map_err(|error| format!("`state` of `{}`: {error}", spec.name()))?;
-        Self::assemble(spec, knowledge, policy)
+        Self { protocol, spec, knowledge, policy }.checked()
     }
 
     /// Refuses a state if its sizes or settings are not those of the named policy.
-    fn assemble(spec: PolicySpec, knowledge: Knowledge, policy: BoxedPolicy<I>) -> Result<Self, String> {
+    fn checked(self) -> Result<Self, String> {
+        let Self { protocol, spec, knowledge, policy } = &self;
         // Checked first: building a fresh policy of the saved sizes may take much memory.
-        check_sizes(&spec, &knowledge, policy.sizes())?;
-        let fresh = Self::fresh(&spec, &knowledge).map_err(|error| error.to_string())?;
-        check_settings(&spec, &policy.settings(), fresh.state(), policy.state())?;
-        Ok(Self { spec, knowledge, policy })
+        check_sizes(spec, knowledge, policy.sizes())?;
+        let fresh = fresh(spec, knowledge, *protocol).map_err(|error| error.to_string())?;
+        check_settings(spec, &policy.settings(), fresh.state(), policy.state())?;
+        Ok(self)
     }
 }
 
@@ -158,42 +166,44 @@ fn check_format(format: &impl Display) -> Result<(), String> {
     Err(format!("a saved policy of format {format}: expected {FORMAT}"))
 }
 
-/// Makes the policies of this name, if they play the protocol.
-fn maker<I: Catalogued>(spec: &PolicySpec) -> Result<Maker<I>, String> {
-    let (name, users) = (spec.name(), I::PROTOCOL);
-    I::maker(spec)
+/// As [`maker`](super::maker), with the fault if there is none.
+fn maker(spec: &PolicySpec, users: Protocol) -> Result<Maker, String> {
+    let name = spec.name();
+    super::maker(spec, users)
         .ok_or_else(|| format!("the saved policy `{name}` cannot read the answers of {users} users"))
 }
 
 /// Reads the tuple of binary formats.
-struct Compact<I>(PhantomData<fn() -> I>);
+struct Compact(Protocol);
 
 /// Reads the state, given the policy that was read before.
-struct ReadState<'a, I>(&'a PolicySpec, PhantomData<fn() -> I>);
+struct ReadState<'a>(&'a PolicySpec, Protocol);
 
-impl<'de, I: Catalogued> Visitor<'de> for Compact<I> {
-    type Value = NamedPolicy<I>;
+impl<'de> Visitor<'de> for Compact {
+    type Value = AnyPolicy;
 
     fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "a saved policy: format, policy, what it was told, state")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut saved: A) -> Result<NamedPolicy<I>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut saved: A) -> Result<AnyPolicy, A::Error> {
         let short = || de::Error::custom("a saved policy that ends too early");
         let format: u32 = saved.next_element()?.ok_or_else(short)?;
         check_format(&format).map_err(de::Error::custom)?;
         let spec: String = saved.next_element()?.ok_or_else(short)?;
         let spec: PolicySpec = spec.parse().map_err(de::Error::custom)?;
-        let knowledge: Knowledge = saved.next_element()?.ok_or_else(short)?;
-        let policy = saved.next_element_seed(ReadState::<I>(&spec, PhantomData))?.ok_or_else(short)?;
-        NamedPolicy::assemble(spec, knowledge, policy).map_err(de::Error::custom)
+        let (protocol, knowledge) = (self.0, saved.next_element()?.ok_or_else(short)?);
+        let policy = saved.next_element_seed(ReadState(&spec, protocol))?.ok_or_else(short)?;
+        AnyPolicy { protocol, spec, knowledge, policy }.checked().map_err(de::Error::custom)
     }
 }
 
-impl<'de, I: Catalogued> DeserializeSeed<'de> for ReadState<'_, I> {
-    type Value = BoxedPolicy<I>;
+impl<'de> DeserializeSeed<'de> for ReadState<'_> {
+    type Value = BoxedPolicy;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        maker::<I>(self.0).map_err(de::Error::custom)?.saved(deserializer)
+        let format = &mut <dyn erased_serde::Deserializer<'_>>::erase(deserializer);
+        let maker = maker(self.0, self.1).map_err(de::Error::custom)?;
+        (maker.saved)(Reader::Format(format)).map_err(de::Error::custom)
     }
 }

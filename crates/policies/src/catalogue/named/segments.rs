@@ -1,153 +1,141 @@
 //! A policy of the catalogue for each segment of users.
 
 use super::super::PolicySpec;
-use super::super::erased::{BoxedPolicy, Identifies, Maker, Note};
-use super::super::reader::Reader;
-use super::{Catalogued, Knowledge, NOBODY};
-use crate::{Decision, Error, Segmented, Select, Setup, Update};
-use click_models::{Interaction, Ranking};
+use super::super::erased::{Ask, BoxedPolicy, Erased, Maker, Note};
+use super::super::reader::{Kind, List, Parts, Reader};
+use super::{Catalogued, Knowledge};
+use crate::context::SegmentedNote;
+use crate::{Decision, Error};
+use click_models::{Clicks, Ranking};
 use rand::Rng;
-use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
-use serde::{Deserializer, Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
-use std::fmt::{self, Formatter};
-use std::marker::PhantomData;
 
 /// Makes the policies of `segmented`; `None` for another name, or if the policy of a segment does
 /// not play the protocol.
-pub(super) fn segments<I>(spec: &PolicySpec) -> Option<Maker<I>>
-where
-    I: Catalogued + Interaction<Action = Ranking>,
-{
+pub(super) fn segments<I: Catalogued>(spec: &PolicySpec) -> Option<Maker> {
     let PolicySpec::Segmented { of } = spec else { return None };
-    let of = of.spec();
-    I::maker(&of)?;
-    let fresh = move |knowledge: &Knowledge| {
+    let [maker, of_saved] = [(); 2].map(|()| I::maker(&of.spec()));
+    let (maker, of_saved) = (maker?, of_saved?);
+    let fresh = move |knowledge: &Knowledge| -> Result<BoxedPolicy, Error> {
         let known = knowledge.contexts()?;
         let (n_segments, n_items) = (known.n_segments(), known.n_items());
         if n_items.checked_mul(n_segments as usize).is_none_or(|n_cells| n_cells > MOST_CELLS) {
             return Err(Error::TooManyCells { n_segments, n_items });
         }
-        let maker = I::maker(&of).expect("checked when it was made");
         // Fresh ones and no copies: a copy has no room in its buffers, and would allocate later.
-        let policies = (0..=n_segments).map(|_| maker.fresh(knowledge).map(Inside));
-        Segmented::of_policies(n_segments, policies.collect::<Result<_, _>>()?)
+        let policies = (0..=n_segments).map(|_| (maker.fresh)(knowledge)).collect::<Result<_, _>>()?;
+        Ok(Box::new(OfSegments { n_segments, policies, buffer: Decision::default() }))
     };
-    Some(Maker::with(fresh, move |state| States(of, PhantomData).read(state), Identifies::nothing()))
+    let saved = move |state: Reader<'_, '_>| -> Result<BoxedPolicy, _> {
+        let (mut n_segments, mut policies) = (0_u32, vec![]);
+        list(state, Kind::Struct("Segmented", &["n_segments", "policies"]), &mut |fields| {
+            fields.next(&mut |state| u32::deserialize(state).map(|found| n_segments = found))?;
+            let of_segments = &mut |states: &mut dyn List<'_>| {
+                while states.next(&mut |state| (of_saved.saved)(state).map(|one| policies.push(one)))? {}
+                Ok(())
+            };
+            fields.next(&mut |state| list(state, Kind::List, of_segments)).map(|_| ())
+        })?;
+        let differ = policies.windows(2).any(|two: &[BoxedPolicy]| two[0].sizes() != two[1].sizes());
+        if differ || policies.len() != n_segments as usize + 1 {
+            return Err(erased_serde::Error::custom(Error::SavedSizes));
+        }
+        Ok(Box::new(OfSegments { n_segments, policies, buffer: Decision::default() }))
+    };
+    Some(Maker::with(fresh, saved, "Segmented"))
+}
+
+/// Reads the parts of a list, or of a struct in the order of its fields.
+fn list<'de>(
+    state: Reader<'_, 'de>,
+    kind: Kind,
+    read: &mut dyn FnMut(&mut dyn List<'de>) -> Result<(), erased_serde::Error>,
+) -> Result<(), erased_serde::Error> {
+    let expected = "the number of segments, and their policies".to_owned();
+    state.take_apart(kind, expected, &mut |parts| match parts {
+        Parts::List(list) => read(list),
+        _ => Err(erased_serde::Error::custom("segments without their number or their policies")),
+    })
 }
 
 /// The most pairs of segments and items.
 const MOST_CELLS: usize = 1 << 24;
 
-/// The policy of a segment.
-struct Inside<I>(BoxedPolicy<I>);
+/// As [`Segmented`](crate::Segmented), of policies whose type is known at run time only.
+struct OfSegments {
+    n_segments: u32,
+    /// One for each segment, then that of all others.
+    policies: Vec<BoxedPolicy>,
+    /// The decision whose policy chooses or learns.
+    buffer: Decision<Ranking, Note>,
+}
 
-impl<I: Interaction> Clone for Inside<I> {
-    fn clone(&self) -> Self {
-        Self(self.0.duplicate())
+impl OfSegments {
+    fn policy(&mut self, segment: u32) -> (&mut BoxedPolicy, &mut Decision<Ranking, Note>) {
+        let place = (segment as usize).min(self.policies.len() - 1);
+        (&mut self.policies[place], &mut self.buffer)
     }
 }
 
-impl<I: Interaction> Serialize for Inside<I> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        erased_serde::serialize(self.0.state(), serializer)
+impl Erased for OfSegments {
+    fn select(&mut self, ask: &Ask<'_>, rng: &mut dyn Rng, out: &mut Decision<Ranking, Note>) {
+        let segment = ask.context.segment;
+        let (policy, buffer) = self.policy(segment);
+        policy.select(&Ask { among: ask.among, ..Ask::default() }, rng, buffer);
+        out.action.clone_from(&buffer.action);
+        match &mut out.note {
+            Note::Segment(kept) => {
+                kept.segment = segment;
+                kept.note.clone_from(&buffer.note);
+            }
+            note => *note = Note::Segment(Box::new(SegmentedNote { segment, note: buffer.note.clone() })),
+        }
     }
-}
 
-impl<I: Interaction> Setup for Inside<I> {
-    fn settings(&self) -> Vec<Cow<'static, str>> {
-        self.0.settings()
+    fn update(&mut self, decision: &Decision<Ranking, Note>, clicks: Clicks) {
+        let (segment, note) = match &decision.note {
+            Note::Segment(kept) => (kept.segment, &kept.note),
+            _ => (0, &Note::Nothing),
+        };
+        let (policy, buffer) = self.policy(segment);
+        buffer.action.clone_from(&decision.action);
+        buffer.note.clone_from(note);
+        policy.update(buffer, clicks);
+    }
+
+    fn duplicate(&self) -> BoxedPolicy {
+        let policies = self.policies.iter().map(|policy| policy.duplicate()).collect();
+        Box::new(Self { n_segments: self.n_segments, policies, buffer: self.buffer.clone() })
     }
 
     fn sizes(&self) -> [usize; 2] {
-        self.0.sizes()
-    }
-}
-
-impl<I: Interaction<Action = Ranking>> Select<Ranking> for Inside<I> {
-    type Note = Note;
-
-    fn select<R: Rng + ?Sized>(&mut self, mut rng: &mut R, out: &mut Decision<Ranking, Note>) {
-        self.0.select(&NOBODY, &mut rng, out);
-    }
-}
-
-impl<I: Interaction<Action = Ranking>> Update<Ranking, I::Feedback> for Inside<I> {
-    fn update(&mut self, decision: &Decision<Ranking, Note>, feedback: &I::Feedback) {
-        self.0.update(decision, feedback);
-    }
-}
-
-/// Reads the states of policies of this name.
-struct States<I>(PolicySpec, PhantomData<fn() -> I>);
-
-impl<I: Catalogued + Interaction<Action = Ranking>> States<I> {
-    fn read(&self, state: Reader<'_, '_>) -> Result<Segmented<Inside<I>>, erased_serde::Error> {
-        state.deserialize_struct("Segmented", &["n_segments", "policies"], self)
+        self.policies[0].sizes()
     }
 
-    fn assemble<E: serde::de::Error>(
-        n_segments: Option<u32>,
-        policies: Option<Vec<Inside<I>>>,
-    ) -> Result<Segmented<Inside<I>>, E> {
-        let (Some(n_segments), Some(policies)) = (n_segments, policies) else {
-            return Err(E::custom("segments without their number or their policies"));
+    fn settings(&self) -> Vec<Cow<'static, str>> {
+        let of_one = |(place, policy): (usize, &BoxedPolicy)| {
+            let inside = policy.settings().into_iter();
+            inside.map(move |pointer| format!("/policies/{place}{pointer}").into()).collect::<Vec<_>>()
         };
-        if policies.windows(2).any(|two| two[0].sizes() != two[1].sizes()) {
-            return Err(E::custom(Error::SavedSizes));
+        let of_all = self.policies.iter().enumerate().flat_map(of_one);
+        std::iter::once("/n_segments".into()).chain(of_all).collect()
+    }
+
+    fn state(&self) -> &dyn erased_serde::Serialize {
+        self
+    }
+}
+
+impl Serialize for OfSegments {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Segmented<'a> {
+            n_segments: u32,
+            policies: Vec<&'a dyn erased_serde::Serialize>,
         }
-        Segmented::of_policies(n_segments, policies).map_err(E::custom)
-    }
-}
-
-impl<'de, I: Catalogued + Interaction<Action = Ranking>> Visitor<'de> for &States<I> {
-    type Value = Segmented<Inside<I>>;
-
-    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("the number of segments, and their policies")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let n_segments = seq.next_element()?;
-        States::assemble(n_segments, seq.next_element_seed(Policies(self))?)
-    }
-}
-
-/// Reads the list of policies.
-struct Policies<'a, I>(&'a States<I>);
-
-impl<'de, I: Catalogued + Interaction<Action = Ranking>> DeserializeSeed<'de> for Policies<'_, I> {
-    type Value = Vec<Inside<I>>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de, I: Catalogued + Interaction<Action = Ranking>> Visitor<'de> for Policies<'_, I> {
-    type Value = Vec<Inside<I>>;
-
-    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("the policies of all segments")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut policies = vec![];
-        while let Some(policy) = seq.next_element_seed(One(self.0))? {
-            policies.push(policy);
-        }
-        Ok(policies)
-    }
-}
-
-/// Reads the policy of a segment.
-struct One<'a, I>(&'a States<I>);
-
-impl<'de, I: Catalogued + Interaction<Action = Ranking>> DeserializeSeed<'de> for One<'_, I> {
-    type Value = Inside<I>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        let maker = I::maker(&self.0.0).ok_or_else(|| D::Error::custom("a policy of other users"))?;
-        maker.saved(deserializer).map(Inside)
+        let policies = self.policies.iter().map(|policy| policy.state()).collect();
+        Segmented { n_segments: self.n_segments, policies }.serialize(serializer)
     }
 }
