@@ -31,11 +31,11 @@ struct LogKeys {
     /// The number of positions, from the top.
     #[schemars(range(min = 1, max = 64), example = 10)]
     positions: u8,
-    /// Of an item, at each of these positions; 0 by default.
+    /// The fewest impressions of an item at each of these positions; 0 by default.
     #[serde(default)]
     #[schemars(example = 10)]
     min_impressions: u64,
-    /// Of a query; 1 by default.
+    /// The fewest items of a query; 1 by default.
     #[schemars(range(min = 1), example = 10)]
     min_items: Option<u32>,
     /// Only the queries with the most impressions.
@@ -44,13 +44,13 @@ struct LogKeys {
     /// The pseudo-impressions of every item's prior; by default the log decides.
     #[schemars(range(min = 0, max = 1e9), example = 2)]
     prior: Option<f64>,
-    /// Format ubi: only what it logged.
+    /// The application of a log in the format ubi; all by default.
     #[schemars(length(min = 1), example = &"shop")]
     application: Option<String>,
-    /// Format ubi: the action that shows an item.
+    /// The action of the format ubi that shows an item.
     #[schemars(length(min = 1), example = &"view")]
     impression: Option<String>,
-    /// Format ubi: the action that is a click.
+    /// The action of the format ubi that is a click.
     #[schemars(length(min = 1), example = &"item_click")]
     click: Option<String>,
 }
