@@ -99,6 +99,11 @@ fn for_users(
         order: given.order,
         ..known
     };
+    // As the policy refuses it, before there is to be memory for it.
+    if u64::from(segments).saturating_mul(positions as u64) > 1 << 24 {
+        let error = policies::Error::TooManyCells { n_segments: segments, n_items: positions };
+        return Err(value_error(format!("`{}`: {error}", spec.name())));
+    }
     let mut policy = build(spec, protocol, &given)?;
     let Some(fit) = fit else { return <dyn ByName<_>>::empty(policy, settings).map_err(value_error) };
     Prior::Contexts(Box::new(fit.clone())).give(&mut policy, None)?;
@@ -816,7 +821,7 @@ impl LivePolicy {
         let Some((kind, live)) = live.into_iter().next() else { return Err(invalid(&"no `live`")) };
         let of_users = kind.strip_suffix(USERS);
         let protocol = protocol_named(of_users.unwrap_or(&kind))
-            .ok_or_else(|| invalid(&format!("unknown model `{kind}`")))?;
+            .ok_or_else(|| invalid(&format!("unknown variant `{kind}`")))?;
         // As `Policy` is read: from the text itself, policies would be compiled once more.
         let live = <dyn ByName<_>>::read(protocol, of_users.is_some(), live);
         let live = live.map_err(|error| invalid(&error))?;
