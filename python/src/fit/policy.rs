@@ -113,9 +113,9 @@ impl Fitted {
         let (tallies, lists) = self.tallies(fit.model(), query);
         if let Some(table) = policy.tallies_mut() {
             let last = table.n_kinds() - 1;
-            tallies
-                .into_iter()
-                .for_each(|(item, position, tally)| table.add(item, position.min(last), tally));
+            for (item, position, tally) in tallies {
+                table.add(item, position.min(last), tally);
+            }
         }
         (0..lists).for_each(|_| policy.pass_round());
         let names = self.study.log.counts.names();
