@@ -294,8 +294,8 @@ impl<'a, 'n> Lists<'a, 'n> {
         Ok((name, number))
     }
 
-    /// Reads the features of a line, and its segment: a number, or a new name. They are those of the
-    /// first line of the list.
+    /// Reads the features of a line, and its segment: a number, or a new name. They are those of
+    /// the first line of the list.
     fn context<'v>(
         &mut self,
         is_first: bool,
