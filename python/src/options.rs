@@ -21,7 +21,7 @@ pub(crate) struct Keywords {
 impl Keywords {
     pub(crate) fn new(given: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut table = Table::new();
-        for (name, value) in given.into_iter().flat_map(|given| given.iter()) {
+        for (name, value) in given.into_iter().flat_map(PyDictMethods::iter) {
             if !value.is_none() {
                 let name: String = name.extract()?;
                 let value = to_toml(&value, &name, 1)?;

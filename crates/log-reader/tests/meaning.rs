@@ -120,7 +120,7 @@ fn sessions_with_too_many_clicks_are_left_out() {
         assert!(report.to_string().contains(text), "{report}");
     }
     let error = Reader::new(Format::Kdd2012).max_clicks(5).unwrap_err();
-    let message = "sessions of more than 5 clicks cannot be left out: the log has no sessions";
+    let message = "max_clicks: sessions of more than 5 clicks cannot be left out: the log has no sessions";
     assert_eq!((error.kind(), error.to_string().as_str()), (&ErrorKind::Settings, message));
 }
 
