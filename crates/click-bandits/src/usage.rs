@@ -53,6 +53,7 @@ pub(crate) fn integer<T: TryFrom<u64>>(
     }
 }
 
+#[cfg(feature = "logs")]
 pub(crate) fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "expected a number".to_owned())
 }

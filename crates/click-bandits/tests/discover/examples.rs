@@ -98,7 +98,7 @@ fn the_examples_of_an_experiment_s_files_are_one_experiment() {
     assert!(report.contains("reproduced"), "{report}");
 }
 
-/// The fields of a file that the program writes and reads, as the command lists them.
+/// The fields of a file that the program writes, as the command lists them.
 fn fields(file: &str) -> Vec<String> {
     let dir = empty();
     let page = json(dir.path(), &["formats", file, "--json"]);
@@ -120,10 +120,27 @@ fn files_have_the_fields_that_are_listed() {
     );
     write(&dir.path().join("counts"), &printed(dir.path(), &["formats", "counts.csv", "--example"]));
     printed(dir.path(), &["fit", "--counts", "counts", "--out", "fitted", "--quiet"]);
-    let text = fs::read_to_string(dir.path().join("fitted/counts.csv")).expect("a table");
-    let (head, listed) = (text.lines().next().expect("a header"), fields("counts.csv"));
-    for column in head.split(',') {
-        assert!(listed.iter().any(|name| name == column), "{column} is not among {listed:?}");
+    for (path, file) in
+        [("out", "curves.csv"), ("out", "runs.csv"), ("fitted", "counts.csv"), ("fitted", "parameters.csv")]
+    {
+        let text = fs::read_to_string(dir.path().join(path).join(file)).expect("a table");
+        let (head, listed) = (text.lines().next().expect("a header"), fields(file));
+        for column in head.split(',') {
+            assert!(listed.iter().any(|name| name == column), "{file}: {column} is not among {listed:?}");
+        }
+    }
+    for (path, file) in [
+        ("out", "result.json"),
+        ("out", "timing.json"),
+        ("out", "manifest.json"),
+        ("fitted", "parameters.json"),
+    ] {
+        let text = fs::read_to_string(dir.path().join(path).join(file)).expect("a document");
+        let (document, listed): (serde_json::Value, _) =
+            (serde_json::from_str(&text).expect("JSON"), fields(file));
+        for key in document.as_object().expect("an object").keys() {
+            assert!(listed.contains(key), "{file}: {key} is not among {listed:?}");
+        }
     }
     let files = strings(&json(dir.path(), &["formats", "--json"])["files"], "name");
     for entry in fs::read_dir(dir.path().join("out")).expect("a directory") {

@@ -58,6 +58,8 @@ impl FileFormat {
     }
 }
 
+const REMARKS: &str = "code, kind, text and of, the level or model, of every refusal, reason of \"not decided\", alarm, warning and note";
+
 /// The commands that write the files of an experiment's result.
 const OF_RESULTS: &[&str] = &["simulate", "merge", "reproduce"];
 
@@ -119,14 +121,42 @@ pub(crate) static FILES: &[FileFormat] = &[
     .and_read(&["simulate", "preferences --matrix", "reproduce --matrix"])
     .with(&[("a line", "a row of the matrix, separated by commas or white space")])
     .like("0.5,0.6,0.7\n0.4,0.5,0.6\n0.3,0.4,0.5\n"),
-    FileFormat::written("result.json", OF_RESULTS, "Results of every policy: means and standard errors."),
-    FileFormat::written("curves.csv", OF_RESULTS, "The results as a table."),
+    FileFormat::written("result.json", OF_RESULTS, "Results of every policy: means and standard errors.")
+        .with(&[
+            ("schema", "version of this layout"),
+            ("name, task, runs", "of the experiment"),
+            ("horizon, max_steps", "rounds of a run, or the largest number of them"),
+            ("seed", "of the experiment"),
+            ("policies", "for each its label, and regret and clicks at every checkpoint, or its answers"),
+            ("paired", "for every two policies the difference over the same runs; of more than 30, with the best and of neighbours"),
+            ("bounds", "theoretical bounds"),
+            ("optimum", "expected clicks of a best list"),
+        ]),
+    FileFormat::written("curves.csv", OF_RESULTS, "The results as a table.").with(&[
+        ("policy", "label"),
+        ("t", "round"),
+        ("statistic", "what is measured, such as regret or clicks"),
+        ("mean", "over the runs"),
+        ("se", "standard error of the mean; empty if there is one observation"),
+        ("min, q10, q90, max", "least value, quantiles and largest value over the runs"),
+    ]),
     FileFormat::written(
         "runs.csv",
         &["simulate", "merge"],
         "Every run, policy and checkpoint (--keep-runs).",
-    ),
-    FileFormat::written("timing.json", OF_RESULTS, "CPU time and wall-clock time of every policy."),
+    )
+    .with(&[
+        ("run", "number of the run"),
+        ("instance", "number of the instance that it plays"),
+        ("policy", "label"),
+        ("t, regret, clicks", "round, and sums up to it (task regret)"),
+        ("steps, observations, correct, stopped", "instead of these (tasks identify and budget)"),
+    ]),
+    FileFormat::written("timing.json", OF_RESULTS, "CPU time and wall-clock time of every policy.").with(&[
+        ("threads", "number of threads"),
+        ("policies", "for each its label, cpu_seconds, wall_seconds, rounds, rounds_per_cpu_second"),
+        ("total", "the same of all policies"),
+    ]),
     FileFormat::written(
         "index.html",
         &["simulate", "merge", "reproduce", "fit", "preferences"],
@@ -136,22 +166,58 @@ pub(crate) static FILES: &[FileFormat] = &[
         "manifest.json",
         &["simulate", "merge", "reproduce", "fit", "preferences"],
         "What was run, by which program, when and where.",
-    ),
+    )
+    .with(&[
+        ("schema", "version of this layout"),
+        ("identity, base", "SHA-256 of the experiment, and of all but its runs and policies"),
+        ("program, command", "version, compiler and commit; the command line"),
+        ("started, finished", "when"),
+        ("threads, host", "where"),
+        ("files", "SHA-256 of every other file"),
+        ("experiment", "everything that the result depends on"),
+    ]),
     FileFormat::written("journal", OF_RESULTS, "A directory with every run, from which a process continues.")
-        .and_read(OF_RESULTS),
-    FileFormat::written("claims.json", &["reproduce"], "Every claim of a paper with its verdict."),
+        .and_read(OF_RESULTS)
+        .with(&[("a file", "the runs of one policy, in a format of the program")]),
+    FileFormat::written("claims.json", &["reproduce"], "Every claim of a paper with its verdict.").with(&[
+        ("experiment, quick", "what was run"),
+        ("ok", "whether every verdict is as known"),
+        ("claims", "for each its name, verdict and comparisons"),
+    ]),
     FileFormat::written(
         "parameters.json",
         &["fit"],
         "Fitted click models: parameters, errors, 95 % intervals.",
     )
-    .and_read(&["simulate"]),
-    FileFormat::written("parameters.csv", &["fit"], "The same as a table, one row for each parameter."),
+    .and_read(&["simulate"])
+    .with(&[
+        ("schema", "version of this layout: 1; 2 with a table"),
+        ("table", "name of the file with the parameters of queries, if they are not here; then simulate refuses this file"),
+        ("log, fitted", "counts of what was read, and of what was fitted"),
+        ("scope, level", "whether queries share parameters; confidence level of intervals"),
+        ("models", "for each its parameters of all queries together (site) and of each query (queries)"),
+        ("identifiability", "what the log does not identify"),
+        ("rank_one", "singular values of the click-through rates of each query"),
+    ]),
+    FileFormat::written("parameters.csv", &["fit"], "The same as a table, one row for each parameter.").with(
+        &[
+            ("model, query, kind, item, position, last_click", "which parameter it is"),
+            ("estimate, se, lower, upper", "estimate, standard error, 95 % interval"),
+            ("clicks, impressions", "what the log has on it"),
+        ],
+    ),
     FileFormat::written(
         "parameters.parquet",
         &["fit"],
         "The rows of parameters.csv, in its place if parameters.json would exceed 20 MB.",
-    ),
+    )
+    .with(&[
+        ("model, kind", "text"),
+        ("query, item", "text, with names as in the log; null if a parameter has none"),
+        ("position, last_click", "INT64 or null"),
+        ("estimate, se, lower, upper", "DOUBLE; null if unknown, infinite if unbounded"),
+        ("clicks, impressions", "INT64 or null"),
+    ]),
     FileFormat::written(
         "comparison.json",
         &["fit"],
@@ -199,12 +265,23 @@ pub(crate) static FILES: &[FileFormat] = &[
         "verdict.json",
         &["test"],
         "Which of two rankers is better: verdict, evidence, interval, split, and every day.",
-    ),
+    )
+    .with(&[
+        ("sentence, verdict, refused, decided_on", "the better ranker or null, why there is none, since when"),
+        ("remarks", REMARKS),
+        ("changed_on", "the day whose interval excludes all that an earlier one held, or null"),
+        ("users, clicks, arms", "by ranker; ties of an interleaving; rates and errors of arms"),
+        ("share or difference, interval", "the other ranker compared with the baseline"),
+        ("evidence, ln_evidence, decides_at or abs_z, boundary", "the evidence and what decides"),
+        ("split, users_in_both, users_left_out, heaviest_share, times_back", "what may be wrong with the events"),
+        ("days", "the same numbers at the end of every day"),
+    ]),
     FileFormat::written(
         "answer.json",
         &["fit", "evaluate"],
         "What today's ranking loses, and what a policy would gain; or what another ranking would have earned.",
-    ),
+    )
+    .with(&[("remarks", REMARKS)]),
     FileFormat::written("decision.toml", &["fit"], "The experiment behind the answer, for simulate.")
         .and_read(&["simulate"]),
     FileFormat::written(
@@ -240,9 +317,6 @@ impl Described for FileFormat {
                 page.beside(2, name, 22, meaning);
             }
         }
-        if self.fields.is_empty() && !self.is_input() {
-            page.text(0, "Its columns or keys: README of click-bandits.");
-        }
         for (table, keys) in self.tables {
             page.heading(&format!("Keys of {table}"));
             for (name, meaning) in *keys {
@@ -256,7 +330,7 @@ impl Described for FileFormat {
                 page.beside(2, &key.name, 22, &key.meaning);
             }
         }
-        if ["verdict.json", "answer.json"].contains(&self.name) {
+        if self.fields.iter().any(|field| field.1 == REMARKS) {
             page.heading("Codes of remarks (.. stands for numbers and names)");
             for [name, kind, of, text] in documents::remark::codes() {
                 page.beside(2, name, 24, &format!("{kind} ({of}): {text}"));
