@@ -145,7 +145,7 @@ impl<D: DecisionName> dyn ByName<D> {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// As `new`.
     pub fn empty(policy: AnyPolicy, settings: Settings) -> Result<Box<Self>, ByNameError> {
         begin(policy, settings, false)
     }
