@@ -165,7 +165,7 @@ pub trait OnAnyTable: Tallies + Send + Sync {
     /// As [`SelectAmong::pass_round`].
     fn pass(&mut self);
 
-    /// The score of every item; see [`NamedPolicy::scores`](crate::catalogue::NamedPolicy::scores).
+    /// The score of every item; see [`AnyPolicy::scores`](crate::catalogue::AnyPolicy::scores).
     fn scores(&mut self) -> Vec<f64>;
 }
 

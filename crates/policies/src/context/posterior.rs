@@ -28,7 +28,7 @@ pub trait Coefficients {
     fn scores(&mut self, context: &Context) -> Vec<NamedArray>;
 
     /// Begins, before the first list, with what another policy has learned. A policy by name begins
-    /// with [`NamedPolicy::begin_with`](crate::catalogue::NamedPolicy::begin_with).
+    /// with [`AnyPolicy::begin_with`](crate::catalogue::AnyPolicy::begin_with).
     ///
     /// # Errors
     ///
