@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the archive of a release: both programs, stripped, and the wheel of the Python package.
+# Makes the archive of a release: both programs, which their profiles strip, and the wheel of the
+# Python package.
 #
 #     service/release.sh OUT
 #
@@ -20,7 +21,7 @@ cargo build --locked --quiet --release
 cargo build --locked --quiet --release --manifest-path service/Cargo.toml --target-dir service/target \
     --bin click-bandits-serve
 for program in target/release/click-bandits service/target/release/click-bandits-serve; do
-    strip --strip-all -o "$scratch/$name/bin/${program##*/}" "$program"
+    cp "$program" "$scratch/$name/bin"
     "$scratch/$name/bin/${program##*/}" --help >/dev/null
 done
 if python3 -m venv "$scratch/venv" && "$scratch/venv/bin/pip" download --quiet --disable-pip-version-check \
