@@ -158,7 +158,7 @@ macro_rules! draws_from_posteriors {
 pub(crate) use draws_from_posteriors;
 
 /// A policy on a table, of a type that is known at run time only.
-pub trait OnAnyTable: Tallies + Send + Sync {
+pub(crate) trait OnAnyTable: Tallies + Send + Sync {
     /// As [`SelectAmong::select_among`].
     fn select_list(&mut self, available: &ItemSet, rng: &mut dyn Rng, list: &mut Ranking);
 

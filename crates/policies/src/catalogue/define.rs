@@ -93,7 +93,7 @@ macro_rules! catalogue {
             }
         }
 
-        builders!({$(($Variant { $($field: $type),* } $($family($($play)*))+))*});
+        builders!({$(($Variant $live { $($field: $type),* } $($family($($play)*))+))*});
     };
 }
 pub(super) use catalogue;
@@ -121,12 +121,12 @@ pub(super) use builders;
 /// Generates a function that passes a policy's constructor to a visitor of its family.
 macro_rules! with_family {
     ($function:ident $Visitor:ident $Family:ident
-        {$(($Variant:ident { $($field:ident: $type:ty),* } $($plays:tt)+))*}) => {
+        {$(($Variant:ident $live:ident { $($field:ident: $type:ty),* } $($plays:tt)+))*}) => {
         #[doc = concat!("Passes the constructor of this policy to `visitor`, if the policy belongs to [`Family::", stringify!($Family), "`].")]
         #[allow(unused_variables, reason = "not every family uses every parameter")]
         pub fn $function<V: $Visitor>(&self, visitor: V) -> Option<V::Output> {
             match *self {
-                $(Self::$Variant { $($field),* } => arm!($Family visitor [$($field: $type),*]; $($plays)+),)*
+                $(Self::$Variant { $($field),* } => arm!($Family visitor $live [$($field: $type),*]; $($plays)+),)*
             }
         }
     };
@@ -135,57 +135,74 @@ pub(super) use with_family;
 
 /// Passes the constructor of one family of a row to the visitor.
 macro_rules! arm {
-    (PositionBased $visitor:ident $fields:tt; PositionBased($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields PositionBasedPolicy, $known: PbmKnown<'_>, $horizon => $build)
+    (PositionBased $visitor:ident $live:ident $fields:tt; PositionBased($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields [$live PositionBasedPolicy], $known: PbmKnown<'_>, $horizon => $build)
     };
-    (UnknownExamination $visitor:ident $fields:tt; UnknownExamination($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields UnknownExaminationPolicy, $known: PrefixKnown<'_>, $horizon => $build)
+    (UnknownExamination $visitor:ident $live:ident $fields:tt; UnknownExamination($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields [$live UnknownExaminationPolicy], $known: PrefixKnown<'_>, $horizon => $build)
     };
-    (Prefix $visitor:ident $fields:tt; Prefix($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields PrefixPolicy, $known: PrefixKnown<'_>, $horizon => $build)
+    (Prefix $visitor:ident $live:ident $fields:tt; Prefix($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields [$live PrefixPolicy], $known: PrefixKnown<'_>, $horizon => $build)
     };
-    (AnyList $visitor:ident $fields:tt; AnyList($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields AnyListPolicy, $known: ListShape, $horizon => $build)
+    (AnyList $visitor:ident $live:ident $fields:tt; AnyList($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields [$live AnyListPolicy], $known: ListShape, $horizon => $build)
     };
-    (Stopping $visitor:ident $fields:tt; Stopping($known:ident within $tolerance:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields StoppingPolicy, $known: ListShape, _ => $build, $tolerance)
+    (Stopping $visitor:ident $live:ident $fields:tt; Stopping($known:ident within $tolerance:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields answer [StoppingPolicy], $known: ListShape, _ => $build, $tolerance)
     };
-    (FullFeedback $visitor:ident $fields:tt; FullFeedback($known:ident within $tolerance:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields StoppingPolicy, $known: ListShape, _ => $build, $tolerance)
+    (FullFeedback $visitor:ident $live:ident $fields:tt; FullFeedback($known:ident within $tolerance:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields answer [StoppingPolicy], $known: ListShape, _ => $build, $tolerance)
     };
-    (Budgeted $visitor:ident $fields:tt; Budgeted($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields BudgetedPolicy, $known: ListShape, $horizon => $build)
+    (Budgeted $visitor:ident $live:ident $fields:tt; Budgeted($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields list [BudgetedPolicy], $known: ListShape, $horizon => $build)
     };
-    (Cells $visitor:ident $fields:tt; Cells($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields CellsPolicy, $known: TableShape, $horizon => $build)
+    (Cells $visitor:ident $live:ident $fields:tt; Cells($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields none [CellsPolicy], $known: TableShape, $horizon => $build)
     };
-    (Pairs $visitor:ident $fields:tt; Pairs($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields PairsPolicy, $known: PairKnown, $horizon => $build)
+    (Pairs $visitor:ident $live:ident $fields:tt; Pairs($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields item [PairsPolicy], $known: PairKnown, $horizon => $build)
     };
-    (PositionContexts $visitor:ident $fields:tt; PositionContexts($known:ident, $context:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields PositionContextsPolicy, ($known, $context): (PbmKnown<'_>, ContextKnown<'_>), $horizon => $build)
+    (PositionContexts $visitor:ident $live:ident $fields:tt; PositionContexts($known:ident, $context:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields [$live for users PositionContextsPolicy], ($known, $context): (PbmKnown<'_>, ContextKnown<'_>), $horizon => $build)
     };
-    (PrefixContexts $visitor:ident $fields:tt; PrefixContexts($known:ident, $context:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields PrefixContextsPolicy, ($known, $context): (PrefixKnown<'_>, ContextKnown<'_>), $horizon => $build)
+    (PrefixContexts $visitor:ident $live:ident $fields:tt; PrefixContexts($known:ident, $context:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        pass!($visitor $fields [$live for users PrefixContextsPolicy], ($known, $context): (PrefixKnown<'_>, ContextKnown<'_>), $horizon => $build)
     };
-    ($Family:ident $visitor:ident $fields:tt; $Other:ident($($play:tt)*) $($rest:tt)*) => {
-        arm!($Family $visitor $fields; $($rest)*)
+    ($Family:ident $visitor:ident $live:ident $fields:tt; $Other:ident($($play:tt)*) $($rest:tt)*) => {
+        arm!($Family $visitor $live $fields; $($rest)*)
     };
-    ($Family:ident $visitor:ident $fields:tt;) => {
+    ($Family:ident $visitor:ident $live:ident $fields:tt;) => {
         None
     };
 }
 pub(super) use arm;
 
-/// Passes a constructor to the visitor. It is a function of its own, which is compiled once; as a
-/// closure it would be compiled for every visitor.
+/// Passes a constructor to the visitor, and what the policy can do: a function of
+/// [`Abilities`](super::erased::Abilities), and the bounds that it needs. The constructor is a
+/// function of its own, which is compiled once; as a closure it would be compiled for every visitor.
 macro_rules! pass {
-    ($visitor:ident [$($field:ident: $type:ty),*] $Policy:ident, $known:tt: $Known:ty, $horizon:tt => $build:expr $(, $tolerance:ident)?) => {{
+    ($visitor:ident $fields:tt [Table $Policy:ident], $($build:tt)*) => {
+        pass!($visitor $fields table [$Policy + crate::live::OnAnyTable], $($build)*)
+    };
+    ($visitor:ident $fields:tt [Whole $Policy:ident], $($build:tt)*) => {
+        pass!($visitor $fields coefficients [$Policy + crate::Coefficients], $($build)*)
+    };
+    ($visitor:ident $fields:tt [Whole for users $Policy:ident], $($build:tt)*) => {
+        pass!($visitor $fields items [$Policy + crate::context::AnyFeaturedItems], $($build)*)
+    };
+    ($visitor:ident $fields:tt [$live:ident for users $Policy:ident], $($build:tt)*) => {
+        pass!($visitor $fields coefficients [$Policy], $($build)*)
+    };
+    ($visitor:ident $fields:tt [$live:ident $Policy:ident], $($build:tt)*) => {
+        pass!($visitor $fields none [$Policy], $($build)*)
+    };
+    ($visitor:ident [$($field:ident: $type:ty),*] $abilities:ident [$Policy:ident $(+ $Able:path)?], $known:tt: $Known:ty, $horizon:tt => $build:expr $(, $tolerance:ident)?) => {{
         #[inline(never)]
-        fn build($known: $Known, $horizon: u64, ($($field,)*): ($($type,)*)) -> Result<impl visit::$Policy + use<>, crate::Error> {
+        fn build($known: $Known, $horizon: u64, ($($field,)*): ($($type,)*)) -> Result<impl visit::$Policy $(+ $Able)? + use<>, crate::Error> {
             Ok($build)
         }
-        Some($visitor.with(move |known, horizon| build(known, horizon, ($($field,)*)) $(, $tolerance)?))
+        let build = move |known: $Known, horizon: u64| build(known, horizon, ($($field,)*));
+        Some($visitor.with_abilities(build, Abilities::$abilities() $(, $tolerance)?))
     }};
 }
 pub(super) use pass;

@@ -2,7 +2,7 @@
 //!
 //! Each policy has actions and notes of its own types. The catalogue has one type of each for all:
 //! a list of items, and [`Note`]. So every policy is stored with a decision of its own, and actions
-//! and notes are copied between the two; lists are exchanged.
+//! and notes are copied between the two.
 
 use super::reader::Reader;
 use super::{Catalogued, Knowledge};
@@ -84,6 +84,7 @@ impl Clone for Note {
 }
 
 /// Converts between a policy's own note and [`Note`]. A note of another kind reads as the default.
+/// One of the same kind is kept and overwritten: dropping it would be a call.
 pub trait AsNote: Sync + 'static {
     fn store(&self, note: &mut Note);
     fn load(&mut self, note: &Note);
@@ -92,7 +93,9 @@ pub trait AsNote: Sync + 'static {
 impl AsNote for () {
     #[inline]
     fn store(&self, note: &mut Note) {
-        *note = Note::Nothing;
+        if !matches!(note, Note::Nothing) {
+            *note = Note::Nothing;
+        }
     }
 
     #[inline]
@@ -102,7 +105,10 @@ impl AsNote for () {
 impl AsNote for u64 {
     #[inline]
     fn store(&self, note: &mut Note) {
-        *note = Note::Number(*self);
+        match note {
+            Note::Number(number) => *number = *self,
+            _ => *note = Note::Number(*self),
+        }
     }
 
     #[inline]
@@ -114,7 +120,7 @@ impl AsNote for u64 {
 impl AsNote for u32 {
     #[inline]
     fn store(&self, note: &mut Note) {
-        *note = Note::Number((*self).into());
+        u64::from(*self).store(note);
     }
 
     #[inline]
@@ -145,7 +151,10 @@ impl AsNote for Ranking {
 impl AsNote for Side {
     #[inline]
     fn store(&self, note: &mut Note) {
-        *note = Note::Side(*self);
+        match note {
+            Note::Side(side) => *side = *self,
+            _ => *note = Note::Side(*self),
+        }
     }
 
     #[inline]
@@ -182,12 +191,6 @@ pub trait AsList: Clone + Default + Send + Sync + 'static {
     /// Reads the action from `list`.
     fn read(&mut self, list: &Ranking);
 
-    /// Writes the action to `list`; of two lists, exchanges them.
-    #[doc(hidden)]
-    fn exchange(&mut self, list: &mut Ranking) {
-        self.write(list);
-    }
-
     /// Decides with `decide`, in `buffer` if the action is no list.
     #[doc(hidden)]
     fn decide(
@@ -213,6 +216,7 @@ pub trait AsList: Clone + Default + Send + Sync + 'static {
 }
 
 impl AsList for Ranking {
+    #[inline]
     fn write(&self, list: &mut Ranking) {
         list.clone_from(self);
     }
@@ -220,11 +224,6 @@ impl AsList for Ranking {
     #[inline]
     fn read(&mut self, list: &Ranking) {
         self.clone_from(list);
-    }
-
-    #[inline]
-    fn exchange(&mut self, list: &mut Ranking) {
-        std::mem::swap(self, list);
     }
 
     #[inline]
@@ -335,17 +334,29 @@ pub(super) trait Erased: Send + Sync {
 /// A policy whose type is known at run time only.
 pub(super) type BoxedPolicy = Box<dyn Erased>;
 
-/// A policy's answer on the best items.
+/// What a policy can do beyond choosing and learning.
 #[derive(Clone)]
-pub(super) struct Identifies<P> {
+#[expect(missing_debug_implementations, reason = "it holds functions")]
+pub struct Abilities<P> {
     answer: fn(&P) -> Option<Vec<ItemId>>,
     recommend: fn(&P, &mut dyn Rng, &mut Ranking) -> bool,
+    table: fn(&P) -> Option<&dyn OnAnyTable>,
+    table_mut: fn(&mut P) -> Option<&mut dyn OnAnyTable>,
+    items: fn(&mut P) -> Option<&mut dyn AnyFeaturedItems>,
+    coefficients: fn(&mut P) -> Option<&mut dyn Coefficients>,
 }
 
-impl<P> Identifies<P> {
+impl<P> Abilities<P> {
     /// Nothing.
-    pub(super) fn nothing() -> Self {
-        Self { answer: |_| None, recommend: |_, _, _| false }
+    pub(super) fn none() -> Self {
+        Self {
+            answer: |_| None,
+            recommend: |_, _, _| false,
+            table: |_| None,
+            table_mut: |_| None,
+            items: |_| None,
+            coefficients: |_| None,
+        }
     }
 
     /// It recommends a list.
@@ -357,7 +368,7 @@ impl<P> Identifies<P> {
             policy.recommend(rng, out);
             true
         };
-        Self { recommend, ..Self::nothing() }
+        Self { recommend, ..Self::none() }
     }
 
     /// It recommends a list, and stops with an answer.
@@ -381,7 +392,31 @@ impl<P> Identifies<P> {
             policy.recommend(rng, &mut out.positions_mut(1)[0]);
             true
         };
-        Self { recommend, ..Self::nothing() }
+        Self { recommend, ..Self::none() }
+    }
+
+    /// It learns from a table that can be changed.
+    pub(super) fn table() -> Self
+    where
+        P: OnAnyTable,
+    {
+        Self { table: |policy| Some(policy), table_mut: |policy| Some(policy), ..Self::none() }
+    }
+
+    /// It estimates coefficients of features.
+    pub(super) fn coefficients() -> Self
+    where
+        P: Coefficients,
+    {
+        Self { coefficients: |policy| Some(policy), ..Self::none() }
+    }
+
+    /// It sees who asks, and its items may come and go.
+    pub(super) fn items() -> Self
+    where
+        P: AnyFeaturedItems + Coefficients,
+    {
+        Self { items: |policy| Some(policy), ..Self::coefficients() }
     }
 }
 
@@ -392,7 +427,7 @@ struct Kept<A, P: SelectFor<A>> {
     decision: Decision<A, P::Note>,
     /// Reads clicks by the protocol of the users.
     learn: Learn<A, P, P::Note>,
-    identifies: Identifies<P>,
+    abilities: Abilities<P>,
 }
 
 // Compiled once for all protocols with actions of type `A`.
@@ -401,9 +436,8 @@ impl<A: AsList, P: Member<A>> Erased for Kept<A, P> {
         if let Some(available) = ask.among {
             return select_among(self, ask.context, available, rng, out);
         }
-        self.decision.action.exchange(&mut out.action);
         self.policy.select_for(ask.context, rng, &mut self.decision);
-        self.decision.action.exchange(&mut out.action);
+        self.decision.action.write(&mut out.action);
         self.decision.note.store(&mut out.note);
     }
 
@@ -434,27 +468,27 @@ impl<A: AsList, P: Member<A>> Erased for Kept<A, P> {
     }
 
     fn answer(&self) -> Option<Vec<ItemId>> {
-        (self.identifies.answer)(&self.policy)
+        (self.abilities.answer)(&self.policy)
     }
 
     fn recommend(&self, rng: &mut dyn Rng, out: &mut Ranking) -> bool {
-        (self.identifies.recommend)(&self.policy, rng, out)
+        (self.abilities.recommend)(&self.policy, rng, out)
     }
 
     fn table(&self) -> Option<&dyn OnAnyTable> {
-        self.policy.on_table()
+        (self.abilities.table)(&self.policy)
     }
 
     fn table_mut(&mut self) -> Option<&mut dyn OnAnyTable> {
-        self.policy.on_table_mut()
+        (self.abilities.table_mut)(&mut self.policy)
     }
 
     fn items(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
-        self.policy.featured()
+        (self.abilities.items)(&mut self.policy)
     }
 
     fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
-        self.policy.coefficients()
+        (self.abilities.coefficients)(&mut self.policy)
     }
 }
 
@@ -509,24 +543,24 @@ impl Maker {
     /// Makes policies of type `P`, for the protocol `I`.
     pub(super) fn new<I: Catalogued, P: PolicyFor<I> + Member<I::Action> + DeserializeOwned>(
         fresh: impl Fn(&Knowledge) -> Result<P, Error> + 'static,
-        identifies: Identifies<P>,
+        abilities: Abilities<P>,
     ) -> Self {
         // Not inlined, so that it is compiled once for all protocols.
         #[inline(never)]
         fn kept<A: AsList, P: Member<A>>(
             policy: P,
             learn: Learn<A, P, P::Note>,
-            identifies: &Identifies<P>,
+            abilities: &Abilities<P>,
         ) -> BoxedPolicy {
-            Box::new(Kept { policy, decision: Decision::default(), learn, identifies: identifies.clone() })
+            Box::new(Kept { policy, decision: Decision::default(), learn, abilities: abilities.clone() })
         }
+        let of_saved = abilities.clone();
         let learn: Learn<I::Action, P, P::Note> =
             |policy, decision, clicks| policy.update_for(decision, &I::feedback(clicks));
-        let of_saved = identifies.clone();
         let path = std::any::type_name::<P>();
         let path = path.split('<').next().unwrap_or(path);
         Self::with(
-            move |knowledge| Ok(kept(fresh(knowledge)?, learn, &identifies)),
+            move |knowledge| Ok(kept(fresh(knowledge)?, learn, &abilities)),
             move |state| Ok(kept(read(state)?, learn, &of_saved)),
             path.rsplit("::").next().unwrap_or(path),
         )

@@ -5,6 +5,7 @@
 //! feedback*, 2016.
 
 use super::define::{arm, builders, catalogue, pass, with_family};
+use super::erased::Abilities;
 use super::parameters::{Level, ListPolicy, Parameter, PbmPieLevel, Scale};
 use super::row::{Answers, CELLS, Family, ITEMS, Limit, Live, ParameterRow, Row};
 use super::text::{SpecError, parameter};

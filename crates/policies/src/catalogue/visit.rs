@@ -3,8 +3,8 @@
 //! A visitor receives the constructor of a policy and is compiled for its type, as round loops are.
 //! So only the catalogue lists the policies.
 
-use super::erased::Member;
-use crate::context::PolicyFor;
+use super::erased::{Abilities, Member};
+use crate::context::{Coefficients, PolicyFor};
 use crate::{Error, Policy, PrefixKnown, Recommend, Stop};
 use click_models::{
     Cascade, Cell, ClicksOnly, ContextKnown, Dcm, DuelShape, Dueling, ItemId, ListShape, Pair, Pbm, PbmKnown,
@@ -45,6 +45,17 @@ macro_rules! visitors {
             where
                 P: $Policy,
                 F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static;
+
+            /// As `with`, of a policy that can do more.
+            #[doc(hidden)]
+            fn with_abilities<P, F>(self, build: F, _abilities: Abilities<P> $(, $tolerance: $Tolerance)?) -> Self::Output
+            where
+                Self: Sized,
+                P: $Policy,
+                F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static,
+            {
+                self.with(build $(, $tolerance)?)
+            }
         }
     )*};
 }
@@ -59,9 +70,9 @@ visitors! {
     /// Visits policies of [`Family::AnyList`](super::Family::AnyList).
     WithAnyList(ListShape) for AnyListPolicy: [Policy<Pbm> + Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Policy<ClicksOnly> + Member<Ranking>];
     /// Visits policies of [`Family::PositionContexts`](super::Family::PositionContexts).
-    WithPositionContexts((PbmKnown<'_>, ContextKnown<'_>)) for PositionContextsPolicy: [PolicyFor<Pbm> + Member<Ranking>];
+    WithPositionContexts((PbmKnown<'_>, ContextKnown<'_>)) for PositionContextsPolicy: [PolicyFor<Pbm> + Coefficients + Member<Ranking>];
     /// Visits policies of [`Family::PrefixContexts`](super::Family::PrefixContexts).
-    WithPrefixContexts((PrefixKnown<'_>, ContextKnown<'_>)) for PrefixContextsPolicy: [PolicyFor<SemiBandit> + PolicyFor<Cascade> + PolicyFor<Dcm> + Member<Ranking>];
+    WithPrefixContexts((PrefixKnown<'_>, ContextKnown<'_>)) for PrefixContextsPolicy: [PolicyFor<SemiBandit> + PolicyFor<Cascade> + PolicyFor<Dcm> + Coefficients + Member<Ranking>];
     /// Visits policies of [`Family::Budgeted`](super::Family::Budgeted).
     WithBudgeted(ListShape) for BudgetedPolicy: [Policy<Cascade> + Recommend<Ranking> + Member<Ranking>];
     /// Visits policies of [`Family::Cells`](super::Family::Cells).

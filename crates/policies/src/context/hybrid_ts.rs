@@ -1,9 +1,6 @@
 use super::learner::{HybridSettings, Learner, Score};
 use super::posterior::HybridPosterior;
-use super::{
-    AnyFeaturedItems, Coefficients, FeatureScale, FeaturedItems, HybridPrior, SelectAmongFor, SelectFor,
-    UpdateFor,
-};
+use super::{FeatureScale, FeaturedItems, HybridPrior, SelectAmongFor, SelectFor, UpdateFor};
 use crate::pbm::counts::{order_of, place};
 use crate::{Decision, Error, PrefixKnown, Setup};
 use click_models::{
@@ -167,14 +164,6 @@ impl Setup for HybridTs {
     fn sizes(&self) -> [usize; 2] {
         self.learner.sizes()
     }
-
-    fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
-        Some(self)
-    }
-
-    fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
-        Some(self)
-    }
 }
 
 impl PbmHybridTs {
@@ -242,14 +231,6 @@ impl Setup for PbmHybridTs {
 
     fn sizes(&self) -> [usize; 2] {
         self.policy.sizes()
-    }
-
-    fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
-        Some(self)
-    }
-
-    fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
-        Some(self)
     }
 }
 

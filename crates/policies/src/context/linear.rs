@@ -1,6 +1,6 @@
 use super::normal::{Change, Normal, dot};
 use super::products::Products;
-use super::{Coefficients, SelectFor, UpdateFor};
+use super::{SelectFor, UpdateFor};
 use crate::pbm::counts::place;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Delta, Error, PrefixKnown, Setup};
@@ -341,10 +341,6 @@ impl Setup for CascadeLinear {
 
     fn sizes(&self) -> [usize; 2] {
         [self.products.n_items(), self.order.len()]
-    }
-
-    fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
-        Some(self)
     }
 }
 

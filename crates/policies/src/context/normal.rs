@@ -6,6 +6,10 @@ use crate::sampling::Sampler;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+/// The largest number in a saved posterior; its reciprocal is the smallest precision. Squares and
+/// sums of these numbers are far from infinity.
+pub(super) const LARGEST: f64 = 1e100;
+
 /// `N(mean, P^-1)` with `P = R' R`, `R` upper triangular.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
@@ -222,8 +226,12 @@ impl Normal {
         if self.factor.len() != n * (n + 1) / 2 {
             return Err(Error::SavedSizes);
         }
-        let is_finite = self.mean.iter().chain(&self.factor).all(|number| number.is_finite());
-        if is_finite && self.rows().all(|row| row[0] > 0.0) { Ok(self) } else { Err(Error::SavedPosterior) }
+        let is_sound = self.mean.iter().chain(&self.factor).all(|number| number.abs() <= LARGEST);
+        if is_sound && self.rows().all(|row| row[0] >= 1.0 / LARGEST) {
+            Ok(self)
+        } else {
+            Err(Error::SavedPosterior)
+        }
     }
 }
 

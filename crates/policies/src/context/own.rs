@@ -1,6 +1,7 @@
 //! Independent normal coefficients with one prior for all of a kind, whose standard deviation is
 //! estimated.
 
+use super::normal::LARGEST;
 use crate::Error;
 use crate::checked::checked;
 use serde::{Deserialize, Serialize};
@@ -118,8 +119,8 @@ impl Independent {
         if means.len() != precisions.len() {
             return Err(Error::SavedSizes);
         }
-        let is_posterior = means.iter().all(|mean| mean.is_finite())
-            && precisions.iter().all(|precision| precision.is_finite() && *precision > 0.0);
+        let is_posterior = means.iter().all(|mean| mean.abs() <= LARGEST)
+            && precisions.iter().all(|precision| (1.0 / LARGEST..=LARGEST).contains(precision));
         if is_posterior && DEVIATIONS.contains(&deviation) {
             Ok(Self::with(deviation, means, precisions))
         } else {

@@ -84,7 +84,7 @@ pub trait FeaturedItems {
 }
 
 /// [`FeaturedItems`] of a type that is known at run time only.
-pub trait AnyFeaturedItems: FeaturedItems {
+pub(crate) trait AnyFeaturedItems: FeaturedItems {
     /// As [`SelectAmongFor::select_among_for`].
     fn select_list_for(
         &mut self,

@@ -1,5 +1,5 @@
-use super::{Coefficients, SelectFor, UpdateFor};
-use crate::{Decision, Select, Setup, Update};
+use super::{Coefficients, HybridPrior, NamedArray, SelectFor, UpdateFor};
+use crate::{Decision, Error, Select, Setup, Update};
 use click_models::Context;
 use rand::Rng;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -46,9 +46,19 @@ impl<P: SelectFor<A, Note = Context> + Setup, A: Default> Setup for WithoutConte
     fn sizes(&self) -> [usize; 2] {
         self.policy.sizes()
     }
+}
 
-    fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
-        self.policy.coefficients()
+impl<P: Coefficients, A> Coefficients for WithoutContext<P, A> {
+    fn posterior(&self) -> Vec<NamedArray> {
+        self.policy.posterior()
+    }
+
+    fn scores(&mut self, context: &Context) -> Vec<NamedArray> {
+        self.policy.scores(context)
+    }
+
+    fn begin_with(&mut self, prior: &HybridPrior) -> Result<(), Error> {
+        self.policy.begin_with(prior)
     }
 }
 

@@ -24,7 +24,7 @@
 
 use crate::error::check_counts;
 use crate::live::{LiveState, OnTable, SavedLive, Table, last, on_itself};
-use crate::setup::{Setup, learns_from_table};
+use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Recommend, Select, SelectAmong, Tally, Update};
 use click_models::{Cell, DuelShape, ItemId, ItemSet, ListShape, Pair, Ranking, TableShape};
@@ -75,8 +75,6 @@ impl Setup for Uniform {
     fn sizes(&self) -> [usize; 2] {
         [self.shape.n_items(), self.shape.n_positions()]
     }
-
-    learns_from_table!();
 }
 
 impl Select<Ranking> for Uniform {

@@ -2,7 +2,7 @@ use super::PbmPrior;
 use super::counts::{place, sort_by_examination};
 use crate::live::{LiveState, OnTable, SavedLive, Table, draws_from_posteriors, last, on_itself};
 use crate::products::{Products, Pseudo, SavedProducts};
-use crate::setup::{Setup, learns_from_table};
+use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Bayesian, Decision, Error, PrefixKnown, Prior, Select, SelectAmong, Tally, Update};
 use click_models::{ItemSet, ListShape, Ranking, RenderedClicks};
@@ -175,8 +175,6 @@ impl Setup for PbmGibbs {
     fn sizes(&self) -> [usize; 2] {
         self.products.sizes()
     }
-
-    learns_from_table!();
 }
 
 impl Select<Ranking> for PbmGibbs {

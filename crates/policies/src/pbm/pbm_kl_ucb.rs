@@ -1,7 +1,7 @@
 use super::counts::{PbmCounts, place};
 use super::index_test::{IndexTest, index, threshold};
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
-use crate::setup::{Setup, learns_from_table};
+use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, SelectAmong, Update};
 use click_models::{ItemId, ItemSet, PbmKnown, Ranking, RenderedClicks};
@@ -132,8 +132,6 @@ impl Setup for PbmKlUcb {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }
-
-    learns_from_table!();
 }
 
 impl Select<Ranking> for PbmKlUcb {

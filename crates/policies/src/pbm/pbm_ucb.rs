@@ -1,6 +1,6 @@
 use super::counts::{PbmCounts, place, place_items};
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
-use crate::setup::{Setup, learns_from_table};
+use crate::setup::Setup;
 use crate::shortlist::Arm as _;
 use crate::top_l::Ties;
 use crate::ucb_arms::{Line, UcbTop};
@@ -95,8 +95,6 @@ impl Setup for PbmUcb {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }
-
-    learns_from_table!();
 }
 
 impl Select<Ranking> for PbmUcb {

@@ -1,7 +1,7 @@
 use crate::error::check_counts;
 use crate::generic::{draw_list, draw_list_among};
 use crate::live::{LiveState, OnTable, SavedLive, Table, last, on_itself};
-use crate::setup::{Setup, learns_from_table};
+use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, SelectAmong, Tally, Update};
 use click_models::{ItemId, ItemSet, ListFeedback, ListShape, Ranking};
@@ -93,8 +93,6 @@ impl Setup for EpsilonGreedy {
     fn sizes(&self) -> [usize; 2] {
         [self.shape.n_items(), self.shape.n_positions()]
     }
-
-    learns_from_table!();
 }
 
 impl Select<Ranking> for EpsilonGreedy {

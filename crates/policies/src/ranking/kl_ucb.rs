@@ -2,7 +2,7 @@ use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::kl_arms::{KlArm, KlTop};
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
-use crate::setup::{Setup, learns_from_table};
+use crate::setup::Setup;
 use crate::shortlist::Arm as _;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, SelectAmong, Update};
@@ -74,8 +74,6 @@ impl Setup for PrefixKlUcb {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }
-
-    learns_from_table!();
 }
 
 impl Select<Ranking> for PrefixKlUcb {

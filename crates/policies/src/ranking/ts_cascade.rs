@@ -4,7 +4,7 @@ use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
 use crate::sampling::Sampler;
-use crate::setup::{Setup, learns_from_table};
+use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, SelectAmong, Update};
 use click_models::{ItemSet, ObservedPrefix, Ranking};
@@ -91,8 +91,6 @@ impl Setup for TsCascade {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }
-
-    learns_from_table!();
 }
 
 impl Select<Ranking> for TsCascade {

@@ -1,7 +1,7 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
-use crate::setup::{Setup, learns_from_table};
+use crate::setup::Setup;
 use crate::shortlist::Arm;
 use crate::top_l::Ties;
 use crate::ucb_arms::{Floor, UcbTop};
@@ -133,8 +133,6 @@ impl Setup for PrefixUcbV {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }
-
-    learns_from_table!();
 }
 
 impl Select<Ranking> for PrefixUcbV {

@@ -8,7 +8,7 @@ use super::beta_posteriors::BetaPosteriors;
 use super::largest_draws::{Large, LargestDraws};
 use super::thinning::{Posteriors, Present, SavedThinning};
 use crate::live::{LiveState, OnTable, SavedLive, Table, draws_from_posteriors, last};
-use crate::setup::{Setup, learns_from_table};
+use crate::setup::Setup;
 use crate::{Bayesian, Decision, Error, Prior, Select, SelectAmong};
 use click_models::{ItemSet, Ranking};
 use rand::Rng;
@@ -138,8 +138,6 @@ impl<S: Samples> Setup for S {
         let counts = &self.sampling().counts;
         [counts.n_items(), counts.n_positions()]
     }
-
-    learns_from_table!();
 }
 
 impl<S: Samples> Select<Ranking> for S {

@@ -148,9 +148,8 @@ const NO_LISTS: &str = "it chooses no lists";
 
 impl<I: Catalogued + Interaction<Action = Ranking>> NamedLive<I> {
     fn ask<R: Rng + ?Sized>(&mut self, ask: &Ask<'_>, rng: &mut R, out: &mut Decision<Ranking, Context>) {
-        std::mem::swap(&mut self.buffer.action, &mut out.action);
         self.policy.select(ask, rng, &mut self.buffer);
-        std::mem::swap(&mut self.buffer.action, &mut out.action);
+        out.action.clone_from(&self.buffer.action);
         out.note.clone_from(ask.context);
     }
 }

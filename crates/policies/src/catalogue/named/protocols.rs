@@ -1,6 +1,6 @@
 //! The protocols of the catalogue, and how each one makes its policies.
 
-use super::super::erased::{AsList, Identifies, Maker};
+use super::super::erased::{Abilities, AsList, Maker};
 use super::super::visit::{
     self, PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased,
     WithPositionContexts, WithPrefix, WithPrefixContexts, WithStopping, WithUnknownExamination,
@@ -42,20 +42,28 @@ pub trait Catalogued: Interaction<Action: AsList> + Sized {
 /// Visitor that makes policies for the protocol `I`.
 struct Make<I>(PhantomData<fn() -> I>);
 
-/// Implements a visitor for protocols of a family, given what else its policies can do, the part of
-/// the knowledge that they use, and their answer on the best items.
+/// Implements a visitor for protocols of a family, given the part of the knowledge that its
+/// policies use.
 macro_rules! make {
-    ($($Visitor:ident on $($Interaction:ident),+: $Policy:ident, |$knowledge:ident| -> $Known:ty $known:block, $identifies:ident;)*) => {$($(
+    ($($Visitor:ident on $($Interaction:ident $(within $tolerance:ident)?),+: $Policy:ident, |$knowledge:ident| -> $Known:ty $known:block;)*) => {$($(
         impl $Visitor for Make<$Interaction> {
             type Output = Maker;
 
-            fn with<P, F>(self, build: F) -> Self::Output
+            fn with<P, F>(self, build: F $(, $tolerance: NonNegative)?) -> Self::Output
+            where
+                P: visit::$Policy,
+                F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static,
+            {
+                $Visitor::with_abilities(self, build, Abilities::none() $(, $tolerance)?)
+            }
+
+            fn with_abilities<P, F>(self, build: F, abilities: Abilities<P> $(, $tolerance: NonNegative)?) -> Self::Output
             where
                 P: visit::$Policy,
                 F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static,
             {
                 let fresh = move |$knowledge: &Knowledge| build($known, $knowledge.horizon.unwrap_or(0));
-                Maker::new::<$Interaction, _>(fresh, Identifies::$identifies())
+                Maker::new::<$Interaction, _>(fresh, abilities)
             }
         }
     )+)*};
@@ -64,44 +72,34 @@ macro_rules! make {
 make! {
     WithPositionBased on Pbm: PositionBasedPolicy, |knowledge| -> PbmKnown<'_> {
         knowledge.position_based()?
-    }, nothing;
+    };
     WithUnknownExamination on Pbm: UnknownExaminationPolicy, |knowledge| -> PrefixKnown<'_> {
         knowledge.prefix_known()?
-    }, nothing;
+    };
     WithPrefix on SemiBandit, Cascade, Dcm: PrefixPolicy, |knowledge| -> PrefixKnown<'_> {
         knowledge.prefix_known()?
-    }, nothing;
+    };
     WithPositionContexts on Pbm: PositionContextsPolicy, |knowledge| -> (PbmKnown<'_>, ContextKnown<'_>) {
         (knowledge.position_based()?, knowledge.contexts()?)
-    }, nothing;
+    };
     WithPrefixContexts on SemiBandit, Cascade, Dcm: PrefixContextsPolicy, |knowledge| -> (PrefixKnown<'_>, ContextKnown<'_>) {
         (knowledge.prefix_known()?, knowledge.contexts()?)
-    }, nothing;
+    };
     WithAnyList on Pbm, SemiBandit, Cascade, Dcm, ClicksOnly: AnyListPolicy, |knowledge| -> ListShape {
         knowledge.list_shape()?
-    }, nothing;
+    };
+    WithStopping on Cascade within _tolerance: StoppingPolicy, |knowledge| -> ListShape {
+        knowledge.list_shape()?
+    };
     WithBudgeted on Cascade: BudgetedPolicy, |knowledge| -> ListShape {
         knowledge.list_shape()?
-    }, list;
+    };
     WithCells on RankOne: CellsPolicy, |knowledge| -> TableShape {
         TableShape::new(knowledge.sizes[0], knowledge.sizes[1])?
-    }, nothing;
+    };
     WithPairs on Dueling: PairsPolicy, |knowledge| -> PairKnown {
         PairKnown { shape: DuelShape::new(knowledge.sizes[0])?, gamma: knowledge.gamma }
-    }, item;
-}
-
-impl WithStopping for Make<Cascade> {
-    type Output = Maker;
-
-    fn with<P, F>(self, build: F, _tolerance: NonNegative) -> Self::Output
-    where
-        P: visit::StoppingPolicy,
-        F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
-    {
-        let fresh = move |knowledge: &Knowledge| build(knowledge.list_shape()?, 0);
-        Maker::new::<Cascade, _>(fresh, Identifies::answer())
-    }
+    };
 }
 
 /// Implements [`Catalogued`], given how an answer becomes clicks and the reverse, and the visits of
