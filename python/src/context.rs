@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 /// A policy's knowledge of users who differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Told {
+pub(crate) struct ContextFacts {
     pub(crate) segments: u32,
     pub(crate) user_features: usize,
 }
 
-impl Told {
+impl ContextFacts {
     pub(crate) fn of(knowledge: &ContextKnowledge) -> Self {
         let &ContextKnowledge { segments, user_features, .. } = knowledge;
         Self { segments, user_features }
@@ -96,7 +96,7 @@ impl Contexts {
         segments: Argument<'_, 'py>,
     ) -> PyResult<Self> {
         let name = origin.spec.name();
-        let Some(Told { segments: n_segments, user_features: n_features }) = origin.told else {
+        let Some(ContextFacts { segments: n_segments, user_features: n_features }) = origin.told else {
             let given = [features, segments].into_iter().find(|(_, given)| given.is_some());
             return given.map_or_else(
                 || Ok(Self::default()),

@@ -1,6 +1,6 @@
 //! A policy's decision: an action, and the policy's note about it.
 
-use crate::context::Told;
+use crate::context::ContextFacts;
 use crate::message::value_error;
 use crate::names::{self, Names};
 use crate::reduced::reduced;
@@ -25,7 +25,7 @@ pub(crate) struct Origin {
     /// (2).
     pub(crate) sizes: [usize; 2],
     /// The knowledge of users who differ.
-    pub(crate) told: Option<Told>,
+    pub(crate) told: Option<ContextFacts>,
 }
 
 impl Origin {
@@ -69,7 +69,7 @@ impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { spec, protocol, sizes: [first, second], told } = self;
         write!(f, "`{spec}` (model \"{}\", sizes {first} and {second}", protocol.name())?;
-        if let Some(Told { segments, user_features }) = told {
+        if let Some(ContextFacts { segments, user_features }) = told {
             write!(f, ", segments {segments}, user features {user_features}")?;
         }
         f.write_str(")")
@@ -107,7 +107,7 @@ pub(crate) struct Saved {
     model: String,
     sizes: [usize; 2],
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    told: Option<Told>,
+    told: Option<ContextFacts>,
     pub(crate) actions: Vec<Vec<u32>>,
     pub(crate) notes: Vec<Note>,
     /// For a single decision.

@@ -19,7 +19,7 @@ pub(crate) use fitted::Fitted;
 pub(crate) use online::{ab_test, interleaving_test, judgments, test_plan};
 pub(crate) use policy::{CountedItem, FromFit, given_of};
 
-use self::contexts::{Asked, Common, fit_log};
+use self::contexts::{Common, ContextArguments, fit_log};
 use self::source::Source;
 use crate::interrupt::interruptible;
 use crate::message::{did_you_mean, value_error};
@@ -107,7 +107,7 @@ pub(crate) fn fit(
 ) -> PyResult<Fit> {
     let (py, mut keywords) = (log.py(), Keywords::new(options)?);
     let query = query.map(|query| query_text(query, None)).transpose()?;
-    let asked = Asked { segment, features, items, query, ablate };
+    let asked = ContextArguments { segment, features, items, query, ablate };
     let excess =
         keywords.other_than(&["first_position", "max_skipped", "held_out", "seed"]).map(str::to_owned);
     let (reading, settings): (ReadSettings, FitSettings) = (keywords.take()?, keywords.take()?);

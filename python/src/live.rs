@@ -9,7 +9,7 @@ use crate::policy::{drawing, order_of};
 use crate::prior::Prior;
 use crate::reduced::reduced;
 use crate::sequence;
-use crate::task::{Given, build, generator, is_alive, protocol_named, protocol_of, size};
+use crate::task::{UserFacts, build, generator, is_alive, protocol_named, protocol_of, size};
 use ::live::{Among, Ask, ByName, ContextFit, Entry, Handle, NO_SEGMENT, Settings, Skips, Taken};
 use click_logs::fit::Model;
 use click_models::Context;
@@ -73,7 +73,7 @@ pub(crate) fn fit_protocol(fit: &ContextFit) -> Protocol {
 fn for_users(
     spec: PolicySpec,
     protocol: Protocol,
-    given: Given,
+    given: UserFacts,
     sizes: Sizes,
     settings: Settings,
     fit: Option<&ContextFit>,
@@ -81,7 +81,7 @@ fn for_users(
     let [item_features, user_features, segments] = sizes.map(|(_, size)| size);
     let segments = segments.map_or(1, |segments| u32::try_from(segments).unwrap_or(u32::MAX));
     let user_features = user_features.or(Some(0));
-    let without = || Given { user_features, segments: Some(segments), ..Given::default() };
+    let without = || UserFacts { user_features, segments: Some(segments), ..UserFacts::default() };
     let mut known = fit.map_or_else(without, |fit| given_of(fit, protocol));
     if let Some((all, positions)) = known.examination.as_mut().zip(given.positions) {
         all.truncate(positions);
@@ -91,7 +91,7 @@ fn for_users(
     let positions = positions.ok_or_else(|| value_error(format!("`{}`: missing positions", spec.name())))?;
     // Beyond it, the policy has no room for products of features anyway.
     let no_features = || vec![0.0; positions * item_features.unwrap_or(0).min(1 << 12)];
-    let given = Given {
+    let given = UserFacts {
         items: known.items.or(Some(positions)),
         positions: Some(positions),
         item_features: known.item_features.or_else(|| Some(no_features())),
@@ -433,13 +433,13 @@ impl LivePolicy {
         let positions = size("positions", positions)?;
         let examination: Option<Vec<f64>> =
             examination.map(|given| sequence::numbers("examination", given)).transpose()?;
-        let given = Given {
+        let given = UserFacts {
             // Places for the first items. A list has at most as many positions as there are items.
             items: positions.or(examination.as_ref().map(Vec::len)).map(|places| places.max(1)),
             positions,
             examination,
             order: order_of(name, order, &mut parameters)?,
-            ..Given::default()
+            ..UserFacts::default()
         };
         let prior = prior.map(Prior::read).transpose()?;
         let query = query.map(|query| query_text(query, None)).transpose()?;

@@ -4,7 +4,7 @@ use crate::arrays::{self, room};
 use crate::batch::Batch;
 use crate::catalogue::{parameters_of, spec_of, to_parameters, to_value};
 use crate::clicks;
-use crate::context::{self, Contexts, Told, UserNames};
+use crate::context::{self, ContextFacts, Contexts, UserNames};
 use crate::decision::{Decision, Origin, fault};
 use crate::fit::{ContextFit, Fitted, FromFit};
 use crate::message::{broken, type_error, value_error};
@@ -15,7 +15,7 @@ use crate::prior::Prior;
 use crate::reduced::reduced;
 use crate::sequence;
 use crate::table::{Column, Table};
-use crate::task::{Given, build, count, generator, is_alive, protocol_named, protocol_of, size};
+use crate::task::{UserFacts, build, count, generator, is_alive, protocol_named, protocol_of, size};
 use ::live::Estimator;
 use click_models::{Clicks, Context, ItemId};
 use confidence::Probability;
@@ -205,7 +205,7 @@ impl Policy {
 
     fn with_state(state: State, protocol: Protocol, names: Option<Arc<Names>>) -> Self {
         let knowledge = state.player.told();
-        let told = knowledge.context.as_ref().map(Told::of);
+        let told = knowledge.context.as_ref().map(ContextFacts::of);
         let origin = Origin { spec: *state.player.spec(), protocol, sizes: knowledge.sizes, told };
         Self { origin: Arc::new(origin), names, users: Arc::default(), state: Mutex::new(state) }
     }
@@ -298,7 +298,7 @@ impl Policy {
     ) -> PyResult<Self> {
         let mut parameters = to_parameters(parameters)?;
         let (items, names) = Names::read(items)?;
-        let given = Given {
+        let given = UserFacts {
             items,
             positions: size("positions", positions)?,
             rows: size("rows", rows)?,

@@ -40,7 +40,7 @@ const MOST_NUMBERS: usize = 1 << 28;
 
 /// The caller's statements about the users.
 #[derive(Default)]
-pub(crate) struct Given {
+pub(crate) struct UserFacts {
     pub(crate) items: Option<usize>,
     pub(crate) positions: Option<usize>,
     pub(crate) rows: Option<usize>,
@@ -84,7 +84,7 @@ pub(crate) fn size(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Opt
     count(name, given)?.map(|count| usize::try_from(count).map_err(wrong)).transpose()
 }
 
-impl Given {
+impl UserFacts {
     /// The first argument given that tells of contexts.
     fn of_contexts(&self) -> Option<&'static str> {
         let all = [
@@ -183,7 +183,7 @@ fn family_on(spec: &PolicySpec, protocol: Protocol) -> Option<Family> {
 
 /// The protocol of the users: the one named, or the only one that fits the policy and the
 /// arguments.
-pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &Given) -> PyResult<Protocol> {
+pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &UserFacts) -> PyResult<Protocol> {
     let name = spec.name();
     if let Some(model) = model {
         // Models that share a protocol have names of their own.
@@ -222,7 +222,7 @@ pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &Given)
 }
 
 /// A fresh policy.
-pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &Given) -> PyResult<AnyPolicy> {
+pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &UserFacts) -> PyResult<AnyPolicy> {
     let (name, family) = (spec.name(), family_on(&spec, protocol));
     let invalid = |error: &dyn std::fmt::Display| value_error(format!("`{name}`: {error}"));
     if !plays(&spec, protocol) {

@@ -71,7 +71,7 @@ impl<'de> Deserialize<'de> for Name {
 
 /// The items that a list may have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Allowed {
+pub enum AllowedItems {
     /// All present ones.
     All,
     /// These, if they are present.
@@ -121,7 +121,7 @@ pub struct Decision {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// The items that the list may have.
-    pub allowed: Allowed,
+    pub allowed: AllowedItems,
     /// The most positions of the list; `None` for all of the policy.
     pub positions: Option<u8>,
     /// How probable the list was, if that was asked for.

@@ -116,31 +116,31 @@ pub fn fit_contexts<E: From<ContextError>>(
         return Err(ContextError::NoLists.into());
     }
     let world = World::new(settings, &summary, &names)?;
-    let all = Seen {
+    let all = SeenColumns {
         segment: true,
         user: vec![true; world.scale[0].len()],
         item: vec![true; world.scale[1].len()],
     };
     let nothing =
-        Seen { segment: false, user: vec![false; all.user.len()], item: vec![false; all.item.len()] };
-    let mut whole = Learner::new(&world, all.clone())?;
-    let mut tried = [Learner::new(&world, all.clone())?, Learner::new(&world, nothing)?];
+        SeenColumns { segment: false, user: vec![false; all.user.len()], item: vec![false; all.item.len()] };
+    let mut whole = Replay::new(&world, all.clone())?;
+    let mut tried = [Replay::new(&world, all.clone())?, Replay::new(&world, nothing)?];
     let (mut held_out, is_held_out) = (vec![], world.is_held_out(settings.seed));
     read(&mut names, &mut |list| {
         whole.learn(list);
         if is_held_out(list) {
-            held_out.push(HeldOut { unit: list.unit, list: Logged::new(list) });
+            held_out.push(HeldOut { unit: list.unit, list: LogList::new(list) });
         } else {
             for learner in &mut tried {
                 learner.learn(list);
             }
         }
     })?;
-    let losses = |learner: &Learner<'_>| learner.losses(&held_out);
+    let losses = |learner: &Replay<'_>| learner.losses(&held_out);
     let [with, without] = tried.each_ref().map(losses);
     let mut columns = vec![];
     for (column, seen) in if settings.ablate { all.without_each(settings, &world) } else { vec![] } {
-        let mut learner = Learner::new(&world, seen)?;
+        let mut learner = Replay::new(&world, seen)?;
         let mut train = |list: &PersonalList<'_>| {
             if !is_held_out(list) {
                 learner.learn(list);
@@ -225,17 +225,17 @@ struct Summary {
     /// Clicks and impressions of items at positions.
     cells: BTreeMap<(u32, usize), [u64; 2]>,
     /// The lists whose numbers have the least hashes.
-    sample: BTreeMap<(u64, u64), Logged>,
+    sample: BTreeMap<(u64, u64), LogList>,
 }
 
 /// A list with its context.
-struct Logged {
+struct LogList {
     context: Context,
     items: Box<[u32]>,
     clicks: u64,
 }
 
-impl Logged {
+impl LogList {
     fn new(list: &PersonalList<'_>) -> Self {
         let context = Context { segment: list.segment, features: list.features.to_vec() };
         Self { context, items: list.items.into(), clicks: list.clicks }
@@ -268,7 +268,7 @@ impl Summary {
         let key = (unit_hash(&list.number.to_le_bytes()), list.number);
         let is_last = || self.sample.last_key_value().is_some_and(|(last, _)| key >= *last);
         if self.sample.len() < MOST_SAMPLED || !is_last() {
-            self.sample.insert(key, Logged::new(list));
+            self.sample.insert(key, LogList::new(list));
             if self.sample.len() > MOST_SAMPLED {
                 self.sample.pop_last();
             }
@@ -424,13 +424,13 @@ fn leaving(summary: &Summary, n_positions: usize) -> Result<Vec<Probability>, Fi
 
 /// The columns that a learner sees.
 #[derive(Debug, Clone)]
-struct Seen {
+struct SeenColumns {
     segment: bool,
     user: Vec<bool>,
     item: Vec<bool>,
 }
 
-impl Seen {
+impl SeenColumns {
     /// All columns but one, for each of them.
     fn without_each(&self, settings: &ContextSettings, world: &World) -> Vec<(String, Self)> {
         let mut found = vec![];
@@ -463,15 +463,15 @@ enum Policy {
     Positions(Box<PbmHybridTs>),
 }
 
-struct Learner<'a> {
+struct Replay<'a> {
     world: &'a World,
-    seen: Seen,
+    seen: SeenColumns,
     policy: Policy,
     decision: Decision<Ranking, Context>,
 }
 
-impl<'a> Learner<'a> {
-    fn new(world: &'a World, seen: Seen) -> Result<Self, ContextError> {
+impl<'a> Replay<'a> {
+    fn new(world: &'a World, seen: SeenColumns) -> Result<Self, ContextError> {
         let scale = [(&world.scale[0], &seen.user), (&world.scale[1], &seen.item)];
         let [of_users, of_items] = scale.map(|(scale, seen)| kept(scale, seen));
         let item_features = kept(&world.item_features, &seen.item);
@@ -564,7 +564,7 @@ fn first_click(bits: u64, n: usize) -> CascadeFeedback {
 /// A list that no compared fit learns from.
 struct HeldOut {
     unit: u64,
-    list: Logged,
+    list: LogList,
 }
 
 /// The mean difference of losses, with an interval over users or sessions.

@@ -12,7 +12,9 @@
 use crate::gain::{Gains, OfDraws};
 use crate::lists::{LoggedQueries, LoggedQuery};
 use crate::users::FittedUsers;
-use crate::{Answer, Finding, HALVES, Interval, LOGGED, QueryFinding, Recommended, Transferred, VERSION};
+use crate::{
+    Answer, Finding, HALVES, Interval, LOGGED, QueryFinding, Recommendation, TransferSlope, VERSION,
+};
 use click_logs::fit::{self, Deviation, Fit, FitError, Model, Options, Verdict};
 use click_logs::parameters;
 use click_logs::study::{ONLY_CLICKED, Study, is_only_clicked};
@@ -145,7 +147,7 @@ impl Decision {
         }
         let others = models.filter(|other| queries.are_those_of(other.fit(), &study.log));
         let users: Vec<FittedUsers<'_>> = std::iter::once(users).chain(others).collect();
-        let deciding = Deciding::new(study, options, settings, &users, queries)?;
+        let deciding = SharedPart::new(study, options, settings, &users, queries)?;
         match deciding.decision(&users) {
             Err(Error::NoUsers) => {
                 Ok(Err("a half of the log has too few clicks for users to be drawn from it".to_owned()))
@@ -156,7 +158,7 @@ impl Decision {
 }
 
 /// The part that all models of an answer share.
-struct Deciding<'a> {
+struct SharedPart<'a> {
     study: &'a Study,
     settings: &'a Settings<'a>,
     queries: LoggedQueries,
@@ -165,7 +167,7 @@ struct Deciding<'a> {
     n_models: usize,
 }
 
-impl<'a> Deciding<'a> {
+impl<'a> SharedPart<'a> {
     fn new(
         study: &'a Study,
         options: &Options,
@@ -217,7 +219,7 @@ impl<'a> Deciding<'a> {
             }
         }
         let evidence = evidence.ok_or(Error::NoUsers)?;
-        let models: Vec<Transferred> =
+        let models: Vec<TransferSlope> =
             users.iter().map(|users| self.transferred(users.fit().model())).collect();
         let largest = self.queries.largest(PLAYED);
         let spec = self.experiment(users[0], &largest, users[0].contenders())?;
@@ -304,13 +306,13 @@ impl<'a> Deciding<'a> {
         self.study.transfer.as_ref()?.of(model)
     }
 
-    fn transferred(&self, model: Model) -> Transferred {
+    fn transferred(&self, model: Model) -> TransferSlope {
         let (all, own) = (self.study.transfer.as_ref(), self.transfer(model));
         let slope = own.and_then(|own| {
             let ((lower, upper), mean) = own.interval().zip(own.slope)?;
             Some(Interval { mean, lower, upper })
         });
-        Transferred {
+        TransferSlope {
             model: model.name(),
             slope,
             verdict: own.map_or(Verdict::CannotTest, fit::Transfer::verdict),
@@ -324,7 +326,7 @@ impl<'a> Deciding<'a> {
     fn answer(
         &self,
         users: FittedUsers<'_>,
-        models: Vec<Transferred>,
+        models: Vec<TransferSlope>,
         evidence: &[Evidence],
         largest: &[usize],
         gains: Option<&Gains>,
@@ -457,7 +459,7 @@ impl Draws {
         }
     }
 
-    fn recommended(&self, query: &LoggedQuery, evidence: &Evidence, fit: &Fit) -> Option<Recommended> {
+    fn recommended(&self, query: &LoggedQuery, evidence: &Evidence, fit: &Fit) -> Option<Recommendation> {
         if !self.is_recommended {
             return None;
         }
@@ -466,7 +468,7 @@ impl Draws {
         let known_share = query.known_share(&evidence.recommended);
         let is_guess = known_share < 1.0 || beyond.mean > 0.5 * gain.mean;
         let predicted = query.fitted_gain(fit, &evidence.recommended);
-        Some(Recommended {
+        Some(Recommendation {
             items: query.items(&evidence.recommended),
             predicted,
             gain,

@@ -45,11 +45,11 @@ struct Curves {
 
 /// The gain of a policy over today's lists, and when it passes them.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Played {
+pub struct PolicyGain {
     /// Clicks gained after [`HORIZON`] lists.
     pub gained: Interval,
     /// When it passes them.
-    pub passed: Passed,
+    pub passed: PassingTime,
     /// Share of the runs that pass them within [`HORIZON`] lists.
     pub share_passed: f64,
 }
@@ -57,7 +57,7 @@ pub struct Played {
 /// The lists after which today's are passed for good: the middle run, and the limits of 95 % of the
 /// runs. `None`: later than [`HORIZON`], or never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Passed {
+pub struct PassingTime {
     /// In the middle run.
     pub median: Option<u64>,
     /// Lower end.
@@ -115,12 +115,12 @@ impl Gains {
     }
 
     /// On one query.
-    pub(crate) fn of_query(&self, query: usize, draws: OfDraws<'_>) -> Played {
+    pub(crate) fn of_query(&self, query: usize, draws: OfDraws<'_>) -> PolicyGain {
         self.played(&self.curves(query, draws))
     }
 
     /// On all queries together, each with its share of the lists.
-    pub(crate) fn of_all(&self, shares: &[f64], draws: &[OfDraws<'_>]) -> Played {
+    pub(crate) fn of_all(&self, shares: &[f64], draws: &[OfDraws<'_>]) -> PolicyGain {
         let of_queries: Vec<Curves> =
             draws.iter().enumerate().map(|(query, draws)| self.curves(query, *draws)).collect();
         let n_runs = self.runs.iter().map(Vec::len).min().unwrap_or(0);
@@ -171,7 +171,7 @@ impl Gains {
         gained
     }
 
-    fn played(&self, Curves { likely, cautious }: &Curves) -> Played {
+    fn played(&self, Curves { likely, cautious }: &Curves) -> PolicyGain {
         let ends = |runs: &[Vec<f64>]| -> Vec<f64> {
             runs.iter().map(|gains| gains.last().copied().unwrap_or(0.0)).collect()
         };
@@ -188,12 +188,12 @@ impl Gains {
             let place = if percent < 50 { passed.len() * percent } else { passed.len() * percent + 99 } / 100;
             passed.get(place.min(passed.len().saturating_sub(1))).copied().filter(|&round| round <= HORIZON)
         };
-        Played {
+        PolicyGain {
             gained: Interval {
                 lower: Interval::of_draws(&ends(cautious)).lower,
                 ..Interval::of_draws(&ends(likely))
             },
-            passed: Passed { median: at(&early, 50), lower: at(&early, 2), upper: at(&late, 98) },
+            passed: PassingTime { median: at(&early, 50), lower: at(&early, 2), upper: at(&late, 98) },
             share_passed: n_passed as f64 / early.len().max(1) as f64,
         }
     }

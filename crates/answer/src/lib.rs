@@ -9,7 +9,7 @@ mod words;
 
 pub use contexts::{ContextError, ContextSettings, TakeList, fit_contexts};
 pub use decision::{Decision, Error, Settings};
-pub use gain::{Passed, Played};
+pub use gain::{PassingTime, PolicyGain};
 pub use users::FittedUsers;
 
 use click_logs::fit::Verdict;
@@ -96,7 +96,7 @@ pub struct Finding {
 
 /// A list to show in place of today's.
 #[derive(Debug, Clone, Serialize)]
-pub struct Recommended {
+pub struct Recommendation {
     /// Its items, from the top.
     pub items: Vec<String>,
     /// Gain over today's lists that the fit predicts, in clicks per 1,000 lists.
@@ -127,15 +127,15 @@ pub struct QueryFinding {
     /// The list to show; `None` if none is better than today's for most users that the log leaves
     /// possible, and worse for hardly any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub recommended: Option<Recommended>,
+    pub recommended: Option<Recommendation>,
     /// The gain of a policy; `None` if none was played for the query.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub played: Option<Played>,
+    pub played: Option<PolicyGain>,
 }
 
 /// How far a model's differences between lists happen on lists that its fit has not seen.
 #[derive(Debug, Clone, Serialize)]
-pub struct Transferred {
+pub struct TransferSlope {
     /// The model.
     pub model: &'static str,
     /// The part that happens: estimate and 95 % interval; `None` if the log does not tell it.
@@ -161,7 +161,7 @@ pub struct Answer {
     pub version: u32,
     /// The model of the users, then the models that are not told apart from it, each with its
     /// transfer.
-    pub models: Vec<Transferred>,
+    pub models: Vec<TransferSlope>,
     /// Lists of the log.
     pub lists_of_log: u64,
     /// Queries of the log with lists that can be simulated.
@@ -181,7 +181,7 @@ pub struct Answer {
     /// Its gain on these queries together, each with its share of the lists; `None` if
     /// no gain is promised.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub played: Option<Played>,
+    pub played: Option<PolicyGain>,
     /// Query by query, in the order of the fit.
     pub queries: Vec<QueryFinding>,
     /// Every refusal, reason of "not decided" and warning, with its code.

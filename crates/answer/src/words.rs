@@ -1,6 +1,6 @@
 //! The answer in words.
 
-use crate::{Answer, Finding, HORIZON, Interval, Passed, Played, Recommended, Transferred};
+use crate::{Answer, Finding, HORIZON, Interval, PassingTime, PolicyGain, Recommendation, TransferSlope};
 use click_logs::fit::Verdict;
 use documents::remark::{Remark, code};
 use experiment::number::{counted, fixed, grouped};
@@ -25,14 +25,14 @@ fn decimals(value: Interval) -> usize {
 }
 
 /// The number of lists in the middle run, and the interval; one limit if it is the same.
-impl fmt::Display for Passed {
+impl fmt::Display for PassingTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limit = |limit: Option<u64>| limit.map_or_else(|| format!("over {}", grouped(HORIZON)), grouped);
         write!(f, "{} [{}, {}]", limit(self.median), limit(self.lower), limit(self.upper))
     }
 }
 
-impl Transferred {
+impl TransferSlope {
     /// Whether and how far the log supports the differences between lists that the model predicts.
     fn sentence(&self) -> String {
         let Self { model, slope, verdict, needed, queries, lists, sessions } = self;
@@ -169,7 +169,7 @@ impl Answer {
 
     /// The gain of the recommended lists, and how far they lie outside of what the log shows.
     fn recommendation(&self) -> String {
-        let recommended: Vec<&Recommended> =
+        let recommended: Vec<&Recommendation> =
             self.queries.iter().filter_map(|query| query.recommended.as_ref()).collect();
         let n_guesses = recommended.iter().filter(|list| list.is_guess).count() as u64;
         let n = recommended.len() as u64;
@@ -198,7 +198,7 @@ impl Answer {
     }
 
     /// When the policy passes today's ranking, and what it gains.
-    fn played(&self, Played { gained, passed, share_passed }: &Played) -> String {
+    fn played(&self, PolicyGain { gained, passed, share_passed }: &PolicyGain) -> String {
         let n_played = self.queries.iter().filter(|query| query.played.is_some()).count() as u64;
         let (policy, all) = (&self.policy, grouped(HORIZON));
         let lists = match n_played {

@@ -1,6 +1,6 @@
 //! Sentences of an answer.
 
-use answer::{Answer, Finding, Interval, Transferred};
+use answer::{Answer, Finding, Interval, TransferSlope};
 use click_logs::fit::Verdict;
 
 fn interval(mean: f64) -> Interval {
@@ -8,7 +8,7 @@ fn interval(mean: f64) -> Interval {
 }
 
 fn answer(sessions: u64, lists: u64, queries: u64) -> Answer {
-    let model = Transferred {
+    let model = TransferSlope {
         model: "pbm",
         slope: None,
         verdict: Verdict::CannotTest,

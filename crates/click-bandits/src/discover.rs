@@ -27,7 +27,7 @@ pub(crate) struct Form {
 }
 
 /// A member of a set, with everything that a user needs to know of it.
-pub(crate) trait Described: Serialize {
+pub(crate) trait Member: Serialize {
     fn name(&self) -> &str;
 
     fn page(&self) -> Page;
@@ -36,7 +36,7 @@ pub(crate) trait Described: Serialize {
 }
 
 /// Shows the entry of this name, or a list of all.
-fn print<E: Described>(all: &[E], name: Option<&str>, form: Form, list: fn(&[E]) -> Page) -> Result<()> {
+fn print<E: Member>(all: &[E], name: Option<&str>, form: Form, list: fn(&[E]) -> Page) -> Result<()> {
     match all.iter().find(|entry| Some(entry.name()) == name) {
         Some(entry) => show(entry, form),
         None if form.json => put(&json(&all)?),
@@ -44,7 +44,7 @@ fn print<E: Described>(all: &[E], name: Option<&str>, form: Form, list: fn(&[E])
     }
 }
 
-fn show(entry: &impl Described, form: Form) -> Result<()> {
+fn show(entry: &impl Member, form: Form) -> Result<()> {
     match (form.example, entry.example()) {
         (true, Some(example)) => put(example),
         (true, None) => bail!(Usage("--example: there is none".to_owned())),

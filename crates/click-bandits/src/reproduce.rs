@@ -180,7 +180,7 @@ fn options(arguments: &Arguments) -> Options<'static> {
 }
 
 fn play_parts(arguments: &Arguments, shard: Shard) -> Result<()> {
-    let given = Given::read(arguments)?;
+    let given = Changes::read(arguments)?;
     let reproduction = read(arguments, given.queries.as_ref(), given.matrix.as_ref())?;
     let experiments = experiments(&reproduction, arguments)?;
     let (out, options) = (&arguments.out, options(arguments));
@@ -214,12 +214,12 @@ fn folders<'a>(
 }
 
 /// The settings of an experiment on the command line.
-struct Given {
+struct Changes {
     queries: Option<Queries>,
     matrix: Option<Arc<MatrixFile>>,
 }
 
-impl Given {
+impl Changes {
     fn read(arguments: &Arguments) -> Result<Self> {
         Ok(Self { queries: given_queries(arguments)?, matrix: given_matrix(arguments)?.map(Arc::new) })
     }
@@ -240,7 +240,7 @@ fn reproduce(
     parts: Option<(&PartOfReproduction, &[PathBuf])>,
     mut simulate: impl FnMut(&Job<'_>) -> Result<PanelRun>,
 ) -> Result<Summary> {
-    let given = Given::read(arguments)?;
+    let given = Changes::read(arguments)?;
     let reproduction = read(arguments, given.queries.as_ref(), given.matrix.as_ref())?;
     let experiments = experiments(&reproduction, arguments)?;
     let out = &arguments.out;

@@ -1,6 +1,6 @@
 //! Policies that choose a row and a column; eliminations are simulated by whole sweeps.
 
-use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
+use crate::{CannotPlay, Entrant, MaybeContender, Play, enter_all};
 use click_models::{RankOne, RankOneModel, TableShape};
 use policies::catalogue::{PolicySpec, WithCells};
 use policies::{Error, Policy, Rank1Elim, Ucb1Elim};
@@ -13,7 +13,7 @@ impl Play for RankOneModel {
     }
 }
 
-fn enter(entrant: &Entrant, horizon: u64) -> Entered<RankOneModel> {
+fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<RankOneModel> {
     let label = entrant.label.clone();
     match entrant.spec {
         PolicySpec::Rank1ElimKl {} => {

@@ -4,7 +4,7 @@
 //! would be compiled once more for each of these models.
 
 use crate::fitted::of_users;
-use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
+use crate::{CannotPlay, Entrant, MaybeContender, Play, enter_all};
 use click_models::{
     Cascade, CascadeModel, ClickModel, Dcm, DependentClick, Pbm, PbmKnown, Personal, PositionBased,
     WithAttraction,
@@ -65,7 +65,7 @@ impl Play for Personal<PositionBased> {
     }
 }
 
-fn enter_position_based(entrant: &Entrant, horizon: u64) -> Entered<Personal<PositionBased>> {
+fn enter_position_based(entrant: &Entrant, horizon: u64) -> MaybeContender<Personal<PositionBased>> {
     if let Some((settings, prior)) = of_users(entrant) {
         let told = entrant.examination.clone();
         return Some(enter(entrant, move |(known, context): PersonalKnown<'_, PositionBased>| {

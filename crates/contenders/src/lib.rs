@@ -46,7 +46,7 @@ use policies::catalogue::PolicySpec;
 use sim::{Conditions, Contender};
 
 /// A contender, or `None` if the policy cannot play these users.
-type Entered<M> = Option<Box<dyn Contender<M>>>;
+type MaybeContender<M> = Option<Box<dyn Contender<M>>>;
 
 /// Models on which the catalogue's policies can play for regret.
 pub trait Play: Sized {
@@ -74,7 +74,7 @@ pub trait Play: Sized {
 /// Converts every entrant to a contender, or returns an error for the first that cannot play.
 fn enter_all<M>(
     entrants: &[Entrant],
-    enter: impl Fn(&Entrant) -> Entered<M>,
+    enter: impl Fn(&Entrant) -> MaybeContender<M>,
 ) -> Result<Vec<Box<dyn Contender<M>>>, CannotPlay> {
     let refused = |entrant: &Entrant| match entrant.spec {
         PolicySpec::Logged {} if entrant.lists.is_none() => CannotPlay::lists(entrant),

@@ -7,7 +7,7 @@
 use crate::fitted::from_beliefs;
 use crate::live::enter_all_live;
 use crate::logged::of_log;
-use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
+use crate::{CannotPlay, Entrant, MaybeContender, Play, enter_all};
 use click_models::{
     Cascade, CascadeModel, ClickChain, ClickModel, Dcm, DependentClick, DynamicBayesian, Feedback,
     ListFeedback, ListProtocol, ListShape, Pbm, PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
@@ -36,7 +36,7 @@ pub(crate) trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
     }
 
     /// The policy as a contender that reads these users' own feedback.
-    fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self>
+    fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<Self>
     where
         Self: Sized;
 }
@@ -45,7 +45,7 @@ pub(crate) trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
 const GOES_WITH_USERS: &str = "a policy that goes with its users";
 
 /// The policy as a contender on users of the model `M`.
-pub(crate) fn enter<M>(entrant: &Entrant, horizon: u64) -> Entered<M>
+pub(crate) fn enter<M>(entrant: &Entrant, horizon: u64) -> MaybeContender<M>
 where
     M: ListModel,
     Feedback<M>: ListFeedback,
@@ -133,7 +133,7 @@ enter! {
 }
 
 /// The contender of a policy that reads feedback of `M` as that of `To`.
-pub(crate) fn read_as<M, To>(entrant: &Entrant, horizon: u64) -> Entered<M>
+pub(crate) fn read_as<M, To>(entrant: &Entrant, horizon: u64) -> MaybeContender<M>
 where
     M: ListModel,
     Feedback<M>: ListFeedback,
@@ -169,7 +169,7 @@ impl ListModel for PositionBased {
         (*known).into()
     }
 
-    fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self> {
+    fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
         let known = entrant.spec.with_position_based(EnterLists::<Self>::new(entrant, horizon));
         known.or_else(|| entrant.spec.with_unknown_examination(EnterLists::<Self>::new(entrant, horizon)))
     }
@@ -183,7 +183,7 @@ macro_rules! prefix_models {
                 (*known).into()
             }
 
-            fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self> {
+            fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
                 entrant.spec.with_prefix(EnterLists::<Self>::new(entrant, horizon))
             }
         }
@@ -199,7 +199,7 @@ macro_rules! clicks_only_models {
                 (*known).into()
             }
 
-            fn enter(_entrant: &Entrant, _horizon: u64) -> Entered<Self> {
+            fn enter(_entrant: &Entrant, _horizon: u64) -> MaybeContender<Self> {
                 None
             }
         }

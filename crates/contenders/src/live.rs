@@ -19,7 +19,7 @@ use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sim::{
-    Answer, Conditions, Contender, Delay, Delays, InParts, InWhole, Learner as _, OnTable, UnderConditions,
+    Answer, Conditions, Contender, Delay, Delays, InParts, InWhole, LivePolicy as _, OnTable, UnderConditions,
 };
 use std::ops::ControlFlow;
 

@@ -5,7 +5,7 @@
 //! Policies of the catalogue play them under their names, as with `read-as`.
 
 use crate::lists::{ListModel, read_as};
-use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
+use crate::{CannotPlay, Entrant, MaybeContender, Play, enter_all};
 use click_models::{
     Cascade, ClickModel, Clicks, ClicksOnly, Dcm, ListFeedback, ListProtocol, ListShape, Pbm, PbmKnown,
     Ranking, SemiBandit,
@@ -154,7 +154,7 @@ impl<I: OwnProtocol> ListModel for OwnUsers<I> {
         I::prefix(known)
     }
 
-    fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self> {
+    fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
         let spec = entrant.spec;
         if !spec.speaks(I::PROTOCOL) {
             return None;

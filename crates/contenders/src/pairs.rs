@@ -1,6 +1,6 @@
 //! Policies that compare two items.
 
-use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
+use crate::{CannotPlay, Entrant, MaybeContender, Play, enter_all};
 use click_models::{ClickModel, Dueling, DuelingModel, ItemId};
 use confidence::NonNegative;
 use policies::catalogue::{PairKnown, PolicySpec, WithPairs};
@@ -14,7 +14,7 @@ impl Play for DuelingModel {
     }
 }
 
-fn enter(entrant: &Entrant, horizon: u64) -> Entered<DuelingModel> {
+fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<DuelingModel> {
     if let PolicySpec::Oracle {} = entrant.spec {
         let build = |users: &DuelingModel| Fixed::new(users.optimal_action());
         return Some(Box::new(Entry::duels(entrant.label.clone(), build).saved()));

@@ -3,7 +3,7 @@
 
 use crate::findings::Findings;
 use crate::levels::Levels;
-use crate::models::{Asked, Models};
+use crate::models::{Models, ValuedLists};
 use crate::new_lists::NewLists;
 use crate::ranking::Ranking;
 use crate::tally::Tally;
@@ -165,7 +165,7 @@ impl Evaluation {
         let sessions = read.log.map(|log| log.sessions).filter(|sessions| !sessions.is_empty());
         let are_rows = !read.logged.session && sessions.is_none();
         let mut before = |model| before(model).then_some(()).ok_or(EvaluationError::Stopped);
-        let mut of_models = |models: &[Model], sessions: &Sessions, asked: &Asked<'_>| match Models::new(
+        let mut of_models = |models: &[Model], sessions: &Sessions, asked: &ValuedLists<'_>| match Models::new(
             models,
             sessions,
             asked,
@@ -177,7 +177,7 @@ impl Evaluation {
         if ranking.is_learned() {
             let models: Vec<Model> = models.iter().copied().filter(|model| *model != Model::Ubm).collect();
             let sessions = sessions.filter(|_| !models.is_empty()).ok_or(EvaluationError::NothingToLearn)?;
-            let models = of_models(&models, &sessions, &Asked::Learned(values))?;
+            let models = of_models(&models, &sessions, &ValuedLists::Learned(values))?;
             let findings = Findings::new(None, models.as_ref().ok(), true);
             return Ok(Self { values: values.clone(), levels: None, models, findings });
         }
@@ -188,7 +188,7 @@ impl Evaluation {
             _ if levels.are_as_shown() => Err(remark!("no-model-needed")),
             (None, _) => Err(remark!("no-whole-lists")),
             (_, None) => Err(remark!("personal-ranking")),
-            (Some(sessions), Some(lists)) => of_models(models, sessions, &Asked::Lists(lists))?,
+            (Some(sessions), Some(lists)) => of_models(models, sessions, &ValuedLists::Lists(lists))?,
         };
         let findings = Findings::new(Some(&levels), models.as_ref().ok(), !are_rows);
         Ok(Self { values: values.clone(), levels: Some(levels), models, findings })

@@ -23,7 +23,7 @@ pub use findings::{Basis, Finding, Findings};
 pub use jackknife::{Estimate, FEWEST_GROUPS, GROUPS};
 pub use level::Level;
 pub use levels::{LevelEstimate, Levels};
-pub use models::{ModelEstimate, Models, Valued};
+pub use models::{ListValues, ModelEstimate, Models};
 pub use ranking::{Key, Ranking, RankingError, Row};
 pub use tally::{About, Tally};
 pub use targets::NeverShown;

@@ -55,12 +55,12 @@ pub struct ModelEstimate {
     /// The model.
     pub model: Model,
     /// `None` if it is told apart from the best, or if nothing identifies it.
-    pub valued: Option<Valued>,
+    pub valued: Option<ListValues>,
 }
 
 /// New lists valued with a model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Valued {
+pub struct ListValues {
     /// The earnings of the new ranking for each list; `None` if no query has a value.
     pub value: Option<Estimate>,
     /// The earnings of what was shown on the same queries.
@@ -74,7 +74,7 @@ pub struct Valued {
 /// Value, what was shown earns, and share of lists.
 pub(crate) type Numbers = [f64; 3];
 
-impl Valued {
+impl ListValues {
     /// From the numbers without each group, and of all.
     pub(crate) fn new(all: Option<Numbers>, without: &[Option<Numbers>]) -> Self {
         let estimate = |of: fn(Numbers) -> f64| {
@@ -124,14 +124,14 @@ pub(crate) fn groups(sessions: &Sessions) -> Vec<usize> {
 
 /// The new lists that models value.
 #[derive(Debug)]
-pub(crate) enum Asked<'a> {
+pub(crate) enum ValuedLists<'a> {
     /// Those of a ranking.
     Lists(NewLists),
     /// The best ones of the model itself, with the values of clicks.
     Learned(&'a [f64]),
 }
 
-impl Asked<'_> {
+impl ValuedLists<'_> {
     /// The earnings of the lists with each model, without a group of users. `all` are the counts of
     /// the sessions. `whole` gets the fits to all groups; the others start there.
     fn numbers<E: From<FitError>>(
@@ -185,7 +185,7 @@ impl Models {
     pub(crate) fn new<E: From<FitError>>(
         named: &[Model],
         sessions: &Sessions,
-        asked: &Asked<'_>,
+        asked: &ValuedLists<'_>,
         mut before: impl FnMut(Model) -> Result<(), E>,
     ) -> Result<Self, E> {
         let groups = groups(sessions);
@@ -225,7 +225,7 @@ impl Models {
             let numbers = |place: usize| without.iter().map(|numbers| numbers[place]).collect::<Vec<_>>();
             ModelEstimate {
                 model,
-                valued: place.map(numbers).map(|numbers| Valued::new(numbers[0], &numbers[1..])),
+                valued: place.map(numbers).map(|numbers| ListValues::new(numbers[0], &numbers[1..])),
             }
         };
         let models = named.iter().map(of_model).collect();

@@ -16,7 +16,7 @@ mod words;
 pub use columns::row_columns;
 pub use interleaving::ab_test::LEAST_CLICKS;
 pub use places::Stops;
-pub use plan::{Plan, PlanSettings, Planned};
+pub use plan::{Plan, PlanRow, PlanSettings};
 
 use click_logs::{Fault, ReadReport, TakeRows, Value, unit_hash};
 use confidence::sequence::{CoinMixture, ConfidenceSequence as _};

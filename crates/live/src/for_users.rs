@@ -1,7 +1,7 @@
 //! Live use of a policy that sees who asks for a list.
 
 use crate::items::{Items, SavedItems};
-use crate::open::{OpenDecisions, Remembered, Shown};
+use crate::open::{OpenDecision, OpenDecisions, ShownList};
 use crate::{Counted, Error, Handle, Keeps, Learns, LiveUse, SavedError, Settings, Skips};
 use click_models::{Context, ItemId, ListProtocol, Ranking};
 use policies::{Decision, FeaturedItems, SelectAmongFor, Tally, UpdateFor};
@@ -65,23 +65,23 @@ const NONE: ItemId = ItemId::new(u32::MAX);
 /// A list that was shown to a user.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
-    shown: Shown,
+pub struct UserList {
+    shown: ShownList,
     context: Context,
 }
 
-impl Remembered for Asked {
-    fn shown(&self) -> &Shown {
+impl OpenDecision for UserList {
+    fn shown(&self) -> &ShownList {
         &self.shown
     }
 
-    fn shown_mut(&mut self) -> &mut Shown {
+    fn shown_mut(&mut self) -> &mut ShownList {
         &mut self.shown
     }
 }
 
 impl<P> Keeps for ForUsers<P> {
-    type Open = Asked;
+    type Open = UserList;
     type Note = Context;
 }
 
@@ -131,7 +131,7 @@ where
         self.policy.replace_item(item, &nothing).expect("as many features as items have");
     }
 
-    fn begin(&self, open: &mut Asked, context: &Context, list: impl Iterator<Item = Handle>) {
+    fn begin(&self, open: &mut UserList, context: &Context, list: impl Iterator<Item = Handle>) {
         open.shown.reset(list, false);
         open.context.clone_from(context);
         // Policies read them so, and a saved state has numbers only.
@@ -140,7 +140,7 @@ where
     }
 
     /// Learns from a decision that has been closed.
-    fn learn(&mut self, _: &Settings, items: &Items, Asked { shown, context }: &mut Asked) {
+    fn learn(&mut self, _: &Settings, items: &Items, UserList { shown, context }: &mut UserList) {
         let last_click = (u64::BITS - shown.clicks.bits().leading_zeros()) as usize;
         let seen = shown.end.map_or(0, |end| end.max(last_click));
         if seen == 0 {
@@ -188,7 +188,7 @@ impl<I, P: Serialize, D: Clone + Eq + Hash + Serialize> Serialize for LiveFor<I,
             settings: self.settings,
             items: SavedItems::from(&self.items),
             tallies: self.learner.tallies.clone(),
-            open: self.open.in_order().collect::<Vec<&(D, Asked)>>(),
+            open: self.open.in_order().collect::<Vec<&(D, UserList)>>(),
             policy: &self.learner.policy,
         }
         .serialize(serializer)
@@ -202,7 +202,7 @@ where
 {
     fn deserialize<E: Deserializer<'de>>(deserializer: E) -> Result<Self, E::Error> {
         let Saved { settings, items, tallies, open, policy } =
-            Saved::<P, (D, Asked)>::deserialize(deserializer)?;
+            Saved::<P, (D, UserList)>::deserialize(deserializer)?;
         let settings = settings.check().and_then(|settings| check(&settings).map(|()| settings));
         let settings = settings.map_err(|_| E::Error::custom(SavedError::Settings))?;
         let items = items.check(policy.n_items()).map_err(E::Error::custom)?;
@@ -211,7 +211,7 @@ where
         if tallies.len() != n_items || !tallies.iter().all(is_possible) {
             return Err(E::Error::custom(SavedError::Tallies));
         }
-        let is_sound = |Asked { shown, context }: &Asked| {
+        let is_sound = |UserList { shown, context }: &UserList| {
             shown.is_sound(false, |item| item.slot.index() < n_items)
                 && context.features.iter().all(|feature| feature.is_finite())
         };

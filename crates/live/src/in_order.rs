@@ -43,14 +43,14 @@ pub struct InOrder<I, P: Select<Ranking>, D = u64> {
     policy: P,
     wait: usize,
     /// The first is not closed.
-    waiting: OpenDecisions<D, Waiting<P::Note>>,
+    waiting: OpenDecisions<D, PendingDecision<P::Note>>,
     protocol: PhantomData<fn() -> I>,
 }
 
 /// A decision whose answer, or that of an earlier one, is incomplete.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Waiting<N> {
+struct PendingDecision<N> {
     decision: Decision<Ranking, N>,
     clicks: Clicks,
     is_closed: bool,
@@ -81,7 +81,7 @@ where
     pub fn decide<R: Rng + ?Sized>(&mut self, id: &D, rng: &mut R) -> &Ranking {
         let place = self.waiting.find(id).unwrap_or_else(|| {
             let place = self.waiting.add(id);
-            let Waiting { decision, clicks, .. } = self.waiting.at_mut(place);
+            let PendingDecision { decision, clicks, .. } = self.waiting.at_mut(place);
             self.policy.select(rng, decision);
             *clicks = Clicks::new(decision.action.len());
             if place > self.wait {
@@ -118,7 +118,7 @@ where
 
     fn learn(&mut self) {
         while self.waiting.in_order().next().is_some_and(|(_, first)| first.is_closed) {
-            if let Some((_, Waiting { decision, clicks, .. })) = self.waiting.remove_oldest() {
+            if let Some((_, PendingDecision { decision, clicks, .. })) = self.waiting.remove_oldest() {
                 self.policy.update(&decision, &I::read(clicks, decision.action.len()));
             }
         }
@@ -151,12 +151,14 @@ where
     D: Clone + Eq + Hash + Deserialize<'de>,
 {
     fn deserialize<S: Deserializer<'de>>(deserializer: S) -> Result<Self, S::Error> {
-        let Saved { wait, waiting, policy } = Saved::<(D, Waiting<P::Note>), P>::deserialize(deserializer)?;
+        let Saved { wait, waiting, policy } =
+            Saved::<(D, PendingDecision<P::Note>), P>::deserialize(deserializer)?;
         let first_is_closed = waiting.first().is_some_and(|(_, first)| first.is_closed);
         if first_is_closed || waiting.len() > wait.saturating_add(1) {
             return Err(S::Error::custom(SavedError::Decision));
         }
-        let is_sound = |waiting: &Waiting<P::Note>| waiting.clicks.len() == waiting.decision.action.len();
+        let is_sound =
+            |waiting: &PendingDecision<P::Note>| waiting.clicks.len() == waiting.decision.action.len();
         let waiting = OpenDecisions::restore(waiting, usize::MAX, is_sound).map_err(S::Error::custom)?;
         Ok(Self { policy, wait, waiting, protocol: PhantomData })
     }

@@ -1,6 +1,6 @@
 //! Observations that a policy in live use learns from, and when it does.
 
-use crate::open::Remembered;
+use crate::open::OpenDecision;
 use crate::{Counted, Error, Handle, Settings, items::Items};
 use click_models::{Context, ItemId};
 use policies::{Prior, SelectAmongFor, Tally};
@@ -8,7 +8,7 @@ use policies::{Prior, SelectAmongFor, Tally};
 /// The memory beside a policy.
 pub trait Keeps {
     /// The memory of a decision that may still be answered.
-    type Open: Remembered;
+    type Open: OpenDecision;
     /// The note of a decision.
     type Note: Default;
 }

@@ -1,7 +1,7 @@
 //! The common part of policies in live use.
 
 use crate::items::Items;
-use crate::open::{OpenDecisions, Remembered as _};
+use crate::open::{OpenDecision as _, OpenDecisions};
 use crate::{Ask, Counted, Entry, Error, Handle, Keeps, Learns, Settings, Taken, choose};
 use click_models::{Context, ItemId, ItemSet, Ranking};
 use policies::{Decision, Draws, Prior, Propensity, SelectAmongFor as _, Tally};

@@ -1,7 +1,7 @@
 //! Live use of a policy with a table.
 
 use crate::items::{Items, SavedItems};
-use crate::open::{OpenDecisions, Shown};
+use crate::open::{OpenDecisions, ShownList};
 use crate::prior::Estimator;
 use crate::window::Windows;
 use crate::{Counted, Error, Handle, Keeps, Learns, LiveUse, SavedError, Settings, Skips};
@@ -55,7 +55,7 @@ impl<P: Tallies> OnTable<P> {
 }
 
 impl<P: SelectFor<Ranking>> Keeps for OnTable<P> {
-    type Open = Shown;
+    type Open = ShownList;
     type Note = P::Note;
 }
 
@@ -127,7 +127,7 @@ impl<I: Counted, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnTable<P> 
         self.policy.pass_round_for();
     }
 
-    fn begin(&self, open: &mut Shown, _: &Context, list: impl Iterator<Item = Handle>) {
+    fn begin(&self, open: &mut ShownList, _: &Context, list: impl Iterator<Item = Handle>) {
         open.reset(list, self.windows.is_some());
     }
 
@@ -140,7 +140,7 @@ impl<I: Counted, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnTable<P> 
     }
 
     /// Makes the table contain what is known of a decision, whatever it contained before.
-    fn learn(&mut self, settings: &Settings, items: &Items, shown: &mut Shown) {
+    fn learn(&mut self, settings: &Settings, items: &Items, shown: &mut ShownList) {
         let assumed = (settings.skips == Skips::AtOnce).then_some(shown.list.len());
         let observed = I::observed(shown.clicks, shown.end.or(assumed));
         let as_clicks = observed & shown.clicks.bits();
@@ -206,7 +206,7 @@ where
             settings: self.settings,
             items: SavedItems::from(&self.items),
             windows: windows.as_ref(),
-            open: self.open.in_order().collect::<Vec<&(D, Shown)>>(),
+            open: self.open.in_order().collect::<Vec<&(D, ShownList)>>(),
             estimator: estimator.as_ref(),
             policy,
         }
@@ -214,7 +214,7 @@ where
     }
 }
 
-impl<I, P, D> TryFrom<Saved<Windows, (D, Shown), Estimator, P>> for Live<I, P, D>
+impl<I, P, D> TryFrom<Saved<Windows, (D, ShownList), Estimator, P>> for Live<I, P, D>
 where
     I: Counted,
     P: SelectAmongFor<Ranking> + Tallies,
@@ -222,7 +222,7 @@ where
 {
     type Error = SavedError;
 
-    fn try_from(saved: Saved<Windows, (D, Shown), Estimator, P>) -> Result<Self, SavedError> {
+    fn try_from(saved: Saved<Windows, (D, ShownList), Estimator, P>) -> Result<Self, SavedError> {
         let Saved { settings, items, windows, open, estimator, mut policy } = saved;
         let settings = settings.check().map_err(|_| SavedError::Settings)?;
         let items = items.check(policy.n_items())?;
@@ -239,7 +239,7 @@ where
             _ => return Err(SavedError::Prior),
         }
         let is_place = |item: Handle| item.slot.index() < items.len();
-        let is_sound = |shown: &Shown| shown.is_sound(windows.is_some(), is_place);
+        let is_sound = |shown: &ShownList| shown.is_sound(windows.is_some(), is_place);
         let open = OpenDecisions::restore(open, settings.keep_open, is_sound)?;
         for slot in (0..items.len()).map(ItemId::from_index) {
             policy.set_present(slot, items.present().contains(slot));

@@ -12,7 +12,7 @@ use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 /// A list that was shown, and what is known about it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shown {
+pub struct ShownList {
     pub(crate) list: Vec<Handle>,
     pub(crate) clicks: Clicks,
     /// The positions that were seen, once the client has closed the decision.
@@ -27,7 +27,7 @@ pub struct Shown {
     pub(crate) propensities: Vec<Propensity>,
 }
 
-impl Shown {
+impl ShownList {
     /// Begins with the items of a list, in the memory of an old one.
     pub(crate) fn reset(&mut self, list: impl Iterator<Item = Handle>, numbered: bool) {
         self.list.clear();
@@ -63,24 +63,24 @@ impl Shown {
 }
 
 /// A list that was shown, perhaps with more about it.
-pub trait Remembered: Clone + Default {
-    fn shown(&self) -> &Shown;
-    fn shown_mut(&mut self) -> &mut Shown;
+pub trait OpenDecision: Clone + Default {
+    fn shown(&self) -> &ShownList;
+    fn shown_mut(&mut self) -> &mut ShownList;
 }
 
-impl Remembered for Shown {
-    fn shown(&self) -> &Shown {
+impl OpenDecision for ShownList {
+    fn shown(&self) -> &ShownList {
         self
     }
 
-    fn shown_mut(&mut self) -> &mut Shown {
+    fn shown_mut(&mut self) -> &mut ShownList {
         self
     }
 }
 
 /// The last decisions, by the client's name of each, with what is known about them.
 #[derive(Debug, Clone)]
-pub(crate) struct OpenDecisions<D, S = Shown> {
+pub(crate) struct OpenDecisions<D, S = ShownList> {
     /// The oldest first.
     decisions: VecDeque<(D, S)>,
     /// The number of the oldest; numbers wrap.

@@ -12,9 +12,9 @@ const AHEAD: usize = 4_096;
 /// An observation in one byte: the click, the position, and whether it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-struct Seen(u8);
+struct Observation(u8);
 
-impl Seen {
+impl Observation {
     const WITHDRAWN: Self = Self(0x80);
 
     fn new(kind: usize, clicked: bool) -> Self {
@@ -40,7 +40,7 @@ impl Seen {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ring {
-    seen: VecDeque<Seen>,
+    seen: VecDeque<Observation>,
     /// How many of them stand.
     standing: usize,
     /// The number that the next observation gets; numbers wrap.
@@ -103,7 +103,7 @@ impl Windows {
             ring.standing -= 1;
             ring.trim();
         }
-        ring.seen.push_back(Seen::new(kind, clicked));
+        ring.seen.push_back(Observation::new(kind, clicked));
         ring.standing += 1;
         let number = ring.next;
         ring.next = number.wrapping_add(1);
@@ -113,14 +113,14 @@ impl Windows {
     /// Changes whether an observation was a click. Whether it has not left.
     pub(crate) fn correct(&mut self, item: ItemId, number: u32, kind: usize, clicked: bool) -> bool {
         let ring = &mut self.rings[item.index()];
-        ring.place(number).map(|place| ring.seen[place] = Seen::new(kind, clicked)).is_some()
+        ring.place(number).map(|place| ring.seen[place] = Observation::new(kind, clicked)).is_some()
     }
 
     /// Withdraws an observation. Whether it had not left.
     pub(crate) fn withdraw(&mut self, item: ItemId, number: u32) -> bool {
         let ring = &mut self.rings[item.index()];
         let Some(place) = ring.place(number) else { return false };
-        ring.seen[place] = Seen::WITHDRAWN;
+        ring.seen[place] = Observation::WITHDRAWN;
         ring.standing -= 1;
         ring.trim();
         true
@@ -149,7 +149,7 @@ impl Windows {
                     || (own.clicks <= all.clicks && own.shows - own.clicks <= all.shows - all.clicks)
             };
             ends_stand
-                && ring.seen.iter().all(|seen| seen.0 <= Seen::WITHDRAWN.0)
+                && ring.seen.iter().all(|seen| seen.0 <= Observation::WITHDRAWN.0)
                 && standing.count() == ring.standing
                 && ring.standing <= self.most
                 && tallies.iter().enumerate().all(in_table)

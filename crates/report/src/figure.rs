@@ -66,7 +66,7 @@ pub trait Plot: Any + fmt::Debug + Send + Sync {
     }
 
     /// Draws the figure. `None` if it compares variants, and there is one result.
-    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Option<String>;
+    fn draw(&self, title: Option<&str>, shown: FigureData<'_>, styles: &PolicyStyles) -> Option<String>;
 }
 
 /// A figure that was drawn.
@@ -82,7 +82,7 @@ pub struct Picture {
 
 /// The data that a figure shows.
 #[derive(Debug, Clone, Copy)]
-pub enum Shown<'a> {
+pub enum FigureData<'a> {
     /// One result.
     Result(&'a ResultFile),
     /// The variants of an experiment.
@@ -132,7 +132,7 @@ pub fn file_names(figures: &[Figure]) -> Vec<String> {
 }
 
 /// Draws figures. Those that compare variants are left out for a single result.
-pub fn draw(figures: &[Figure], shown: Shown<'_>, styles: &PolicyStyles) -> Vec<Picture> {
+pub fn draw(figures: &[Figure], shown: FigureData<'_>, styles: &PolicyStyles) -> Vec<Picture> {
     let picture = |(file, Figure { title, plot }): (String, &Figure)| {
         let svg = plot.draw(title.as_deref(), shown, styles)?;
         Some(Picture { file, svg, is_wide: plot.is_wide() })

@@ -2,7 +2,7 @@
 //! is written at the end.
 
 use crate::claims::{Agreement, Claim, Comparison, Evidence, Finding, Verdict, judge, runs_needed};
-use crate::figure::{self, Figure, Picture, PolicyStyles, Shown};
+use crate::figure::{self, Figure, FigureData, Picture, PolicyStyles};
 use crate::page;
 use crate::panel::Panel;
 use crate::report_dir::{self, Owner};
@@ -107,7 +107,7 @@ impl<'a> Report<'a> {
         // Runs need much memory, so they are judged and drawn before the next panel is run.
         self.judge(Some(panel), &simulated);
         let mut pictures = if panel.has_variants() {
-            figure::draw(&panel.figures, Shown::Variants(&simulated), &self.styles)
+            figure::draw(&panel.figures, FigureData::Variants(&simulated), &self.styles)
         } else {
             own_figures
         };

@@ -1,7 +1,7 @@
 //! Runs an experiment into its directory, with figures and a page: what the command `simulate`
 //! writes.
 
-use crate::figure::{self, Figure, Picture, PolicyStyles, Shown};
+use crate::figure::{self, Figure, FigureData, Picture, PolicyStyles};
 use crate::leaderboard::Leaderboard;
 use crate::page;
 use crate::panel::{Extent, Panel, Variant};
@@ -128,7 +128,7 @@ pub fn write_simulation(
     measured: Measured,
     drawing: &Drawing<'_>,
 ) -> Result<Simulation, RunError> {
-    let figures = figure::draw(&drawing.figures, Shown::Result(&measured.result), &drawing.styles);
+    let figures = figure::draw(&drawing.figures, FigureData::Result(&measured.result), &drawing.styles);
     let page = drawing.page(&measured, &figures)?.map(|page| (PAGE.to_owned(), page));
     let drawn = figures.iter().map(|picture| (picture.file.clone(), picture.svg.clone()));
     let files = drawn.chain(page).map(|(name, content)| (name, content.into_bytes())).collect();

@@ -7,7 +7,7 @@
 
 use crate::run::Rounds;
 use crate::saver::read_or_build;
-use crate::session::{Ended, Player, Session};
+use crate::session::{EarlyEnd, Player, Session};
 use crate::state::{Loop, Progress};
 use crate::{Curve, Entry, Plays, Replication, Restarts, Saver, Schedule, StateError, StateStore};
 use click_models::{Dueling, DuelingModel, ItemId};
@@ -74,7 +74,7 @@ struct Duels<'a, P: Policy<Dueling>, S> {
 }
 
 impl<P: Policy<Dueling> + Recommend<ItemId>, S: Saver<P>> Player for Duels<'_, P, S> {
-    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), Ended> {
+    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), EarlyEnd> {
         self.rounds.advance(progress, last)
     }
 

@@ -20,7 +20,7 @@
 
 use crate::run::select_and_learn;
 use crate::saver::read_or_build;
-use crate::session::{Ended, Session};
+use crate::session::{EarlyEnd, Session};
 use crate::state::{Loop, Progress};
 use crate::{ByRounds, Entry, Objective, Plays, ROUNDS_BETWEEN, Replication, Saver, StateError, StateStore};
 use click_models::{
@@ -75,8 +75,8 @@ fn until_stopped<M, P>(
     policy: &mut P,
     max_steps: u64,
     progress: &mut Progress,
-    mut pause: impl FnMut(&P, &Progress) -> Result<(), Ended>,
-) -> Result<Option<P::Answer>, Ended>
+    mut pause: impl FnMut(&P, &Progress) -> Result<(), EarlyEnd>,
+) -> Result<Option<P::Answer>, EarlyEnd>
 where
     M: ClickModel,
     Feedback<M>: ObservedPrefix,
@@ -104,8 +104,8 @@ fn with_budget<M, P>(
     policy: &mut P,
     horizon: u64,
     progress: &mut Progress,
-    mut pause: impl FnMut(&P, &Progress) -> Result<(), Ended>,
-) -> Result<(), Ended>
+    mut pause: impl FnMut(&P, &Progress) -> Result<(), EarlyEnd>,
+) -> Result<(), EarlyEnd>
 where
     M: ClickModel,
     Feedback<M>: ObservedPrefix,
@@ -128,7 +128,7 @@ fn step<M, P>(
     policy: &mut P,
     decision: &mut Decision<Action<M>, P::Note>,
     progress: &mut Progress,
-) -> Result<(), Ended>
+) -> Result<(), EarlyEnd>
 where
     M: ClickModel,
     Feedback<M>: ObservedPrefix,

@@ -24,8 +24,8 @@ pub use curve::Curve;
 pub use duels::ByDuels;
 pub use identify::{Identification, UntilStopped, WithBudget, WithFullFeedback};
 pub use live::{
-    Answer, Availability, Churn, Coming, Conditions, Delay, Delays, Drift, InParts, InWhole, Learner,
-    NewAttraction, OnTable, Replacement, UnderConditions,
+    Answer, Availability, Churn, Conditions, Delay, Delays, Drift, InParts, InWhole, LivePolicy,
+    NewAttraction, Newcomer, OnTable, Replacement, UnderConditions,
 };
 pub use parallel::try_for_each;
 pub use run::play;

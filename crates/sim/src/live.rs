@@ -11,12 +11,12 @@ mod catalogue;
 mod conditions;
 mod learner;
 
-pub use catalogue::{Coming, Replacement};
+pub use catalogue::{Newcomer, Replacement};
 pub use conditions::{Availability, Churn, Conditions, Delay, Delays, Drift, NewAttraction};
-pub use learner::{Answer, InParts, InWhole, Learner, OnTable};
+pub use learner::{Answer, InParts, InWhole, LivePolicy, OnTable};
 
 use crate::saver::Saver as _;
-use crate::session::{Ended, Player, Session};
+use crate::session::{EarlyEnd, Player, Session};
 use crate::state::{Loop, Progress};
 use crate::{Contender, Curve, Replication, Saves, Schedule, SimRng, StateError, StateStore};
 use catalogue::{Catalogue, Items};
@@ -51,7 +51,7 @@ where
     M: WithAttraction,
     Feedback<M>: InParts,
     F: Fn(M::Known<'_>) -> L + Send + Sync,
-    L: Learner + Serialize + DeserializeOwned,
+    L: LivePolicy + Serialize + DeserializeOwned,
 {
     fn label(&self) -> &str {
         &self.label
@@ -104,9 +104,9 @@ impl<M, L> Player for Rounds<'_, M, L>
 where
     M: WithAttraction,
     Feedback<M>: InParts,
-    L: Learner + Serialize + DeserializeOwned,
+    L: LivePolicy + Serialize + DeserializeOwned,
 {
-    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), Ended> {
+    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), EarlyEnd> {
         let last = last.min(progress.next_pause());
         while progress.rounds < last {
             self.play(progress.rounds + 1, progress)?;
@@ -125,16 +125,16 @@ impl<M, L> Rounds<'_, M, L>
 where
     M: WithAttraction,
     Feedback<M>: InParts,
-    L: Learner,
+    L: LivePolicy,
 {
-    fn play(&mut self, round: u64, progress: &mut Progress) -> Result<(), Ended> {
+    fn play(&mut self, round: u64, progress: &mut Progress) -> Result<(), EarlyEnd> {
         let Self { catalogue, learner, list, .. } = self;
         for &replacement in catalogue.begin(round) {
             learner.replace(replacement);
         }
         learner.select(round, catalogue.available(), &mut progress.randomness, list);
         if !catalogue.admits(list) {
-            return Err(Ended::not_admitted(round, list));
+            return Err(EarlyEnd::not_admitted(round, list));
         }
         progress.regret += catalogue.gap(list);
         let users = catalogue.users();

@@ -1,7 +1,7 @@
 //! The round loop: one policy against one instance for one replication.
 
 use crate::saver::read_or_build;
-use crate::session::{Ended, Player, Session};
+use crate::session::{EarlyEnd, Player, Session};
 use crate::state::{Loop, Progress};
 use crate::{Curve, NoStore, Replication, Restarts, Saver, Schedule, SimRng, StateError, StateStore};
 use click_models::{Action, ClickModel, Feedback};
@@ -70,7 +70,7 @@ impl<'a, M: ClickModel, P: Policy<M::Interaction>, S> Rounds<'a, M, P, S> {
 }
 
 impl<M: ClickModel, P: Policy<M::Interaction>, S: Saver<P>> Player for Rounds<'_, M, P, S> {
-    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), Ended> {
+    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), EarlyEnd> {
         let last = last.min(progress.next_pause());
         let Progress { environment, randomness, .. } = progress;
         let (mut round, mut regret, mut clicks) = (progress.rounds, progress.regret, progress.clicks);
@@ -119,7 +119,7 @@ pub(crate) fn play_round<M, P>(
     decision: &mut Decision<Action<M>, P::Note>,
     environment: &mut SimRng,
     randomness: &mut SimRng,
-) -> Result<(f64, f64), Ended>
+) -> Result<(f64, f64), EarlyEnd>
 where
     M: ClickModel,
     P: Policy<M::Interaction>,
@@ -137,14 +137,14 @@ pub(crate) fn select_and_learn<M, P>(
     decision: &mut Decision<Action<M>, P::Note>,
     environment: &mut SimRng,
     randomness: &mut SimRng,
-) -> Result<Feedback<M>, Ended>
+) -> Result<Feedback<M>, EarlyEnd>
 where
     M: ClickModel,
     P: Policy<M::Interaction>,
 {
     policy.select(randomness, decision);
     if !model.admits(&decision.action) {
-        return Err(Ended::not_admitted(round, &decision.action));
+        return Err(EarlyEnd::not_admitted(round, &decision.action));
     }
     let feedback = model.respond(&decision.action, environment);
     policy.update(decision, &feedback);

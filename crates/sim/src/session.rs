@@ -10,7 +10,7 @@ use std::fmt::Debug;
 
 /// Why a replication ended before its last round.
 #[derive(Debug)]
-pub(crate) enum Ended {
+pub(crate) enum EarlyEnd {
     /// The policy played an action that the model does not admit: the message.
     NotAdmitted(String),
     /// The policy cannot be written.
@@ -19,7 +19,7 @@ pub(crate) enum Ended {
     Stopped,
 }
 
-impl Ended {
+impl EarlyEnd {
     #[cold]
     #[inline(never)]
     pub(crate) fn not_admitted(round: u64, action: &dyn Debug) -> Self {
@@ -41,7 +41,7 @@ impl Ended {
 pub(crate) trait Player {
     /// Plays at least one round and none after `last`. A player that plays round by round returns
     /// at the next pause at the latest.
-    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), Ended>;
+    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), EarlyEnd>;
 
     /// Whether the policy's recommendation is a best one, if it recommends anything.
     fn is_right(&self, _progress: &mut Progress) -> Option<bool> {
@@ -132,7 +132,7 @@ impl<'a> Session<'a> {
         &mut self,
         progress: &mut Progress,
         player: &mut dyn Player,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), EarlyEnd> {
         let checkpoints = self.checkpoints;
         let n_recorded = progress.curve.regret.len();
         for of_curve in [&mut progress.curve.regret, &mut progress.curve.clicks] {
@@ -159,13 +159,13 @@ impl<'a> Session<'a> {
         &mut self,
         progress: &Progress,
         policy: impl FnOnce() -> Result<Vec<u8>, String>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), EarlyEnd> {
         let decided = self.store.pause(progress.rounds);
         if self.is_saved && decided != Pause::GoOn {
-            let policy = policy().map_err(|_| Ended::NotWritten)?;
-            self.store.keep(&progress.encode(self.played_by, &policy).ok_or(Ended::NotWritten)?);
+            let policy = policy().map_err(|_| EarlyEnd::NotWritten)?;
+            self.store.keep(&progress.encode(self.played_by, &policy).ok_or(EarlyEnd::NotWritten)?);
         }
-        if decided == Pause::Stop { Err(Ended::Stopped) } else { Ok(()) }
+        if decided == Pause::Stop { Err(EarlyEnd::Stopped) } else { Ok(()) }
     }
 
     pub(crate) fn not_a_state(&self, fault: impl Into<String>) -> StateError {
@@ -177,12 +177,12 @@ impl<'a> Session<'a> {
     /// # Panics
     ///
     /// If the policy is not one from a state and plays an action that the model does not admit.
-    pub(crate) fn error(&self, ended: Ended) -> StateError {
+    pub(crate) fn error(&self, ended: EarlyEnd) -> StateError {
         match ended {
-            Ended::NotWritten => StateError::NotSaved(self.label.to_owned()),
-            Ended::Stopped => StateError::Stopped,
-            Ended::NotAdmitted(fault) if self.state.is_some() => self.not_a_state(fault),
-            ended @ Ended::NotAdmitted(_) => ended.panic(),
+            EarlyEnd::NotWritten => StateError::NotSaved(self.label.to_owned()),
+            EarlyEnd::Stopped => StateError::Stopped,
+            EarlyEnd::NotAdmitted(fault) if self.state.is_some() => self.not_a_state(fault),
+            ended @ EarlyEnd::NotAdmitted(_) => ended.panic(),
         }
     }
 }

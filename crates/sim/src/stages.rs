@@ -18,7 +18,7 @@
 use crate::binomial::{binomial, multinomial};
 use crate::run::{on_streams, play_round};
 use crate::saver::read_or_build;
-use crate::session::{Ended, Player, Session};
+use crate::session::{EarlyEnd, Player, Session};
 use crate::state::{Loop, Progress};
 use crate::{Curve, Entry, Plays, Replication, Restarts, Saver, Schedule, SimRng, StateError, StateStore};
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
@@ -82,7 +82,7 @@ impl<'a, P: InSweeps, S> Stages<'a, P, S> {
 }
 
 impl<P: InSweeps, S: Saver<P>> Player for Stages<'_, P, S> {
-    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), Ended> {
+    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), EarlyEnd> {
         let Self { model, policy, decision, .. } = self;
         let Progress { environment, randomness, .. } = progress;
         let stretch = policy.play_sweeps(model, last - progress.rounds, environment, randomness);

@@ -1,7 +1,7 @@
 //! The round loop of users who differ: one of them arrives, is shown a list, and answers.
 
 use crate::saver::read_or_build;
-use crate::session::{Ended, Player, Session};
+use crate::session::{EarlyEnd, Player, Session};
 use crate::state::{Loop, Progress};
 use crate::{Curve, Entry, Plays, Replication, Restarts, Saver, Schedule, StateError, StateStore};
 use click_models::{ClickModel, Context, ContextKnown, Personal, Ranking, WithAttraction};
@@ -108,7 +108,7 @@ where
     P: PolicyFor<M::Interaction>,
     S: Saver<P>,
 {
-    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), Ended> {
+    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), EarlyEnd> {
         let last = last.min(progress.next_pause());
         let Self { users, policy, sees, told, decision, .. } = self;
         let Progress { environment, randomness, .. } = progress;
@@ -120,7 +120,7 @@ where
             policy.select_for(told, randomness, decision);
             let model = users.user(user);
             if !model.admits(&decision.action) {
-                return Err(Ended::not_admitted(round, &decision.action));
+                return Err(EarlyEnd::not_admitted(round, &decision.action));
             }
             let feedback = model.respond(&decision.action, environment);
             policy.update_for(decision, &feedback);

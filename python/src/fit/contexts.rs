@@ -209,7 +209,7 @@ pub(super) fn content(path: &Path) -> PyResult<Vec<u8>> {
 
 /// The arguments of `fit` that are of contexts alone.
 #[derive(Default)]
-pub(super) struct Asked<'a, 'py> {
+pub(super) struct ContextArguments<'a, 'py> {
     pub(super) segment: Option<String>,
     pub(super) features: Option<Vec<String>>,
     pub(super) items: Option<&'a Bound<'py, PyAny>>,
@@ -217,7 +217,7 @@ pub(super) struct Asked<'a, 'py> {
     pub(super) ablate: bool,
 }
 
-impl Asked<'_, '_> {
+impl ContextArguments<'_, '_> {
     /// Whether the log's contexts are to be fitted.
     ///
     /// # Errors
@@ -257,19 +257,19 @@ pub(super) struct Common<'a, 'py> {
 }
 
 /// Why a log cannot be fitted.
-enum Failed {
+enum FitFailure {
     Log(Error),
     Contexts(ContextError),
 }
 
-impl From<ContextError> for Failed {
+impl From<ContextError> for FitFailure {
     fn from(error: ContextError) -> Self {
         Self::Contexts(error)
     }
 }
 
 /// Fits a log whose lists have contexts.
-pub(super) fn fit_log(common: Common<'_, '_>, asked: Asked<'_, '_>) -> PyResult<ContextFit> {
+pub(super) fn fit_log(common: Common<'_, '_>, asked: ContextArguments<'_, '_>) -> PyResult<ContextFit> {
     let Common { log, format, columns, model, reading, settings: of_fit } = common;
     let named = match &model {
         Models::One(name) => Some(name),
@@ -311,12 +311,12 @@ pub(super) fn fit_log(common: Common<'_, '_>, asked: Asked<'_, '_>) -> PyResult<
     };
     let fitted = interruptible(log.py(), |stop| {
         fit_contexts(&settings, |names: &mut ListNames, take| {
-            source.read_personal(&lists, names, take, stop).map_err(Failed::Log)
+            source.read_personal(&lists, names, take, stop).map_err(FitFailure::Log)
         })
     });
     let (fit, report) = fitted?.map_err(|error| match error {
-        Failed::Log(error) => of_log(&error, &source),
-        Failed::Contexts(error) => match error.source() {
+        FitFailure::Log(error) => of_log(&error, &source),
+        FitFailure::Contexts(error) => match error.source() {
             Some(source) if !error.to_string().contains(&source.to_string()) => {
                 value_error(format!("{error}: {source}"))
             }

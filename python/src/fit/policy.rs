@@ -9,7 +9,7 @@ use crate::name::{query_text, typed};
 use crate::names::Names;
 use crate::policy::Policy;
 use crate::prior::Prior;
-use crate::task::{Given, build, count, generator};
+use crate::task::{UserFacts, build, count, generator};
 use ::live::Counted;
 use click_logs::Id;
 use click_logs::fit::{Fit, ItemFit, Model, QueryFit, Users};
@@ -35,16 +35,16 @@ pub(crate) struct FromFit<'a, 'py> {
 }
 
 /// The users and items of a fit, as the log tells of them.
-pub(crate) fn given_of(fit: &experiment::ContextFit, protocol: Protocol) -> Given {
+pub(crate) fn given_of(fit: &experiment::ContextFit, protocol: Protocol) -> UserFacts {
     let known = fit.prior.known();
-    Given {
+    UserFacts {
         items: Some(fit.items.len()),
         positions: Some(fit.positions),
         examination: (protocol == Protocol::PositionBased).then(|| fit.of_positions.clone()),
         item_features: Some(fit.item_features()),
         user_features: Some(known.n_user_features()),
         segments: Some(known.n_segments()),
-        ..Given::default()
+        ..UserFacts::default()
     }
 }
 
@@ -62,7 +62,7 @@ impl ContextFit {
             }
         }
         let protocol = fit_protocol(fit);
-        let given = Given { horizon: count("horizon", from.horizon)?, ..given_of(fit, protocol) };
+        let given = UserFacts { horizon: count("horizon", from.horizon)?, ..given_of(fit, protocol) };
         let spec = spec_of(from.policy.unwrap_or("hybrid-ts"), to_parameters(from.parameters)?)?;
         let mut policy = build(spec, protocol, &given)?;
         Prior::Contexts(Box::new(fit.clone())).give(&mut policy, None)?;
@@ -150,19 +150,19 @@ impl Fitted {
         fit: &Fit,
         query: &QueryFit,
         from: &FromFit<'_, '_>,
-    ) -> PyResult<Given> {
+    ) -> PyResult<UserFacts> {
         let counts = self.study.log.counts.query(query.id);
         let n_positions = counts.map_or(1, |counts| counts.n_positions()).min(query.items.len());
         let knows = protocol == Protocol::PositionBased
             && spec.row().family_on(protocol) != Some(Family::UnknownExamination);
         let users: Option<PositionBased> =
             if knows { fit.users(query, n_positions).and_then(Users::model) } else { None };
-        Ok(Given {
+        Ok(UserFacts {
             items: Some(query.items.len()),
             positions: Some(n_positions),
             examination: users.map(|users| users.examination().iter().map(|p| p.get()).collect()),
             horizon: count("horizon", from.horizon)?,
-            ..Given::default()
+            ..UserFacts::default()
         })
     }
 

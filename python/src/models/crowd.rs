@@ -38,13 +38,13 @@ struct Saved<M> {
 }
 
 /// Actions of Python.
-pub(super) struct Asked<A> {
+pub(super) struct CrowdArguments<A> {
     actions: Vec<A>,
     /// Whether one action was given, and no array of them.
     pub(super) single: bool,
 }
 
-impl<A> Asked<A> {
+impl<A> CrowdArguments<A> {
     /// A number for each action.
     pub(super) fn each<'py>(
         &self,
@@ -91,7 +91,7 @@ where
     }
 
     /// Reads a decision, a batch, one action or an array of them.
-    pub(super) fn read(&self, given: &Bound<'_, PyAny>) -> PyResult<Asked<Action<M>>> {
+    pub(super) fn read(&self, given: &Bound<'_, PyAny>) -> PyResult<CrowdArguments<Action<M>>> {
         let width = self.width;
         let (numbers, single) = if let Ok(decision) = given.cast::<Decision>() {
             (decision.get().action.to_vec(), true)
@@ -108,14 +108,14 @@ where
             }
             read.push(action);
         }
-        Ok(Asked { actions: read, single })
+        Ok(CrowdArguments { actions: read, single })
     }
 
     /// The responses to `n` displays of one action, or to each of the actions.
     pub(super) fn respond<T: Send>(
         &self,
         py: Python<'_>,
-        asked: &Asked<Action<M>>,
+        asked: &CrowdArguments<Action<M>>,
         n: Option<&Bound<'_, PyAny>>,
         read: impl Fn(click_models::Feedback<M>, &Action<M>) -> T + Sync,
     ) -> PyResult<Vec<T>> {

@@ -117,7 +117,7 @@ fn of_user<'py>(py: Python<'py>, user: &Context) -> PyResult<Bound<'py, PyDict>>
 
 /// How a policy's `select` gets the user.
 #[derive(Clone, Copy, PartialEq)]
-enum Told {
+enum UserArgument {
     Nothing,
     /// By one argument, a dict.
     Context,
@@ -125,7 +125,7 @@ enum Told {
     Parts([bool; 2]),
 }
 
-impl Told {
+impl UserArgument {
     fn by(policy: &Bound<'_, PyAny>) -> PyResult<Self> {
         if policy.cast::<Policy>().is_ok_and(|policy| !policy.get().sees_contexts()) {
             return Ok(Self::Nothing);
@@ -147,7 +147,7 @@ impl Told {
 /// A policy in Python during one replication.
 pub(super) struct PolicyInPython<'a, M: Known> {
     /// `None` after an exception of its constructor.
-    policy: Option<(Py<PyAny>, Told)>,
+    policy: Option<(Py<PyAny>, UserArgument)>,
     /// The last return value of `select`.
     decision: Option<Py<PyAny>>,
     numbers: Vec<u32>,
@@ -168,7 +168,7 @@ impl<'a, M: Known<Interaction: Catalogued>> PolicyInPython<'a, M> {
             arguments.set_item("seed", seed)?;
             leave_taken(factory, &arguments)?;
             let policy = factory.call((), Some(&arguments))?;
-            let told = Told::by(&policy)?;
+            let told = UserArgument::by(&policy)?;
             PyResult::Ok((policy.unbind(), told))
         };
         let policy = Python::attach(build).map_err(|exception| contender.fault.set(exception)).ok();
@@ -181,9 +181,11 @@ impl<'a, M: Known<Interaction: Catalogued>> PolicyInPython<'a, M> {
         Python::attach(|py| {
             let policy = policy.bind(py);
             let decision = match (told, user) {
-                (Told::Nothing, _) | (_, None) => policy.call_method0("select")?,
-                (Told::Context, Some(user)) => policy.call_method1("select", (of_user(py, user)?,))?,
-                (Told::Parts(takes), Some(user)) => {
+                (UserArgument::Nothing, _) | (_, None) => policy.call_method0("select")?,
+                (UserArgument::Context, Some(user)) => {
+                    policy.call_method1("select", (of_user(py, user)?,))?
+                }
+                (UserArgument::Parts(takes), Some(user)) => {
                     let parts = of_user(py, user)?;
                     for (name, _) in
                         ["features", "segment"].into_iter().zip(takes).filter(|(_, takes)| !**takes)

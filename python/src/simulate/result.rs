@@ -10,7 +10,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use report::figure::{self, Figure, PolicyStyles, Shown};
+use report::figure::{self, Figure, FigureData, PolicyStyles};
 use sim::{Identification, Summary};
 use std::path::{Path, PathBuf};
 
@@ -373,7 +373,7 @@ impl Simulation {
     fn figures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let styles = PolicyStyles::of(self.policies());
         let figures = PyDict::new(py);
-        for picture in figure::draw(&self.figures, Shown::Result(&self.measured.result), &styles) {
+        for picture in figure::draw(&self.figures, FigureData::Result(&self.measured.result), &styles) {
             figures.set_item(picture.file, picture.svg)?;
         }
         Ok(figures)

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// How progress is reported.
 #[derive(Debug)]
-enum Told {
+enum ProgressCall {
     Nothing,
     /// A line on standard error.
     Line,
@@ -20,7 +20,7 @@ enum Told {
 /// Progress of the runs, and whether they are to stop.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    told: Told,
+    told: ProgressCall,
     stop: Arc<AtomicBool>,
     /// Runs that have ended, and all of them.
     ended: AtomicU64,
@@ -32,10 +32,10 @@ impl Watch {
     /// With the argument `progress` of `simulate`.
     pub(crate) fn new(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let told = match progress {
-            None => Told::Nothing,
-            Some(flag) if flag.is(PyBool::new(py, true)) => Told::Line,
-            Some(flag) if flag.is_none() || flag.is_instance_of::<PyBool>() => Told::Nothing,
-            Some(function) if function.is_callable() => Told::Function(function.clone().unbind()),
+            None => ProgressCall::Nothing,
+            Some(flag) if flag.is(PyBool::new(py, true)) => ProgressCall::Line,
+            Some(flag) if flag.is_none() || flag.is_instance_of::<PyBool>() => ProgressCall::Nothing,
+            Some(function) if function.is_callable() => ProgressCall::Function(function.clone().unbind()),
             Some(_) => return Err(type_error("progress: expected True, False or a function")),
         };
         // An interrupt that is already there is found before anything is played.
@@ -67,9 +67,9 @@ impl Watch {
             return Ok(());
         }
         match &self.told {
-            Told::Nothing => Ok(()),
-            Told::Line => write(py, &format!("\r{ended} of {all} runs, {} %", 100 * ended / all)),
-            Told::Function(function) => function.call1(py, (ended, all)).map(drop),
+            ProgressCall::Nothing => Ok(()),
+            ProgressCall::Line => write(py, &format!("\r{ended} of {all} runs, {} %", 100 * ended / all)),
+            ProgressCall::Function(function) => function.call1(py, (ended, all)).map(drop),
         }
     }
 }
@@ -110,7 +110,7 @@ pub(crate) fn watched<T: Send>(
     let mut last = None;
     let played = interrupt::watched(py, &watch.stop, |py| watch.look(py, &mut last), play)?;
     watch.look(py, &mut last)?;
-    if matches!(watch.told, Told::Line) && last.is_some() {
+    if matches!(watch.told, ProgressCall::Line) && last.is_some() {
         write(py, "\n")?;
     }
     Ok(played)

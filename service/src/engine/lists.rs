@@ -5,7 +5,7 @@ use super::decisions::{Open, Place, Request};
 use super::learner;
 use super::query::Query;
 use crate::api::{Answer, DecideBody, Object, Outcome, Receipt, Refusal, ShowBody, Whole};
-use crate::event::{Allowed, Choice, Decision, Event, Name};
+use crate::event::{AllowedItems, Choice, Decision, Event, Name};
 use crate::metrics::log;
 use crate::store::checksum;
 use click_models::Context;
@@ -23,9 +23,9 @@ impl Engine {
     ) -> Result<Answer, Refusal> {
         let name = body.query.unwrap_or_else(Name::default_query);
         let allowed = match (body.only, body.except) {
-            (Some(items), _) => Allowed::Only(items),
-            (None, Some(items)) => Allowed::Except(items),
-            (None, None) => Allowed::All,
+            (Some(items), _) => AllowedItems::Only(items),
+            (None, Some(items)) => AllowedItems::Except(items),
+            (None, None) => AllowedItems::All,
         };
         let positions = body.positions.map(|Whole(n)| n);
         let chosen = Some(Choice { allowed, positions, propensities: None });
@@ -133,9 +133,9 @@ impl Engine {
     fn asked(&self, decision: &Decision, user: &Context) -> Option<[u8; 8]> {
         let choice = decision.chosen.as_ref()?;
         let (is_only, items) = match &choice.allowed {
-            Allowed::All => (false, &[][..]),
-            Allowed::Only(items) => (true, &items[..]),
-            Allowed::Except(items) => (false, &items[..]),
+            AllowedItems::All => (false, &[][..]),
+            AllowedItems::Only(items) => (true, &items[..]),
+            AllowedItems::Except(items) => (false, &items[..]),
         };
         let items: BTreeSet<&Name> = items.iter().collect();
         let positions = choice.positions.map_or(usize::MAX, usize::from).min(self.template.positions);
@@ -193,8 +193,10 @@ pub(super) fn places(query: &Query, items: &[Name]) -> Result<Vec<Handle>, Refus
 }
 
 /// The items that are named, and the first thousand names that the query does not know.
-pub(super) fn handles(query: &Query, allowed: &Allowed) -> (Vec<Handle>, Box<[Name]>) {
-    let (Allowed::Only(items) | Allowed::Except(items)) = allowed else { return Default::default() };
+pub(super) fn handles(query: &Query, allowed: &AllowedItems) -> (Vec<Handle>, Box<[Name]>) {
+    let (AllowedItems::Only(items) | AllowedItems::Except(items)) = allowed else {
+        return Default::default();
+    };
     let is_unknown = |item: &&Name| query.handle(item).is_none();
     let unknown = items.iter().filter(is_unknown).take(1_000).cloned();
     (items.iter().filter_map(|item| query.handle(item)).collect(), unknown.collect())
@@ -202,9 +204,9 @@ pub(super) fn handles(query: &Query, allowed: &Allowed) -> (Vec<Handle>, Box<[Na
 
 pub(super) fn ask<'a>(user: &'a Context, choice: &Choice, handles: &'a [Handle]) -> Ask<'a> {
     let among = match choice.allowed {
-        Allowed::All => Among::All,
-        Allowed::Only(_) => Among::Only(handles),
-        Allowed::Except(_) => Among::Except(handles),
+        AllowedItems::All => Among::All,
+        AllowedItems::Only(_) => Among::Only(handles),
+        AllowedItems::Except(_) => Among::Except(handles),
     };
     Ask { user, among, positions: choice.positions.map_or(usize::MAX, usize::from) }
 }

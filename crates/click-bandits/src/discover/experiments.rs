@@ -2,7 +2,7 @@
 
 use super::named::EXPERIMENT;
 use super::page::Page;
-use super::{Described, Form, print, show};
+use super::{Form, Member, print, show};
 use crate::embedded::{EXPERIMENTS, Embedded};
 use crate::terminal::put;
 use anyhow::{Context as _, Result};
@@ -30,13 +30,13 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ExperimentRow {
     name: &'static str,
     title: String,
     summary: Vec<String>,
     papers: Vec<Paper>,
     models: Vec<&'static str>,
-    panels: Vec<PanelShown>,
+    panels: Vec<PanelRow>,
     n_claims: usize,
     /// The option that gives it data of the user, if there is one.
     takes: Vec<&'static str>,
@@ -52,7 +52,7 @@ struct Paper {
 }
 
 #[derive(Debug, Serialize)]
-struct PanelShown {
+struct PanelRow {
     name: String,
     title: String,
     place: String,
@@ -79,9 +79,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let dir = dir.display();
             return put(&format!("{dir}: written. Change it, then: click-bandits check {dir}\n"));
         }
-        return show(&Shown::of(embedded)?, arguments.form);
+        return show(&ExperimentRow::of(embedded)?, arguments.form);
     }
-    let all: Vec<Shown> = EXPERIMENTS.iter().map(Shown::of).collect::<Result<_>>()?;
+    let all: Vec<ExperimentRow> = EXPERIMENTS.iter().map(ExperimentRow::of).collect::<Result<_>>()?;
     print(&all, None, arguments.form, listed)
 }
 
@@ -96,7 +96,7 @@ fn write_files(embedded: &Embedded, dir: &Path) -> std::io::Result<()> {
     written
 }
 
-fn listed(all: &[Shown]) -> Page {
+fn listed(all: &[ExperimentRow]) -> Page {
     let mut page = Page::default();
     page.text(0, "Experiments of papers. Each runs with `click-bandits reproduce NAME`; with --quick it takes about a minute of one core.");
     page.line("");
@@ -108,7 +108,7 @@ fn listed(all: &[Shown]) -> Page {
     page
 }
 
-impl Shown {
+impl ExperimentRow {
     fn of(embedded: &'static Embedded) -> Result<Self> {
         let (experiment, claims) = (embedded.source("experiment.toml")?, embedded.source("claims.toml")?);
         let all = Reproduction::from_sources(&experiment, &claims, Inputs::default(), Extent::Full)?;
@@ -120,9 +120,9 @@ impl Shown {
         if all.panels.iter().any(|panel| panel.matrix().is_some()) {
             takes.push("--matrix");
         }
-        let run = all.panels.iter().map(|panel| PanelShown::of(panel, false));
-        let panels: Vec<PanelShown> =
-            run.chain(all.awaiting.iter().map(|panel| PanelShown::of(panel, true))).collect();
+        let run = all.panels.iter().map(|panel| PanelRow::of(panel, false));
+        let panels: Vec<PanelRow> =
+            run.chain(all.awaiting.iter().map(|panel| PanelRow::of(panel, true))).collect();
         let models = panels.iter().flat_map(|panel| panel.models.iter().copied()).sorted().dedup().collect();
         let paper = |paper: &report::reproduction::Paper| Paper {
             citation: paper.citation.clone(),
@@ -143,7 +143,7 @@ impl Shown {
     }
 }
 
-impl PanelShown {
+impl PanelRow {
     fn of(panel: &Panel, needs_data: bool) -> Self {
         let experiments = || panel.variants.iter().map(|variant| &variant.experiment);
         let models = experiments().map(|experiment| experiment.instances().model().name).sorted().dedup();
@@ -173,7 +173,7 @@ impl PanelShown {
     }
 }
 
-impl Described for Shown {
+impl Member for ExperimentRow {
     fn name(&self) -> &str {
         self.name
     }

@@ -4,7 +4,7 @@ pub(crate) mod files;
 
 use super::named::FORMAT;
 use super::page::Page;
-use super::{Described, Form, show};
+use super::{Form, Member, show};
 use crate::terminal::{json, put};
 use anyhow::Result;
 use files::{FILES, FileFormat};
@@ -122,7 +122,7 @@ fn log_formats() -> Vec<LogFormat> {
     formats.collect()
 }
 
-impl Described for LogFormat {
+impl Member for LogFormat {
     fn name(&self) -> &str {
         self.name
     }

@@ -3,7 +3,7 @@
 use super::named::MODEL;
 use super::page::{Page, plain};
 use super::policies::playing;
-use super::{Described, Form, print};
+use super::{Form, Member, print};
 use crate::init::Spec;
 use anyhow::Result;
 use experiment::key;
@@ -168,7 +168,7 @@ fn example(model: &'static Model) -> String {
     Spec { name: model.name, model, task: Task::Regret, policy, with_parameters: false }.plain()
 }
 
-impl Described for ClickModel {
+impl Member for ClickModel {
     fn name(&self) -> &str {
         self.name
     }

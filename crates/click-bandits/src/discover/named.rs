@@ -10,13 +10,13 @@ use std::ffi::OsStr;
 
 /// Accepts the names of a set.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Named {
+pub(crate) struct NameParser {
     /// The kind of things that have the names.
     pub(crate) kind: &'static str,
     pub(crate) names: fn() -> Vec<&'static str>,
 }
 
-impl TypedValueParser for Named {
+impl TypedValueParser for NameParser {
     type Value = &'static str;
 
     fn parse_ref(&self, command: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Self::Value> {
@@ -42,14 +42,15 @@ fn page_of(message: &str) -> String {
     text
 }
 
-pub(crate) const POLICY: Named =
-    Named { kind: "policy", names: || policies::catalogue::rows().iter().map(|row| row.name).collect() };
+pub(crate) const POLICY: NameParser =
+    NameParser { kind: "policy", names: || policies::catalogue::rows().iter().map(|row| row.name).collect() };
 
-pub(crate) const MODEL: Named = Named { kind: "model", names: || MODELS.map(|model| model.name).to_vec() };
+pub(crate) const MODEL: NameParser =
+    NameParser { kind: "model", names: || MODELS.map(|model| model.name).to_vec() };
 
-pub(crate) const EXPERIMENT: Named = Named {
+pub(crate) const EXPERIMENT: NameParser = NameParser {
     kind: "experiment",
     names: || crate::embedded::EXPERIMENTS.iter().map(|experiment| experiment.name).collect(),
 };
 
-pub(crate) const FORMAT: Named = Named { kind: "format", names: super::formats::names };
+pub(crate) const FORMAT: NameParser = NameParser { kind: "format", names: super::formats::names };

@@ -2,7 +2,7 @@
 
 use super::named::POLICY;
 use super::page::{Page, plain};
-use super::{Described, Form, print};
+use super::{Form, Member, print};
 use crate::init::Spec;
 use anyhow::Result;
 use experiment::Task;
@@ -205,7 +205,7 @@ fn example(row: &'static Row) -> Option<String> {
     Some(Spec { name: row.name, model, task, policy: Some(row), with_parameters: true }.plain())
 }
 
-impl Described for Policy {
+impl Member for Policy {
     fn name(&self) -> &str {
         self.name
     }

@@ -1,7 +1,7 @@
 //! The answer on a page and on a terminal.
 
 use crate::terminal::{in_line, table};
-use ::answer::{Answer, HORIZON, QueryFinding, Recommended};
+use ::answer::{Answer, HORIZON, QueryFinding, Recommendation};
 use experiment::number::{fixed, grouped};
 use report::html::Html;
 use std::fmt::Write as _;
@@ -57,7 +57,7 @@ pub(super) fn write(answer: &Answer, html: &mut Html) {
 /// Adds the recommended lists.
 fn recommended(answer: &Answer, html: &mut Html) {
     let row = |query: &QueryFinding| -> Option<Vec<Html>> {
-        let Recommended { items, gain, beyond, known_share, is_guess, .. } = query.recommended.as_ref()?;
+        let Recommendation { items, gain, beyond, known_share, is_guess, .. } = query.recommended.as_ref()?;
         let more = if items.len() > NAMED { ", …" } else { "" };
         let named = items[..items.len().min(NAMED)].join(", ") + more;
         let [name, named] = [&query.query, &named].map(|text| in_line(text).into_owned());

@@ -1,7 +1,7 @@
 use super::*;
 use crate::program::program;
 use experiment::{Claim, JOURNAL, Measured};
-use report::figure::{self, Shown};
+use report::figure::{self, FigureData};
 use std::fs;
 use tempfile::tempdir;
 
@@ -76,7 +76,7 @@ fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<PanelRun> {
         let mut measured = Measured::synthetic(t, &policies).with_bound("lower bound", 1.0);
         let result = &mut measured.result;
         (result.name, result.seed) = (experiment.name().to_owned(), experiment.seed());
-        let figures = figure::draw(job.figures, Shown::Result(result), job.styles);
+        let figures = figure::draw(job.figures, FigureData::Result(result), job.styles);
         let names = figure::file_names(job.figures);
         let claim = Claim { extra: names, ..Claim::by(program()) };
         let claimed = ResultDir::claim(&Runner::new(experiment), directory, claim)?;

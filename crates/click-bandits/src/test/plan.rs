@@ -5,7 +5,7 @@ use crate::terminal::{json, put, say, table};
 use crate::usage::{Usage, number};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use evaluation::online::{Kind, LEAST_CLICKS, Plan, PlanSettings, Planned, Settings};
+use evaluation::online::{Kind, LEAST_CLICKS, Plan, PlanRow, PlanSettings, Settings};
 use experiment::number::{counted, fixed, grouped};
 use std::fmt::Write as _;
 
@@ -98,7 +98,7 @@ fn text(plan: &Plan) -> String {
         format!("{looks} looks"),
         "any time".to_owned(),
     ];
-    let row = |row: &Planned| {
+    let row = |row: &PlanRow| {
         let cell = |users: u64| match plan.days(users) {
             None => grouped(users),
             Some(days) => format!("{} ({} days)", grouped(users), fixed(days, 0)),

@@ -36,7 +36,7 @@ pub struct PlanSettings {
 /// Users for one effect: in each arm of an A/B test, and without a tie of an interleaved
 /// comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Planned {
+pub struct PlanRow {
     /// The effect, as in the settings.
     pub effect: f64,
     /// With one look, at the end.
@@ -53,7 +53,7 @@ pub struct Plan {
     /// Its settings.
     pub settings: PlanSettings,
     /// Three rows.
-    pub rows: Vec<Planned>,
+    pub rows: Vec<PlanRow>,
 }
 
 impl PlanSettings {
@@ -108,7 +108,7 @@ impl Plan {
             (Kind::Ab, Some((mean, deviation))) => {
                 let users = |factor| users_per_arm(deviation, effect * mean, power, miss, factor);
                 let is_valid = mean > 0.0 && deviation > 0.0;
-                Some(Planned {
+                Some(PlanRow {
                     effect,
                     fixed: users(1.0).filter(|_| is_valid)?,
                     looks: users(of_looks),
@@ -116,14 +116,14 @@ impl Plan {
                     open: users(of_open)?.max(least_users(mean * settings.sessions)?),
                 })
             }
-            (Kind::Interleaving, _) => Some(Planned {
+            (Kind::Interleaving, _) => Some(PlanRow {
                 effect,
                 fixed: decisive_users(0.5 + effect, power, miss, End::Fixed(1))?,
                 looks: None,
                 open: decisive_users(0.5 + effect, power, miss, End::Open)?,
             }),
         };
-        let rows: Vec<Planned> =
+        let rows: Vec<PlanRow> =
             [0.5, 1.0, 2.0].into_iter().filter_map(|factor| row(factor * effect)).collect();
         if rows.iter().any(|row| row.effect == effect) {
             return Ok(Self { settings, rows });

@@ -1,6 +1,6 @@
 //! Curves over rounds: of one result, or of all variants in one chart.
 
-use super::{Plot, PolicyStyles, Shown, runs_in_words, unit_of};
+use super::{FigureData, Plot, PolicyStyles, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
 use crate::keys::{Key, label, round, scale};
 use crate::reading::KindReader;
@@ -116,10 +116,10 @@ impl<T: OverRounds> Plot for T {
         T::NAME
     }
 
-    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Option<String> {
+    fn draw(&self, title: Option<&str>, shown: FigureData<'_>, styles: &PolicyStyles) -> Option<String> {
         let results = match shown {
-            Shown::Result(result) => vec![OverlaidResult { title: "", result }],
-            Shown::Variants(variants) => overlaid(self.rounds(), variants),
+            FigureData::Result(result) => vec![OverlaidResult { title: "", result }],
+            FigureData::Variants(variants) => overlaid(self.rounds(), variants),
         };
         Some(svg::render(&chart(self, title, &results, styles)))
     }

@@ -2,7 +2,7 @@
 //! The figure compares variants, with one line for each policy, or the policies of one experiment.
 
 use super::end_values::{compared, finite, in_words};
-use super::{Band, Kind, Plot, PolicyStyles, Shown, runs_in_words};
+use super::{Band, FigureData, Kind, Plot, PolicyStyles, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::keys::{Key, QUANTITY, scale};
 use crate::reading::{KindReader, Requirement, read_quantity};
@@ -75,11 +75,11 @@ impl Plot for FinalValues {
         KIND.name
     }
 
-    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Option<String> {
+    fn draw(&self, title: Option<&str>, shown: FigureData<'_>, styles: &PolicyStyles) -> Option<String> {
         Some(svg::render(&match shown {
-            Shown::Result(result) if result.outcome() == EndValue::Regret => return None,
-            Shown::Result(result) => of_policies(self, title, result, styles),
-            Shown::Variants(variants) => of_variants(self, title, variants, styles),
+            FigureData::Result(result) if result.outcome() == EndValue::Regret => return None,
+            FigureData::Result(result) => of_policies(self, title, result, styles),
+            FigureData::Variants(variants) => of_variants(self, title, variants, styles),
         }))
     }
 }

@@ -1,7 +1,7 @@
 //! A value of whole runs against the number by which variants differ, with a fitted curve and its
 //! 95 % confidence band.
 
-use super::{Kind, Plot, PolicyStyles, Shown, end_values, runs_in_words};
+use super::{FigureData, Kind, Plot, PolicyStyles, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::keys::{Key, label, power};
 use crate::least_squares::LeastSquares;
@@ -50,8 +50,8 @@ impl Plot for Fit {
         KIND.name
     }
 
-    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Option<String> {
-        let Shown::Variants(variants) = shown else { return None };
+    fn draw(&self, title: Option<&str>, shown: FigureData<'_>, styles: &PolicyStyles) -> Option<String> {
+        let FigureData::Variants(variants) = shown else { return None };
         Some(svg::render(&chart(self, title, variants, styles)))
     }
 }

@@ -5,7 +5,7 @@
 //! Colours are steps of a logarithmic scale (`svg/palette.rs`). The picture is as wide as its cells
 //! need, so that their numbers can be read; a page lets the reader scroll it.
 
-use super::{Kind, Plot, PolicyStyles, Shown, end_values, runs_in_words};
+use super::{FigureData, Kind, Plot, PolicyStyles, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::keys::{Key, label};
 use crate::reading::Requirement;
@@ -57,8 +57,8 @@ impl Plot for HeatMap {
         true
     }
 
-    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Option<String> {
-        let Shown::Variants(variants) = shown else { return None };
+    fn draw(&self, title: Option<&str>, shown: FigureData<'_>, styles: &PolicyStyles) -> Option<String> {
+        let FigureData::Variants(variants) = shown else { return None };
         Some(render(self, title, variants, styles))
     }
 }

@@ -1,7 +1,7 @@
 //! One parameter of the instances, sorted from the largest to the smallest number: one line for
 //! each instance.
 
-use super::{Kind, Plot, PolicyStyles, Shown};
+use super::{FigureData, Kind, Plot, PolicyStyles};
 use crate::axis::{Axis, Scale};
 use crate::keys::Key;
 use crate::reading::KindReader;
@@ -57,7 +57,7 @@ impl Plot for Parameters {
         KIND.name
     }
 
-    fn draw(&self, title: Option<&str>, _: Shown<'_>, _: &PolicyStyles) -> Option<String> {
+    fn draw(&self, title: Option<&str>, _: FigureData<'_>, _: &PolicyStyles) -> Option<String> {
         Some(svg::render(&chart(self, title)))
     }
 }

@@ -1,7 +1,7 @@
 //! The shares of subsets of the items of a preference matrix that have a Condorcet winner, or are
 //! in a total order, by size.
 
-use super::{Kind, Plot, PolicyStyles, Shown};
+use super::{FigureData, Kind, Plot, PolicyStyles};
 use crate::axis::{Axis, Scale};
 use crate::reading::{KindReader, Requirement};
 use crate::subset_shares::{Shares, shares};
@@ -38,7 +38,7 @@ impl Plot for Subsets {
         KIND.name
     }
 
-    fn draw(&self, title: Option<&str>, _: Shown<'_>, _: &PolicyStyles) -> Option<String> {
+    fn draw(&self, title: Option<&str>, _: FigureData<'_>, _: &PolicyStyles) -> Option<String> {
         Some(svg::render(&chart(title, &shares(&self.matrix))))
     }
 }

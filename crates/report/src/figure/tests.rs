@@ -177,7 +177,7 @@ fn a_figure_without_points_has_a_note() {
         let figure = Figure::of(regret(Rounds { from: 10_000, scale, ..Rounds::default() }));
         let result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
         let styles = PolicyStyles::of(["a"]);
-        let picture = &draw(&[figure], Shown::Result(&result), &styles)[0].svg;
+        let picture = &draw(&[figure], FigureData::Result(&result), &styles)[0].svg;
         assert!(picture.contains("nothing to show"), "{scale:?}");
         assert!(picture.matches("<text").count() < 8, "{scale:?}");
     }
@@ -227,7 +227,7 @@ fn every_result_can_be_drawn() {
                 for from in [1, 5, 10_000] {
                     let rounds = Rounds { band, scale, from, ..Rounds::default() };
                     let both = [Figure::of(regret(rounds.clone())), Figure::of(ClickThroughRate { rounds })];
-                    for picture in draw(&both, Shown::Result(result), &styles) {
+                    for picture in draw(&both, FigureData::Result(result), &styles) {
                         assert!(!picture.svg.contains("NaN"), "{}", picture.file);
                     }
                 }
@@ -333,7 +333,7 @@ fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
         ("y", measured(&[("b", [8.0, 12.0])], 1.0)),
     ]);
     let figure = Figure::of(HeatMap { relative_to: "b".to_owned() });
-    let svg = &draw(&[figure], Shown::Variants(&panel), &PolicyStyles::of(["a", "b"]))[0].svg;
+    let svg = &draw(&[figure], FigureData::Variants(&panel), &PolicyStyles::of(["a", "b"]))[0].svg;
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>") && !svg.contains("x < 1"));
     for cell in ["a, x &lt; 1: 50.0 ± 0", "b, x &lt; 1: 100 ± 0", "b, y: 100 ± 0"] {
         assert!(svg.contains(&format!("<title>{cell}</title>")), "{cell}");
@@ -348,7 +348,7 @@ fn the_letters_of_a_heat_map_can_be_read_however_many_columns_it_has() {
     let widths = [1, 4, 40].map(|n_variants| {
         let panel = variants((0..n_variants).map(|_| ("x", measured(&[("a", [4.0, 6.0])], 1.0))).collect());
         let figure = Figure::of(HeatMap { relative_to: "a".to_owned() });
-        let svg = draw(&[figure], Shown::Variants(&panel), &PolicyStyles::of(["a"])).remove(0).svg;
+        let svg = draw(&[figure], FigureData::Variants(&panel), &PolicyStyles::of(["a"])).remove(0).svg;
         let number = |element: &str, name: &str| -> f64 {
             element.split_once(&format!(" {name}=\"")).unwrap().1.split_once('"').unwrap().0.parse().unwrap()
         };
@@ -389,7 +389,8 @@ fn parameters_are_sorted_from_the_largest_to_the_smallest() {
     let panel = variants(vec![("x", measured(&[("a", [4.0, 6.0])], 1.0))]);
     let figures = [Figure::of(figure)];
     let draw = |shown| draw(&figures, shown, &PolicyStyles::of(["a"])).remove(0);
-    let [alone, both] = [Shown::Result(&panel[0].measured.result), Shown::Variants(&panel)].map(draw);
+    let [alone, both] =
+        [FigureData::Result(&panel[0].measured.result), FigureData::Variants(&panel)].map(draw);
     assert_eq!((alone.svg, &*alone.file), (both.svg, "parameters.svg"));
 }
 
@@ -423,7 +424,7 @@ fn all_variants_can_be_drawn_by_every_kind() {
             let figures = one_of_each_kind(scale);
             assert_eq!(figures.len(), KINDS.len());
             for Picture { file, svg, .. } in
-                draw(&figures, Shown::Variants(panel), &PolicyStyles::of(["a", "b"]))
+                draw(&figures, FigureData::Variants(panel), &PolicyStyles::of(["a", "b"]))
             {
                 assert!(!svg.contains("NaN") && !svg.contains("inf"), "{file}");
             }
@@ -447,7 +448,7 @@ fn a_fit_has_dots_a_line_and_a_band() {
     assert!((curve.points[60].1 - 26.0).abs() < 1e-9 && curve.band.len() == 61);
     assert_eq!(curve.label, "a");
     assert!(chart.subtitle.contains("; line: 3.000 x + 2.000, R² = 1.000; shaded:"), "{}", chart.subtitle);
-    let drawn = draw(&[Figure::of(figure)], Shown::Variants(&all), &PolicyStyles::of(["a"]));
+    let drawn = draw(&[Figure::of(figure)], FigureData::Variants(&all), &PolicyStyles::of(["a"]));
     assert_eq!(drawn[0].file, "fit.svg");
     assert!(drawn[0].svg.contains("R² = 1.000"));
 }

@@ -22,12 +22,12 @@ pub struct Replacement {
     /// The earlier item that has left for good, and whose place is free.
     pub forgotten: Option<ItemId>,
     /// The item that comes.
-    pub comes: Coming,
+    pub comes: Newcomer,
 }
 
 /// An item that comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Coming {
+pub enum Newcomer {
     /// A new item, at this place: the one that became free last, or the next one after all.
     New(ItemId),
     /// An item that was there before.
@@ -206,7 +206,11 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
             self.replacements.push(Replacement {
                 leaves: item(leaves),
                 forgotten: forgotten.map(item),
-                comes: if again.is_some() { Coming::Again(item(comes)) } else { Coming::New(item(comes)) },
+                comes: if again.is_some() {
+                    Newcomer::Again(item(comes))
+                } else {
+                    Newcomer::New(item(comes))
+                },
             });
             chance = chance.saturating_add(1).saturating_add(geometric(churn.rate, changes));
         }

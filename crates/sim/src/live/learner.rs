@@ -1,6 +1,6 @@
 //! A policy whose answers come late, as its table or as whole answers.
 
-use super::catalogue::{Coming, Replacement};
+use super::catalogue::{Newcomer, Replacement};
 use super::conditions::Delays;
 use crate::SimRng;
 use click_models::{
@@ -54,7 +54,7 @@ pub struct Answer {
 }
 
 /// A policy under the conditions of live use.
-pub trait Learner {
+pub trait LivePolicy {
     /// Takes the item that comes in the place of another one.
     fn replace(&mut self, replacement: Replacement);
 
@@ -112,7 +112,7 @@ impl<I: Counted, P: SelectAmongFor<Ranking> + Tallies> OnTable<I, P> {
     }
 }
 
-impl<I, P> Learner for OnTable<I, P>
+impl<I, P> LivePolicy for OnTable<I, P>
 where
     I: Counted,
     P: SelectAmongFor<Ranking> + Tallies,
@@ -128,12 +128,12 @@ where
             self.live.forget(forgotten);
         }
         match comes {
-            Coming::Again(item) => {
+            Newcomer::Again(item) => {
                 if let Some(again) = handle(item) {
                     self.live.bring_back(again);
                 }
             }
-            Coming::New(_) => {
+            Newcomer::New(_) => {
                 let handle = self.live.add_item();
                 self.handles.resize(self.handles.len().max(handle.slot.index() + 1), handle);
                 self.handles[handle.slot.index()] = handle;
@@ -197,7 +197,7 @@ pub struct InWhole<I, P: Select<Ranking>> {
     /// In order, with the number of later decisions after which an answer is taken as it is.
     wait: Option<u64>,
     /// By the round after which all of an answer is known; in order, by the round of the decision.
-    waiting: BTreeMap<u64, Vec<Waiting<NoteOf<P>>>>,
+    waiting: BTreeMap<u64, Vec<PendingList<NoteOf<P>>>>,
     /// The last decision.
     chosen: Decision<Ranking, NoteOf<P>>,
     protocol: PhantomData<fn() -> I>,
@@ -206,7 +206,7 @@ pub struct InWhole<I, P: Select<Ranking>> {
 type NoteOf<P> = <P as Select<Ranking>>::Note;
 
 #[derive(Serialize, Deserialize)]
-struct Waiting<N> {
+struct PendingList<N> {
     decision: Decision<Ranking, N>,
     /// Positions, and the round after which a click is known.
     clicks: Vec<(usize, u64)>,
@@ -216,7 +216,7 @@ struct Waiting<N> {
     known: Option<u64>,
 }
 
-impl<N> Waiting<N> {
+impl<N> PendingList<N> {
     fn is_known(&self, round: u64) -> bool {
         self.known.is_some_and(|known| known < round)
     }
@@ -281,7 +281,7 @@ where
     }
 }
 
-impl<I, P> Learner for InWhole<I, P>
+impl<I, P> LivePolicy for InWhole<I, P>
 where
     I: ListProtocol,
     P: Policy<I>,
@@ -301,7 +301,7 @@ where
         let key = if self.wait.is_some() { Some(round) } else { known };
         let decision = std::mem::take(&mut self.chosen);
         if let Some(key) = key {
-            let one = Waiting { decision, clicks, seen: answer.seen, known };
+            let one = PendingList { decision, clicks, seen: answer.seen, known };
             self.waiting.entry(key).or_default().push(one);
         }
     }
@@ -331,7 +331,7 @@ where
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Saved { wait, waiting, policy } =
-            Saved::<BTreeMap<u64, Vec<Waiting<NoteOf<P>>>>, P>::deserialize(deserializer)?;
+            Saved::<BTreeMap<u64, Vec<PendingList<NoteOf<P>>>>, P>::deserialize(deserializer)?;
         if waiting.values().flatten().any(|one| one.seen > one.decision.action.len()) {
             return Err(D::Error::custom("more positions were seen than a list has"));
         }

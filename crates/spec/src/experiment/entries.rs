@@ -18,11 +18,11 @@ use sim::{Conditions, Sees};
 use std::sync::Arc;
 
 /// The parts of an experiment that are known when its policies are read.
-pub(super) type Given<'a> = (Option<&'a Instances>, Option<Task>, Option<&'a Conditions>);
+pub(super) type EntryContext<'a> = (Option<&'a Instances>, Option<Task>, Option<&'a Conditions>);
 
 /// Reads the policies of an experiment. Without the users or the task, because they have errors,
 /// what depends on them is not checked.
-pub(super) fn read_policies(field: &Field<'_>, given: Given<'_>) -> Result<Vec<Entrant>, Error> {
+pub(super) fn read_policies(field: &Field<'_>, given: EntryContext<'_>) -> Result<Vec<Entrant>, Error> {
     let mut labels: Vec<(String, Location)> = Vec::new();
     let tables = read_tables(field)?;
     collect(tables.iter().map(|table| read_policy(table, given, &mut labels)))
@@ -31,7 +31,7 @@ pub(super) fn read_policies(field: &Field<'_>, given: Given<'_>) -> Result<Vec<E
 /// Reads one policy. `labels` are those of the policies before it.
 fn read_policy(
     table: &Table<'_>,
-    (instances, task, conditions): Given<'_>,
+    (instances, task, conditions): EntryContext<'_>,
     labels: &mut Vec<(String, Location)>,
 ) -> Result<Entrant, Error> {
     let mut faults = Faults::default();

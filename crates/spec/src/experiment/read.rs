@@ -2,7 +2,7 @@
 //! independently, so that all their errors are found. A part that depends on a faulty one is left
 //! out, since its errors might only follow from that one.
 
-use super::entries::{Given, read_policies};
+use super::entries::{EntryContext, read_policies};
 use super::scope::Scope;
 use super::{Experiment, HORIZONS, Overrides, Schedule, Task, keys, live};
 use crate::fields::{assignment_of, read_runs};
@@ -126,7 +126,7 @@ fn check_live(
 }
 
 /// Reads the policies, which the caller may have instead of the file.
-fn read_all_policies(scope: &Scope<'_, '_>, given: Given<'_>) -> Result<Vec<Entrant>, Error> {
+fn read_all_policies(scope: &Scope<'_, '_>, given: EntryContext<'_>) -> Result<Vec<Entrant>, Error> {
     let may_be_none = scope.given.overrides.without_policies;
     let is_none = |field: &Field<'_>| field.get::<Vec<Field<'_>>>().is_ok_and(|policies| policies.is_empty());
     match scope.optional(keys::POLICIES.name).filter(|field| !(may_be_none && is_none(field))) {

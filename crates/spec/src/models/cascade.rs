@@ -1,6 +1,6 @@
 //! `cascade`: users scan a list from the top and click the first item that attracts them.
 
-use super::context::{self, CONTEXT, Given};
+use super::context::{self, CONTEXT, ItemCount};
 use super::fields::{at_fault, required_list, required_positions};
 use super::keys::{ATTRACTION, POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
@@ -181,7 +181,7 @@ fn n_different(weights: &[f64]) -> usize {
     sorted.len()
 }
 
-fn read(table: &Table<'_>, given: Option<&Given<'_>>) -> Result<CascadeModel, Error> {
+fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<CascadeModel, Error> {
     let of_list = match given {
         None => required_list(table, "attraction", "item"),
         Some(given) => given.attraction(table, &["attraction", "two-values"]),

@@ -205,7 +205,7 @@ impl Serialize for Contexts {
 
 /// An instance of users who differ.
 #[derive(Debug, Clone)]
-struct Differing<M> {
+struct DifferentUsers<M> {
     name: Option<String>,
     /// The users but for their attraction.
     model: M,
@@ -214,7 +214,7 @@ struct Differing<M> {
     users: Option<Personal<M>>,
 }
 
-impl<M: Member + WithAttraction> Differing<M>
+impl<M: Member + WithAttraction> DifferentUsers<M>
 where
     Personal<M>: Play,
 {
@@ -268,7 +268,7 @@ impl Instances {
             let fault = format!("{found} items of the model: expected {}", contexts.n_items());
             return Err(Error::whole_file("context", fault));
         }
-        Ok(Self::from_users(vec![Differing::new(None, model, contexts)?]))
+        Ok(Self::from_users(vec![DifferentUsers::new(None, model, contexts)?]))
     }
 }
 
@@ -276,7 +276,7 @@ impl Instances {
 /// with a context, it gets the attraction to begin with.
 pub(super) fn instances<M: Member + WithAttraction>(
     tables: &[Table<'_>],
-    read: impl Fn(&Table<'_>, Option<&Given<'_>>) -> Result<M, Error>,
+    read: impl Fn(&Table<'_>, Option<&ItemCount<'_>>) -> Result<M, Error>,
 ) -> Result<Instances, Error>
 where
     Personal<M>: Play,
@@ -284,26 +284,26 @@ where
     if tables.iter().all(|table| table.field("context").is_none()) {
         return Ok(Instances::from_users(read_each(tables, |table| read(table, None))?));
     }
-    let mut found: Vec<Differing<M>> = vec![];
+    let mut found: Vec<DifferentUsers<M>> = vec![];
     for table in tables {
         let field = table.field("context").ok_or_else(|| {
             table.missing("context", "users who differ: either all instances have a `context`, or none")
         })?;
         let contexts = Contexts::read(&field)?;
-        let given = Given { n_items: contexts.n_items(), field };
+        let given = ItemCount { n_items: contexts.n_items(), field };
         let model = read(table, Some(&given))?;
-        found.push(Differing::new(table.optional("name")?, model, contexts)?);
+        found.push(DifferentUsers::new(table.optional("name")?, model, contexts)?);
     }
     Ok(Instances::from_users(found))
 }
 
 /// The number of items that `context` gives.
-pub(super) struct Given<'doc> {
+pub(super) struct ItemCount<'doc> {
     n_items: usize,
     field: Field<'doc>,
 }
 
-impl<'doc> Given<'doc> {
+impl<'doc> ItemCount<'doc> {
     /// The attraction of users before they differ; an error if the table also has it.
     pub(super) fn attraction(
         &self,
@@ -319,7 +319,7 @@ impl<'doc> Given<'doc> {
 }
 
 /// Draws the users of a run.
-struct Draws<'a, M>(&'a [Differing<M>]);
+struct Draws<'a, M>(&'a [DifferentUsers<M>]);
 
 impl<M: Member + WithAttraction> DrawUsers<Personal<M>> for Draws<'_, M>
 where
@@ -339,7 +339,7 @@ where
 }
 
 fn without_contenders<M: Member + WithAttraction, T: sim::Objective>(
-    instances: &[Differing<M>],
+    instances: &[DifferentUsers<M>],
     task: T,
     assignment: Assignment,
     seed: u64,
@@ -349,7 +349,7 @@ where
 {
     let are_random = instances.iter().any(|instance| instance.users.is_none());
     Tournament {
-        instances: instances.iter().map(Differing::announced).collect(),
+        instances: instances.iter().map(DifferentUsers::announced).collect(),
         uncertainty: are_random.then(|| Box::new(Draws(instances)) as Box<dyn DrawUsers<Personal<M>>>),
         runs_per_draw: 1,
         assignment,
@@ -360,7 +360,7 @@ where
     }
 }
 
-impl<M: Member + WithAttraction> Users for Vec<Differing<M>>
+impl<M: Member + WithAttraction> Users for Vec<DifferentUsers<M>>
 where
     Personal<M>: Play,
 {
@@ -407,7 +407,7 @@ where
     }
 
     fn doubts(&self) -> Vec<String> {
-        let doubts = |instance: &Differing<M>| match &instance.contexts {
+        let doubts = |instance: &DifferentUsers<M>| match &instance.contexts {
             Contexts::Files(files) => files.doubts(),
             Contexts::Fitted(fitted) => vec![fitted.doubt()],
             Contexts::Random { .. } => vec![],
@@ -416,7 +416,7 @@ where
     }
 
     fn parameters(&self) -> Vec<Parameters> {
-        let one = |instance: &Differing<M>| Parameters {
+        let one = |instance: &DifferentUsers<M>| Parameters {
             name: instance.name.clone(),
             values: instance.parameters(),
         };
@@ -425,7 +425,7 @@ where
 
     fn tables(&self) -> Vec<InstanceTable> {
         let readable = |(key, value)| (M::MODEL.for_readers(key), value);
-        let table = |(index, instance): (usize, &Differing<M>)| InstanceTable {
+        let table = |(index, instance): (usize, &DifferentUsers<M>)| InstanceTable {
             name: instance.name.clone().unwrap_or_else(|| format!("instance {index}")),
             n_items: instance.contexts.n_items(),
             parameters: instance.parameters().into_iter().map(readable).collect(),

@@ -1,6 +1,6 @@
 //! `dcm`: users scan a list from the top, click what attracts them, and may leave after a click.
 
-use super::context::{self, CONTEXT, Given};
+use super::context::{self, CONTEXT, ItemCount};
 use super::fields::{at_fault, choice_or_default, name_of, required_list};
 use super::keys::{ATTRACTION, OF_POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
@@ -80,7 +80,7 @@ impl Member for DependentClick {
     }
 }
 
-fn read(table: &Table<'_>, given: Option<&Given<'_>>) -> Result<DependentClick, Error> {
+fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<DependentClick, Error> {
     let attraction = match given {
         None => required_list(table, "attraction", "item"),
         Some(given) => given.attraction(table, &["attraction"]),

@@ -42,7 +42,7 @@ const KEYS: &[Key] = &[
 ];
 
 /// A model of users whose protocol has a name.
-trait Named: OwnProtocol {
+trait HasProtocol: OwnProtocol {
     const MODEL: &'static Model;
 }
 
@@ -61,7 +61,7 @@ macro_rules! models {
             of_posterior: None,
         };
 
-        impl Named for $Protocol {
+        impl HasProtocol for $Protocol {
             const MODEL: &'static Model = &$MODEL;
         }
     )*};
@@ -74,7 +74,7 @@ models! {
     OF_CLICKS_ONLY: "own-clicks-only", ClicksOnly as ClicksOnly, &["top-rank"];
 }
 
-impl<I: Named> Member for OwnUsers<I> {
+impl<I: HasProtocol> Member for OwnUsers<I> {
     const MODEL: &'static Model = I::MODEL;
     const SHAPE: Option<fn(&Self) -> ListShape> = Some(|users| users.shape);
 
@@ -119,7 +119,7 @@ impl<I: Named> Member for OwnUsers<I> {
     }
 }
 
-fn read<I: Named>(table: &Table<'_>) -> Result<OwnUsers<I>, Error> {
+fn read<I: HasProtocol>(table: &Table<'_>) -> Result<OwnUsers<I>, Error> {
     let n_items = read_size(table, "items")?;
     let positions = required_positions(table)?;
     let best = Part::<Vec<f64>>::required(table, "best", "the items of a best list, from the top down")?;

@@ -1,6 +1,6 @@
 //! `pbm`: position-based users.
 
-use super::context::{self, CONTEXT, Given};
+use super::context::{self, CONTEXT, ItemCount};
 use super::fields::{at_fault, required_list};
 use super::keys::{OF_ITEMS, OF_POSITIONS};
 use super::posterior::{Drawn, instances};
@@ -86,7 +86,7 @@ pub(super) fn theta_kappa(theta: &[Probability], kappa: &[Probability]) -> Vec<(
 /// Reads users with the attraction of items and the examination of positions.
 pub(super) fn read<M>(
     table: &Table<'_>,
-    given: Option<&Given<'_>>,
+    given: Option<&ItemCount<'_>>,
     build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
 ) -> Result<M, Error> {
     let theta = match given {

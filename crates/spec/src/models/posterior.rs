@@ -1,6 +1,6 @@
 //! Users drawn from the posterior distribution of a fit: one instance for each query of its files.
 
-use super::transfer::{Today, Transferred};
+use super::transfer::{Today, TransferData};
 use super::{Instance, Instances, Member};
 use crate::logged_lists::logged_lists;
 use crate::posterior::{LogPart, PosteriorFile, Query, Uncertain};
@@ -44,7 +44,7 @@ pub(super) struct Posterior<M> {
     n_positions: usize,
     drawn: Drawn<M>,
     /// The lists of the log, with a transfer.
-    transferred: Option<Transferred>,
+    transferred: Option<TransferData>,
 }
 
 impl<M> fmt::Debug for Posterior<M> {
@@ -162,7 +162,7 @@ pub(super) fn instances<M: Member>(file: &Arc<PosteriorFile>, drawn: Drawn<M>) -
         })?;
         for (query, (_, posterior)) in found.iter_mut().enumerate() {
             let today = Today::new(&lists.of_instances[query], clicks[query]);
-            posterior.transferred = Some(Transferred::new(transfer, query, today));
+            posterior.transferred = Some(TransferData::new(transfer, query, today));
         }
     }
     let with_posterior =

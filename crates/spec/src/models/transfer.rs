@@ -205,14 +205,14 @@ fn examined_mean(clicks: &[f64], attraction: &[f64], list: &[f64]) -> f64 {
 
 /// Today's lists of a query, and how far differences between lists happen.
 #[derive(Debug, Clone)]
-pub(super) struct Transferred {
+pub(super) struct TransferData {
     pub(super) today: Today,
     estimate: Option<[f64; 2]>,
     /// Mean and standard deviation of the query's deviation from the log's slope.
     deviation: [f64; 2],
 }
 
-impl Transferred {
+impl TransferData {
     pub(super) fn new(transfer: &Transfer, query: usize, today: Today) -> Self {
         let deviation = transfer.deviations.get(query).copied().unwrap_or([0.0; 2]);
         Self { today, estimate: transfer.estimate, deviation }

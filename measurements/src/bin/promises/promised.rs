@@ -2,7 +2,7 @@
 
 use crate::users::POSITIONS;
 pub(crate) use answer::HORIZON;
-use answer::{Decision, Finding, Played, Settings};
+use answer::{Decision, Finding, PolicyGain, Settings};
 use click_logs::fit::{Model, Options, Users};
 use click_logs::study::{self, Study, study, with_users};
 use click_logs::{Error, Format, Reader};
@@ -133,13 +133,13 @@ fn promised(decision: &Decision) -> Promised {
         gain: interval(*gain),
         recommended: recommended.collect(),
         policy: answer.policy.clone(),
-        policy_gain: played.map(|Played { gained, .. }| Interval {
+        policy_gain: played.map(|PolicyGain { gained, .. }| Interval {
             mean: per_1000(gained.mean),
             lower: per_1000(gained.lower),
             upper: per_1000(gained.upper),
         }),
         passed: played.and_then(|played| played.passed.median),
         passed_within: played
-            .map(|Played { passed, .. }| [passed.lower, passed.upper].map(|end| end.unwrap_or(u64::MAX))),
+            .map(|PolicyGain { passed, .. }| [passed.lower, passed.upper].map(|end| end.unwrap_or(u64::MAX))),
     }
 }

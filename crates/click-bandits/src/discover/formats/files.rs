@@ -1,6 +1,6 @@
 //! The files that commands read and write, besides click logs: one row each.
 
-use super::super::Described;
+use super::super::Member;
 use super::super::page::{Page, plain};
 use experiment::key::Key;
 use experiment::spec::keys::{EXPERIMENT, OF_INSTANCE, OF_POLICY, OF_USERS};
@@ -301,7 +301,7 @@ pub(crate) static FILES: &[FileFormat] = &[
         .like("instance,query,lists,items\n0,shoes,120,3 0 1\n0,shoes,40,0 3 1\n"),
 ];
 
-impl Described for FileFormat {
+impl Member for FileFormat {
     fn name(&self) -> &str {
         self.name
     }

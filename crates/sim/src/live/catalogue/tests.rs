@@ -60,8 +60,8 @@ fn items_are_replaced_at_the_rate() {
             for replacement in catalogue.begin(round).to_vec() {
                 n_replaced += 1.0;
                 match replacement.comes {
-                    Coming::New(item) => sum += catalogue.items.attraction[item.index()],
-                    Coming::Again(_) => n_again += 1.0,
+                    Newcomer::New(item) => sum += catalogue.items.attraction[item.index()],
+                    Newcomer::Again(_) => n_again += 1.0,
                 }
             }
             assert_eq!(catalogue.available().map(ItemSet::len), Some(500));
@@ -87,8 +87,8 @@ fn an_item_that_returns_is_as_attractive_as_before() {
         for replacement in catalogue.begin(round).to_vec() {
             let attraction = |item: ItemId| catalogue.items.attraction[item.index()];
             match replacement.comes {
-                Coming::New(item) => assert_eq!(before.insert(item, attraction(item)), None),
-                Coming::Again(item) => {
+                Newcomer::New(item) => assert_eq!(before.insert(item, attraction(item)), None),
+                Newcomer::Again(item) => {
                     n_again += 1;
                     let first = ATTRACTION.get(item.index()).or(before.get(&item));
                     assert_eq!(first, Some(&attraction(item)));
