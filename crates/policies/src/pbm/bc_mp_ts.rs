@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// With two items a position and more, later rounds draw only items that may reach the list, by
 /// thinning, with the same distribution of lists: from round 1,025 on, or from the first one with
-/// 256 items and 32 a position. The order that thinning keeps the items in is saved.
+/// 60 items and seven more a position. The order that thinning keeps the items in is saved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BcMpTs(Thompson<PbmCounts, BetaPosteriors>);
@@ -43,6 +43,15 @@ impl BcMpTs {
     /// As [`BcMpTs::new`].
     pub fn drawing_all(known: PbmKnown<'_>) -> Self {
         Self(Thompson::drawing_all(PbmCounts::new(known)))
+    }
+
+    /// A fresh policy that thins its draws from the first round on, whatever its size.
+    ///
+    /// # Panics
+    ///
+    /// As [`BcMpTs::new`].
+    pub fn thinning(known: PbmKnown<'_>) -> Self {
+        Self(Thompson::thinning(PbmCounts::new(known)))
     }
 }
 

@@ -32,9 +32,10 @@ use serde::{Deserialize, Serialize};
 /// | failures | `beta_{k,l} = N_{k,l} - S_{k,l}` | `n_items` x `n_positions` | displays |
 /// | `examination` | kappa | `n_positions` | probability |
 ///
-/// Numerics: practically exact while counts stay below `2^40`. From 512 items on (and 128 a
-/// position) items that cannot be among the largest are thinned, with the same distribution of
-/// lists (`pbm_ts/tail.rs`); the order that thinning keeps the items in is saved.
+/// Numerics: practically exact while counts stay below `2^40`. Items that cannot be among the
+/// largest are thinned, with the same distribution of lists (`pbm_ts/tail.rs`): with six items a
+/// position and more from round 1,025 on, or from the first one with 30 items and 27 a position.
+/// The order that thinning keeps the items in is saved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PbmTs(Thompson<PbmCounts, Items>);
@@ -57,6 +58,15 @@ impl PbmTs {
     /// As [`PbmTs::new`].
     pub fn drawing_all(known: PbmKnown<'_>) -> Self {
         Self(Thompson::drawing_all(PbmCounts::new(known)))
+    }
+
+    /// A fresh policy that thins its draws from the first round on, whatever its size.
+    ///
+    /// # Panics
+    ///
+    /// As [`PbmTs::new`].
+    pub fn thinning(known: PbmKnown<'_>) -> Self {
+        Self(Thompson::thinning(PbmCounts::new(known)))
     }
 }
 

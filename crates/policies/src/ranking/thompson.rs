@@ -34,6 +34,12 @@ impl PrefixTs {
     pub fn drawing_all<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
         Self(Thompson::drawing_all(PrefixCounts::new(known.into())))
     }
+
+    /// A fresh policy that thins its draws from the first round on, whatever its size: for smaller
+    /// catalogues than [`PrefixTs::new`] takes for large, to compare the costs.
+    pub fn thinning<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
+        Self(Thompson::thinning(PrefixCounts::new(known.into())))
+    }
 }
 
 impl ListCounts for PrefixCounts {

@@ -9,35 +9,37 @@ use click_models::{ItemId, ItemSet};
 use rand::Rng;
 use serde::{Serialize, Serializer};
 
-/// From this number of items a position on, thinned rounds are faster once settled.
-const SETTLED_PER_POSITION: usize = 2;
+/// Among some items, draws of at most this number for each position, or of five times it, are not
+/// thinned once settled: the runs of live use that are reproduced have as many.
+const FEW_AMONG: usize = 10;
 
 /// Thinned rounds among `m` of `n` items are faster from `m * m = MANY * n` on: their cost grows
 /// with `n / m`, that of drawing all `m` with `m` (about 600 of 16,384 items).
 const MANY: usize = 22;
 
-/// From what size on thinned rounds are faster from the first round on.
+/// From what size on thinned rounds are faster: where the costs of both ways cross in
+/// `cargo bench -p benches --bench thinning`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Large {
-    /// At least this number of items,
+    /// From the first round on: this number of items,
     pub(crate) items: usize,
-    /// and at least this number for each position.
+    /// and this number more for each position.
     pub(crate) per_position: usize,
-    /// Whether thinned rounds of fewer items are faster once settled.
-    pub(crate) settles: bool,
+    /// Once settled: this number for each position.
+    pub(crate) settled_per_position: usize,
 }
 
 impl Large {
-    pub(crate) fn includes(self, n_items: usize, n_positions: usize) -> bool {
-        n_items >= self.items.max(self.per_position * n_positions)
+    fn includes(self, n_items: usize, n_positions: usize) -> bool {
+        n_items >= self.items + self.per_position * n_positions
     }
 
     /// When thresholds are searched. `None`: every item is drawn in every round.
-    fn pace(self, n_items: usize, n_positions: usize) -> Option<Pace> {
+    pub(crate) fn pace(self, n_items: usize, n_positions: usize) -> Option<Pace> {
         if self.includes(n_items, n_positions) {
             Some(Pace::Eager)
         } else {
-            (self.settles && n_items >= SETTLED_PER_POSITION * n_positions).then_some(Pace::Rare)
+            (n_items >= self.settled_per_position * n_positions).then_some(Pace::Rare)
         }
     }
 }
@@ -131,13 +133,14 @@ impl LargestDraws {
         available: &ItemSet,
         rng: &mut R,
     ) -> &[(f64, u32)] {
-        let Self { top, thinning, .. } = self;
+        let Self { n_positions, top, thinning, .. } = self;
         let n_items = posteriors.n_items();
+        let is_few = n_items <= FEW_AMONG * (*n_positions).min(5);
         let (m, n) = (available.len(), n_items - live.absent.len());
         let is_many = m.saturating_mul(m) > MANY.saturating_mul(n);
         if let Some(thinning) = thinning
-            && thinning.pace() == Pace::Eager
             && is_many
+            && (thinning.pace() == Pace::Eager || !is_few && !thinning.counts_as_full())
         {
             let LiveState { absent, late, .. } = live;
             thinning.select_among(&Present { posteriors, absent }, available, late, top, rng);

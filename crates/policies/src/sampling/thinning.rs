@@ -268,7 +268,7 @@ impl Thinning {
         }
     }
 
-    /// One round among the items of `available` that are present; for [`Pace::Eager`].
+    /// One round among the items of `available` that are present.
     ///
     /// A short round draws the available items only, which may be few in every round. So the next
     /// search, whose cost is that of drawing all items some times, waits for as many draws.

@@ -50,7 +50,7 @@ pub(crate) trait BetaEvidence: Table {
 }
 
 impl<C: BetaEvidence> PosteriorsOf<C> for BetaPosteriors {
-    const LARGE: Large = Large { items: 256, per_position: 32, settles: true };
+    const LARGE: Large = Large { items: 60, per_position: 7, settled_per_position: 2 };
 
     fn of(counts: &C, prior: Prior, _is_thinned: bool) -> Self {
         Self::with_prior(prior, (0..counts.n_items()).map(|item| counts.evidence(item)))
@@ -91,10 +91,19 @@ struct Saved<C> {
 
 impl<C: ListCounts, P: PosteriorsOf<C>> Thompson<C, P> {
     pub(crate) fn new(counts: C) -> Self {
+        Self::thinning_from(P::LARGE, counts)
+    }
+
+    /// Thins draws in every round, whatever the size.
+    pub(crate) fn thinning(counts: C) -> Self {
+        Self::thinning_from(Large { items: 0, per_position: 0, settled_per_position: 0 }, counts)
+    }
+
+    fn thinning_from(large: Large, counts: C) -> Self {
         let (n_positions, live) = (counts.n_positions(), LiveState::default());
-        let is_thinned = P::LARGE.includes(counts.n_items(), n_positions);
+        let is_thinned = large.pace(counts.n_items(), n_positions).is_some();
         let posteriors = P::of(&counts, live.prior, is_thinned);
-        Self { draws: LargestDraws::new(&posteriors, n_positions, P::LARGE), posteriors, counts, live }
+        Self { draws: LargestDraws::new(&posteriors, n_positions, large), posteriors, counts, live }
     }
 
     /// Draws all items in every round.

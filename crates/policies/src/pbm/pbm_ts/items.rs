@@ -1,7 +1,7 @@
 //! The posteriors of all items of PBM-TS.
 
 use super::super::counts::PbmCounts;
-use super::posterior::Posterior;
+use super::posterior::{Posterior, Seen};
 use super::tail::Tail;
 use crate::sampling::Sampler;
 use crate::sampling::largest_draws::Large;
@@ -29,7 +29,7 @@ pub(crate) struct Items {
 }
 
 impl PosteriorsOf<PbmCounts> for Items {
-    const LARGE: Large = Large { items: 512, per_position: 128, settles: false };
+    const LARGE: Large = Large { items: 30, per_position: 27, settled_per_position: 6 };
 
     /// With tails if draws are thinned. The prior's first shape is at least 1.
     fn of(counts: &PbmCounts, prior: Prior, is_thinned: bool) -> Self {
@@ -52,9 +52,15 @@ impl PosteriorsOf<PbmCounts> for Items {
         let Self { prior, examination, posteriors, exponents, tails, failures } = self;
         let positions = examination.len();
         let range = item * positions..(item + 1) * positions;
-        posteriors[item] = Posterior::of(counts, item, *prior, examination, &mut exponents[range.clone()]);
+        let exponents = &mut exponents[range.clone()];
+        let seen = Seen::of(counts, item, *prior, examination, exponents);
+        if !tails.is_empty() {
+            failures[range].copy_from_slice(exponents);
+        }
+        let (posterior, at) = Posterior::of(&seen, exponents, examination);
+        posteriors[item] = posterior;
         if let Some(tail) = tails.get_mut(item) {
-            *tail = Tail::of(counts, item, *prior, examination, &mut failures[range]);
+            *tail = Tail::of(&seen, at);
         }
     }
 
@@ -141,7 +147,8 @@ impl Posteriors for Items {
 
     #[inline]
     fn hash(&self, item: usize) -> u64 {
-        let mut hash = self.tails[item].clicks().to_bits();
+        let [clicks, weighted_shows] = self.tails[item].sums();
+        let mut hash = clicks.to_bits() ^ weighted_shows.to_bits().rotate_left(32);
         for failures in self.failures_of(item) {
             hash = hash.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ failures.to_bits();
         }
@@ -150,7 +157,7 @@ impl Posteriors for Items {
 
     #[inline]
     fn is_like(&self, item: usize, other: usize) -> bool {
-        self.tails[item].clicks() == self.tails[other].clicks()
+        self.tails[item].sums() == self.tails[other].sums()
             && self.failures_of(item) == self.failures_of(other)
     }
 }

@@ -73,6 +73,9 @@ pub(super) struct Series {
 /// The largest tangent point. At 1 the factor of a position with `kappa` = 1 has no logarithm.
 const ALMOST_ONE: f64 = 1.0 - 1e-12;
 
+/// The largest point for the tangents of `tail.rs`. Near 1 they have hardly any mass.
+const MOST_POINT: f64 = 0.9;
+
 /// Largest squared distance of the tangents' point from the mode, as a share of the variance.
 const NEAR_MODE: f64 = 1.0 / 16.0;
 
@@ -149,8 +152,21 @@ impl Slopes {
     }
 }
 
-impl Posterior {
-    /// Computes the proposal of `item` and writes the exponents of its positions. `examination`
+/// Sums over an item's displays.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    pub(super) clicks: f64,
+    /// Displays weighted by examination.
+    pub(super) weighted_shows: f64,
+    /// Failures weighted by examination.
+    slope_at_0: f64,
+    /// The least and the most examination of a position with failures; `most` is 0 without any.
+    pub(super) least: f64,
+    pub(super) most: f64,
+}
+
+impl Seen {
+    /// Counts what was seen of `item`, and writes the failures at its positions. `examination`
     /// holds their probabilities, from the most to the least examined, after that of the prior if
     /// there is one.
     // Inlined, it is compiled again for every kind of feedback, and no faster.
@@ -160,7 +176,7 @@ impl Posterior {
         item: usize,
         prior: Prior,
         examination: &[f64],
-        exponents: &mut [f64],
+        failures: &mut [f64],
     ) -> Self {
         let (shows, position_clicks) = (counts.shows(item), counts.clicks(item));
         let (mut clicks, mut weighted_shows, mut slope_at_0) = (0, 0.0, 0.0);
@@ -168,31 +184,40 @@ impl Posterior {
         let mut n_before = 0;
         if examination.len() > counts.n_positions() {
             n_before = 1;
-            exponents[0] = prior.failures();
+            failures[0] = prior.failures();
             weighted_shows = prior.clicks() + prior.failures();
             slope_at_0 = prior.failures();
             most = if prior.failures() > 0.0 { 1.0 } else { 0.0 };
         }
-        let positions = exponents[n_before..].iter_mut().zip(&examination[n_before..]).zip(counts.order());
-        for ((exponent, &examined), &position) in positions {
+        let positions = failures[n_before..].iter_mut().zip(&examination[n_before..]).zip(counts.order());
+        for ((failures, &examined), &position) in positions {
             let (shows, position_clicks) = (shows[position], position_clicks[position]);
             clicks += position_clicks;
             weighted_shows += float(shows) * examined;
             // A position that is never examined has no information.
-            let failures = if examined > 0.0 { float(shows - position_clicks) } else { 0.0 };
-            *exponent = failures;
-            if failures > 0.0 {
-                slope_at_0 += failures * examined;
+            *failures = if examined > 0.0 { float(shows - position_clicks) } else { 0.0 };
+            if *failures > 0.0 {
+                slope_at_0 += *failures * examined;
                 most = larger(most, examined);
                 least = examined;
             }
         }
-        let clicks = float(clicks) + prior.clicks();
+        Self { clicks: float(clicks) + prior.clicks(), weighted_shows, slope_at_0, least, most }
+    }
+}
+
+impl Posterior {
+    /// The proposal; turns the failures into the exponents of the positions. Also returns a point
+    /// near the mode, and the sum of `F_l kappa_l / (1 - kappa_l m)` there.
+    #[inline(never)]
+    pub(super) fn of(seen: &Seen, exponents: &mut [f64], examination: &[f64]) -> (Self, (f64, f64)) {
+        let &Seen { clicks, weighted_shows, slope_at_0, least, most } = seen;
         if most == 0.0 {
-            return Self::no_failures(clicks);
+            return (Self::no_failures(clicks), (0.0, 0.0));
         }
         if clicks == 0.0 && slope_at_0 <= 1.0 {
-            return Self::power(clicks, 0.0, Slopes::at(0.0, exponents, examination));
+            let posterior = Self::power(clicks, 0.0, Slopes::at(0.0, exponents, examination));
+            return (posterior, (0.0, slope_at_0));
         }
         let above = |clicks| clicks / (slope_at_0 + least * clicks);
         let (point, slopes) = mode(clicks, clicks / weighted_shows, above, exponents, examination);
@@ -202,14 +227,20 @@ impl Posterior {
         if (slopes.first - reference.slope) * point > clicks {
             reference = narrowest_possible(clicks, point, slopes.first, exponents, examination);
         }
+        let at = if point <= MOST_POINT {
+            (point, slopes.first)
+        } else {
+            (MOST_POINT, Slopes::at(MOST_POINT, exponents, examination).first)
+        };
         // Otherwise the proposal has so much mass above 1 that most of its draws are rejected.
-        if rise > 0.0 && rise * rise >= 0.25 * reference.curvature {
+        let posterior = if rise > 0.0 && rise * rise >= 0.25 * reference.curvature {
             Self::power(clicks, point, slopes)
         } else if least == most {
             Self::one_position(clicks, least, exponents)
         } else {
             Self::stretched_beta(clicks, point, slopes, reference, exponents, examination)
-        }
+        };
+        (posterior, at)
     }
 
     /// Clicks on every display: `theta^S`.

@@ -29,17 +29,11 @@
 //!
 //! Numerics: the relative error of the bound is about `2^-50` times the counts.
 
-use super::super::counts::PbmCounts;
-use super::posterior::ln_miss;
-use crate::Prior;
-use crate::exact::float;
+use super::posterior::{Seen, ln_miss};
 use crate::sampling::beta_posteriors::Evidence;
 use crate::sampling::thinning::Threshold;
 use confidence::math::{ln, ln_1p};
 use rand::{Rng, RngExt};
-
-/// The largest point of the tangents of `g`. Near 1 they have hardly any mass.
-const MOST_POINT: f64 = 0.9;
 
 /// An envelope with a larger exponent of its rise up to 1 has no mass below 1.
 const MOST_RISE: f64 = 2.0;
@@ -60,46 +54,22 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Makes the tail of an item, and writes its failures by decreasing examination, after those of
-    /// the prior if there is one.
-    pub(super) fn of(
-        counts: &PbmCounts,
-        item: usize,
-        prior: Prior,
-        examination: &[f64],
-        failures: &mut [f64],
-    ) -> Self {
-        let (shows, clicks) = (counts.shows(item), counts.clicks(item));
-        let mut tail = Self { clicks: prior.clicks(), ..Self::default() };
-        let mut n_before = 0;
-        if examination.len() > counts.n_positions() {
-            n_before = 1;
-            failures[0] = prior.failures();
-            tail.weighted_shows = prior.clicks() + prior.failures();
-            tail.least_examined = if prior.failures() > 0.0 { 1.0 } else { 0.0 };
+    /// The tail of an item after what was seen of it, with tangents at this point, where the sum of
+    /// `F_l kappa_l / (1 - kappa_l m)` is given.
+    pub(super) fn of(seen: &Seen, (point, sum): (f64, f64)) -> Self {
+        Self {
+            clicks: seen.clicks,
+            weighted_shows: seen.weighted_shows,
+            point,
+            ln_miss_of_point: ln_miss(point),
+            exponent: sum * (1.0 - point),
+            least_examined: if seen.most > 0.0 { seen.least } else { 0.0 },
         }
-        let positions = failures[n_before..].iter_mut().zip(&examination[n_before..]).zip(counts.order());
-        for ((failures, &examined), &position) in positions {
-            *failures = if examined > 0.0 { float(shows[position] - clicks[position]) } else { 0.0 };
-            tail.clicks += float(clicks[position]);
-            tail.weighted_shows += float(shows[position]) * examined;
-            if *failures > 0.0 {
-                tail.least_examined = examined;
-            }
-        }
-        if tail.least_examined == 0.0 {
-            return tail;
-        }
-        tail.point = (tail.clicks / tail.weighted_shows).min(MOST_POINT);
-        tail.ln_miss_of_point = ln_miss(tail.point);
-        for (&failures, examined) in failures.iter().zip(examination) {
-            tail.exponent += failures * examined * (1.0 - tail.point) / (1.0 - examined * tail.point);
-        }
-        tail
     }
 
-    pub(super) fn clicks(&self) -> f64 {
-        self.clicks
+    /// Clicks and weighted displays: with the failures, all that the tail depends on.
+    pub(super) fn sums(&self) -> [f64; 2] {
+        [self.clicks, self.weighted_shows]
     }
 
     pub(super) fn has_no_failures(&self) -> bool {

@@ -7,7 +7,7 @@
 
 mod tails;
 
-use super::posterior::{Posterior, Series};
+use super::posterior::{Posterior, Seen, Series};
 use super::*;
 use crate::Prior;
 use crate::sampling::{BetaShape, Sampler};
@@ -504,7 +504,8 @@ fn pbm_ts_is_the_naive_one() {
                 let counts: PbmCounts = serde_json::from_value(counts).expect("valid counts");
                 let draw = |item| {
                     let mut exponents = vec![0.0; examination.len()];
-                    let posterior = Posterior::of(&counts, item, Prior::UNIFORM, &descending, &mut exponents);
+                    let seen = Seen::of(&counts, item, Prior::UNIFORM, &descending, &mut exponents);
+                    let (posterior, _) = Posterior::of(&seen, &mut exponents, &descending);
                     posterior.draw(&exponents, &descending, Sampler::new(), rng)
                 };
                 let draws: Vec<f64> = (0..n_items).map(draw).collect();
