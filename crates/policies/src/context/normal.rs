@@ -6,8 +6,7 @@ use crate::sampling::Sampler;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// The largest number in a saved posterior; its reciprocal is the smallest precision. Squares and
-/// sums of these numbers are far from infinity.
+/// The largest number in a saved posterior. Squares and sums of such numbers are far from infinity.
 pub(super) const LARGEST: f64 = 1e100;
 
 /// `N(mean, P^-1)` with `P = R' R`, `R` upper triangular.
@@ -227,11 +226,7 @@ impl Normal {
             return Err(Error::SavedSizes);
         }
         let is_sound = self.mean.iter().chain(&self.factor).all(|number| number.abs() <= LARGEST);
-        if is_sound && self.rows().all(|row| row[0] >= 1.0 / LARGEST) {
-            Ok(self)
-        } else {
-            Err(Error::SavedPosterior)
-        }
+        if is_sound && self.rows().all(|row| row[0] > 0.0) { Ok(self) } else { Err(Error::SavedPosterior) }
     }
 }
 

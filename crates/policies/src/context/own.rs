@@ -120,7 +120,7 @@ impl Independent {
             return Err(Error::SavedSizes);
         }
         let is_posterior = means.iter().all(|mean| mean.abs() <= LARGEST)
-            && precisions.iter().all(|precision| (1.0 / LARGEST..=LARGEST).contains(precision));
+            && precisions.iter().all(|precision| *precision > 0.0 && *precision <= LARGEST);
         if is_posterior && DEVIATIONS.contains(&deviation) {
             Ok(Self::with(deviation, means, precisions))
         } else {
