@@ -5,8 +5,7 @@ use policies::catalogue::table;
 fn main() {
     for (name, page, table) in [
         ("policies", "crates/policies/README.md", table::policies()),
-        ("parameters", "crates/click-bandits/README.md", table::parameters()),
-        ("live", "docs/live.md", table::live()),
+        ("parameters", "crates/policies/README.md", table::parameters()),
         ("dominated", "docs/which-policy.md", table::dominated()),
     ] {
         print!("<!-- table: {name} in {page} -->\n{table}");

@@ -179,7 +179,8 @@ pub(super) use arm;
 
 /// Passes a constructor to the visitor, and what the policy can do: a function of
 /// [`Abilities`](super::erased::Abilities), and the bounds that it needs. The constructor is a
-/// function of its own, which is compiled once; as a closure it would be compiled for every visitor.
+/// function of its own, which is compiled once; as a closure it would be compiled for every
+/// visitor.
 macro_rules! pass {
     ($visitor:ident $fields:tt [Table $Policy:ident], $($build:tt)*) => {
         pass!($visitor $fields table [$Policy + crate::live::OnAnyTable], $($build)*)

@@ -334,7 +334,7 @@ pub(super) trait Erased: Send + Sync {
 /// A policy whose type is known at run time only.
 pub(super) type BoxedPolicy = Box<dyn Erased>;
 
-/// What a policy can do beyond choosing and learning.
+/// Abilities of a policy beyond choosing and learning.
 #[derive(Clone)]
 #[expect(missing_debug_implementations, reason = "it holds functions")]
 pub struct Abilities<P> {

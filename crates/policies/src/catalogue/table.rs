@@ -1,6 +1,6 @@
 //! The catalogue as tables for readers, in Markdown.
 
-use super::{Answers, AnyPolicy, Family, Knowledge, Live, ParameterRow, PolicySpec, Protocol, maker, rows};
+use super::{Answers, AnyPolicy, Family, Knowledge, ParameterRow, PolicySpec, Protocol, Row, maker, rows};
 use crate::Prior;
 use confidence::Probability;
 use serde_json::{Map, Value};
@@ -35,7 +35,7 @@ pub fn policies() -> String {
             &families,
             &told,
             answers,
-            &row.live.to_string(),
+            &live(row),
             row.cost,
             row.guarantee,
             row.source,
@@ -73,21 +73,14 @@ pub fn parameters() -> String {
     text
 }
 
-/// The table of policies in live use: users, knowledge, and the priors that they take.
-pub fn live() -> String {
-    let mut text = String::from("| policy | users | must know | prior |\n|---|---|---|---|\n");
-    for row in rows().iter().filter(|row| row.live == Live::Table) {
-        let users: Vec<&str> =
-            row.protocols().filter(|users| users.has_lists()).map(Protocol::name).collect();
-        let told = row.families.first().map_or("", |family| family.told());
-        let prior = match priors(&row.spec()) {
-            [_, false] => "",
-            [false, true] => "`a` of at least 1",
-            [true, true] => "any",
-        };
-        line(&mut text, &[&format!("`{}`", row.name), &users.join(", "), told, prior]);
-    }
-    text
+/// How a policy is used live, and the priors that it takes.
+fn live(row: &Row) -> String {
+    let prior = match priors(&row.spec()) {
+        [_, false] => "",
+        [false, true] => ", prior with `a` of at least 1",
+        [true, true] => ", any prior",
+    };
+    format!("{}{prior}", row.live)
 }
 
 /// Whether a policy in live use takes the prior Beta(1/2, 1), and whether it takes the uniform one.
