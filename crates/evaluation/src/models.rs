@@ -125,7 +125,7 @@ pub(crate) fn groups(sessions: &Sessions) -> Vec<usize> {
 /// The new lists that models value.
 #[derive(Debug)]
 pub(crate) enum ValuedLists<'a> {
-    /// Those of a ranking.
+    /// The lists of a ranking.
     Lists(NewLists),
     /// The best ones of the model itself, with the values of clicks.
     Learned(&'a [f64]),

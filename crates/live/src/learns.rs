@@ -43,23 +43,24 @@ pub trait Learns<I: Counted>: Keeps + Sized {
     /// Number of places for items.
     fn n_items(&self) -> usize;
 
-    /// Number of positions that are counted apart, 1 for none.
+    /// Number of positions with separate counts; 1 if positions are pooled.
     fn n_kinds(&self) -> usize {
         1
     }
 
-    /// Displays and clicks of an item that there is.
+    /// Displays and clicks of a known item.
     fn tally(&self, item: ItemId, kind: usize) -> Tally;
 
-    /// Adds displays and clicks of before to those of an item that there is. Whether it can.
+    /// Adds earlier displays and clicks to the counts of a known item. Returns false if the policy
+    /// cannot.
     fn begin_with(&mut self, _item: ItemId, _kind: usize, _tally: Tally) -> bool {
         false
     }
 
-    /// Whether an item that there is can be shown.
+    /// Sets whether a known item may be shown.
     fn set_present(&mut self, _item: ItemId, _present: bool) {}
 
-    /// Whether an item that there is has these features, as far as the policy knows features.
+    /// Whether a known item has these features, as far as the policy knows features.
     fn has_features(&mut self, _item: ItemId, _features: &[f64]) -> bool {
         true
     }

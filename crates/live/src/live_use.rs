@@ -129,8 +129,8 @@ where
         if self.items.is_known(item) { self.learner.tally(item.slot, kind) } else { Tally::default() }
     }
 
-    /// Adds displays and clicks of before, such as those of a log. They belong to no window.
-    /// Whether the item is known, and the policy has a table.
+    /// Adds earlier displays and clicks, such as those of a log, which belong to no window. Returns
+    /// false if the item is unknown or the policy has no table.
     pub fn begin_with(&mut self, item: Handle, kind: usize, tally: Tally) -> bool {
         self.items.is_known(item) && self.learner.begin_with(item.slot, kind, tally)
     }
@@ -208,7 +208,7 @@ where
         &self.open.at(place).shown().list
     }
 
-    /// Repeats a decision of before: the policy and the generator move on as in
+    /// Repeats an earlier decision: the policy and the generator move on as in
     /// [`decide`](Self::decide), and the list is the one that was shown then. Whether it is
     /// also the one that is chosen now: if not, its propensities are not known.
     ///

@@ -19,7 +19,7 @@ pub struct ShownList {
     pub(crate) end: Option<usize>,
     /// Bits of the positions that the table contains.
     pub(crate) counted: u64,
-    /// Those of them that it contains as clicks.
+    /// Bits of the positions that the table contains as clicks.
     pub(crate) as_clicks: u64,
     /// The number of each counted observation in the window of its item; empty without windows.
     pub(crate) numbers: Vec<u32>,
@@ -41,7 +41,7 @@ impl ShownList {
         (self.end, self.counted, self.as_clicks) = (None, 0, 0);
     }
 
-    /// Those of the list that was chosen, which may have been longer.
+    /// Takes the propensities of the list that was chosen, which may have been longer.
     pub(crate) fn set_propensities(&mut self, of_choice: &[Propensity]) {
         self.propensities.extend(of_choice.iter().take(self.list.len()));
     }
