@@ -151,9 +151,8 @@ fn fit_and_write<'a>(
             observer: &progress,
             stop: None,
         };
-        let decision = Decision::new(&study, &options, &settings);
         // The fit is written, whatever the simulation of its users meets.
-        decision
+        Decision::new(&study, &options, &settings)
             .map_err(|error| format!("its users cannot be simulated: {:#}", anyhow::Error::from(error)))
             .flatten()
     } else {
