@@ -255,8 +255,10 @@ impl Policy {
         value_error(error.replace("be used live with a table", "show or take a table"))
     }
 
+    #[inline]
     fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
-        self.state.lock_py_attached(py).map_err(broken)
+        // Another thread that has it may wait for the interpreter.
+        self.state.try_lock().or_else(|_| self.state.lock_py_attached(py).map_err(broken))
     }
 
     fn duplicate(&self, py: Python<'_>) -> PyResult<Self> {
