@@ -16,7 +16,6 @@ mod elementwise;
 mod fit;
 mod interrupt;
 mod json;
-mod known;
 mod live;
 mod message;
 mod models;
@@ -31,6 +30,7 @@ mod sequence;
 mod simulate;
 mod table;
 mod task;
+mod watch;
 
 use pyo3::prelude::*;
 

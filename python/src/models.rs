@@ -18,11 +18,18 @@ pub(crate) use self::crowd::not_admitted;
 
 use crate::message::value_error;
 use crate::simulate::InPython;
-use click_models::{CascadeModel, DependentClick, Personal, PositionBased};
+use click_models::{CascadeModel, ClickModel, DependentClick, Personal, PositionBased};
 use experiment::Runner;
 use experiment::models::{Instance, OwnUsers, UserModel};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use sim::Schedule;
+
+/// Users that tell a policy in Python what it may know; the classes of `models` implement it.
+pub(crate) trait Known: ClickModel {
+    /// Keyword arguments of `Policy`.
+    fn known_in<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>>;
+}
 
 /// Does something with the protocol of users written in Python, and their list.
 macro_rules! with_protocol {

@@ -5,18 +5,16 @@ mod for_users;
 mod own_users;
 mod result;
 mod spec;
-mod watch;
 
 pub(crate) use self::contender::InPython;
 pub(crate) use self::result::Simulation;
-pub(crate) use self::spec::to_toml;
-pub(crate) use self::watch::{Watch, watched};
 
 use self::contender::{Fault, with_contender};
 use self::spec::OwnObjects;
 use crate::message::{type_error, value_error};
 use crate::models::with_protocol;
 use crate::task::{count, seed_of, size};
+use crate::watch::{Watch, watched};
 use experiment::manifest::Program;
 use experiment::models::OwnAnswers;
 use experiment::{Claim, Experiment, Overrides, Parts, ResultDir, RunError, Runner, SPEC, Shard};

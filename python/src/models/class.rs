@@ -8,7 +8,7 @@ macro_rules! users {
         knows $protocol:literal $(with $word:literal: $value:expr)+;
         $($methods:tt)*
     ) => {
-        use crate::known::Known;
+        use crate::models::Known;
         use crate::models::crowd::Crowd;
         use click_models::ClickModel;
         use pyo3::prelude::*;

@@ -4,8 +4,8 @@
 //! until then play a best action.
 
 use crate::decision::Decision;
-use crate::known::Known;
 use crate::message::{type_error, value_error};
+use crate::models::Known;
 use crate::models::{self, not_admitted};
 use crate::play;
 use crate::policy::Policy;

@@ -1,7 +1,7 @@
 //! Policies written in Python, for users who differ.
 
 use super::contender::{InPython, PolicyInPython};
-use crate::known::Known;
+use crate::models::Known;
 use click_models::{Context, Feedback, Personal, Ranking, WithAttraction};
 use numpy::{PyArray1, PyArrayMethods};
 use policies::catalogue::Catalogued;

@@ -4,8 +4,8 @@
 
 use super::contender::Fault;
 use crate::clicks;
-use crate::known::Known;
 use crate::message::{type_error, value_error};
+use crate::models::Known;
 use crate::play::filled;
 use crate::task::protocol_named;
 use click_models::{ClickModel as _, Clicks, Ranking};

@@ -4,15 +4,13 @@ use super::own_users;
 use crate::json;
 use crate::message::{type_error, value_error};
 use crate::models;
+use crate::options::to_toml;
 use experiment::toml_reader::Source;
 use experiment::{Experiment, Overrides};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
-use toml::{Table, Value};
 
-/// How deep a dict may be nested. A spec needs four levels.
-const DEEPEST: usize = 16;
 /// The name of a spec that is not a file, in messages.
 const NAME: &str = "spec";
 
@@ -29,7 +27,7 @@ pub(crate) fn read(
     let mut own = OwnObjects::new();
     let source = if let Ok(dict) = spec.cast::<PyDict>() {
         let dict = with_users(dict, &mut own)?;
-        let text = toml::to_string(&table(&dict, NAME, 0)?).map_err(value_error)?;
+        let text = toml::to_string(&to_toml(&dict, NAME, 0)?).map_err(value_error)?;
         let empty = |_| value_error("spec: the dict is empty");
         Source::from_text(NAME, text).map_err(empty)?.without_lines()
     } else if let Some(text) = spec.extract::<String>().ok().filter(|text| text.contains('\n')) {
@@ -88,48 +86,4 @@ fn with_users<'py>(dict: &Bound<'py, PyDict>, own: &mut OwnObjects) -> PyResult<
     let dict = dict.copy()?;
     dict.set_item("instances", written)?;
     Ok(dict)
-}
-
-fn table(dict: &Bound<'_, PyDict>, path: &str, depth: usize) -> PyResult<Table> {
-    let mut table = Table::new();
-    for (key, value) in dict.iter() {
-        let key: String =
-            key.extract().map_err(|_| type_error(format!("{path}: key {key}: expected a text")))?;
-        let value = to_toml(&value, &format!("{path}[{key:?}]"), depth + 1)?;
-        table.insert(key, value);
-    }
-    Ok(table)
-}
-
-pub(crate) fn to_toml(value: &Bound<'_, PyAny>, path: &str, depth: usize) -> PyResult<Value> {
-    if depth > DEEPEST {
-        return Err(value_error(format!("{path}: nested more than {DEEPEST} times")));
-    }
-    if let Ok(flag) = value.cast::<PyBool>() {
-        Ok(Value::Boolean(flag.is_true()))
-    } else if let Ok(text) = value.cast::<PyString>() {
-        Ok(Value::String(text.extract()?))
-    } else if value.is_instance_of::<PyInt>() || value.hasattr("__index__")? && !value.hasattr("tolist")? {
-        let wrong = |_| value_error(format!("{path} is {value}: expected an integer from -2^63 to 2^63 - 1"));
-        value.extract().map(Value::Integer).map_err(wrong)
-    } else if value.is_instance_of::<PyFloat>() {
-        Ok(Value::Float(value.extract()?))
-    } else if let Ok(dict) = value.cast::<PyDict>() {
-        table(dict, path, depth).map(Value::Table)
-    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        let items = value.try_iter()?.enumerate();
-        let item =
-            |(index, item): (usize, PyResult<_>)| to_toml(&item?, &format!("{path}[{index}]"), depth + 1);
-        items.map(item).collect::<PyResult<_>>().map(Value::Array)
-    } else if value.hasattr("tolist")? {
-        // Arrays, series and numbers of numpy.
-        to_toml(&value.call_method0("tolist")?, path, depth + 1)
-    } else if value.hasattr("__fspath__")? && !value.is_instance_of::<PyBytes>() {
-        let file: PathBuf = value.extract()?;
-        let text = file.to_str().ok_or_else(|| value_error(format!("{path}: the path is not UTF-8")))?;
-        Ok(Value::String(text.to_owned()))
-    } else {
-        let found = value.get_type().name()?.to_string();
-        Err(type_error(format!("{path}: expected a number, text, list or dict, got {found}")))
-    }
 }
