@@ -177,9 +177,10 @@ impl Bordered {
         let shared =
             of_shared.map(|(variance, &unknown)| if unknown { f64::INFINITY } else { variance }).collect();
         let of_block = |Solved { n, factor: of_block, border }: Solved| {
+            let mut common = Vec::with_capacity(n_shared);
             let with_shared = |(own, alone): (usize, f64)| {
-                let mut common: Vec<f64> =
-                    (0..n_shared).map(|b| if unknown[b] { 0.0 } else { border[b * n + own] }).collect();
+                common.clear();
+                common.extend((0..n_shared).map(|b| if unknown[b] { 0.0 } else { border[b * n + own] }));
                 alone + factor.form(&mut common)
             };
             of_block.inverse_diagonal().into_iter().enumerate().map(with_shared).collect()

@@ -52,21 +52,28 @@ impl Cholesky {
 
     /// Multiplies by the inverse of the factor.
     fn forward(&self, right: &mut [f64]) {
-        for row in 0..self.n {
-            let line = &self.lower[row * self.n..row * self.n + row];
-            let above: f64 = line.iter().zip(right.iter()).map(|(a, b)| a * b).sum();
+        self.forward_from(0, right);
+    }
+
+    /// The same for a vector of zeros before `first`, which are not read.
+    fn forward_from(&self, first: usize, right: &mut [f64]) {
+        for row in first..self.n {
+            let line = &self.lower[row * self.n + first..row * self.n + row];
+            let above: f64 = line.iter().zip(&right[first..]).map(|(a, b)| a * b).sum();
             right[row] = (right[row] - above) / self.lower[row * self.n + row];
         }
     }
 
     /// The diagonal of the inverse.
     pub(crate) fn inverse_diagonal(&self) -> Vec<f64> {
-        let unit = |at: usize| {
-            let mut unit = vec![0.0; self.n];
+        let mut unit = vec![0.0; self.n];
+        let element = |at: usize| {
             unit[at] = 1.0;
-            self.form(&mut unit)
+            unit[at + 1..].fill(0.0);
+            self.forward_from(at, &mut unit);
+            unit[at..].iter().map(|x| x * x).sum()
         };
-        (0..self.n).map(unit).collect()
+        (0..self.n).map(element).collect()
     }
 
     /// `v' A^-1 v`; overwrites `v`.

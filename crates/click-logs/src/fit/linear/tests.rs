@@ -14,3 +14,17 @@ fn factor_solves_inverts_and_refuses_singular_matrices() {
     assert!((factor.form(&mut [1.0, 1.0]) - 5.0 / 16.0).abs() < 1e-15);
     assert!(Cholesky::new(2, vec![1.0, 0.0, 1.0, 1.0]).is_none(), "singular");
 }
+
+/// The zeros of unit vectors are left out: the diagonal has the bits of whole vectors.
+#[test]
+fn the_diagonal_of_the_inverse_has_the_bits_of_whole_vectors() {
+    let n = 7;
+    let entry = |a: usize, b: usize| if a == b { 9.0 + a as f64 } else { 1.0 / (1 + a + b) as f64 - 0.3 };
+    let matrix = (0..n * n).map(|place| entry(place / n, place % n)).collect();
+    let factor = Cholesky::new(n, matrix).unwrap();
+    for (at, element) in factor.inverse_diagonal().into_iter().enumerate() {
+        let mut unit = vec![0.0; n];
+        unit[at] = 1.0;
+        assert_eq!(element.to_bits(), factor.form(&mut unit).to_bits());
+    }
+}

@@ -3,7 +3,7 @@
 use super::groups::{Grouped, PARTS};
 use crate::fit::{Fit, FitError, Model, Options, Prediction, fit_checked};
 use click_models::Clicks;
-use log_reader::Sessions;
+use log_reader::{Counts, Sessions};
 
 /// The predicted clicks of a session by model, query and list, for the queries that differ.
 /// `queries` are all queries of the sessions. `None` without an order of the log, or if the lists
@@ -25,7 +25,9 @@ pub(super) fn predicted(
             rest_of_queries.peek().is_some_and(|query| query.parts[session.list] != part)
         });
         let Some([rest, _]) = rest.filter(|[rest, _]| !rest.is_empty()) else { return Ok(None) };
-        let counts = rest.counts();
+        // Models of sessions do not use counts, which take a sort.
+        let counts =
+            if models.iter().all(|model| model.needs_sessions()) { Counts::default() } else { rest.counts() };
         for (&model, predicted) in models.iter().zip(&mut predicted) {
             let near = whole.iter().find(|fit| fit.model() == model);
             let fit = fit_checked(model, &counts, &rest, options, near)?;

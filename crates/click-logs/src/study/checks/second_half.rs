@@ -16,7 +16,7 @@ use crate::fit::{
 };
 use click_models::Clicks;
 use confidence::math::sqrt;
-use log_reader::{Part, Sessions};
+use log_reader::{Counts, Part, Sessions};
 use serde::Serialize;
 
 /// A change that matters.
@@ -74,7 +74,8 @@ impl SecondHalf {
         }
         let [n_first, n_second] = [first.sessions.n_sessions() as f64, second.n_sessions() as f64];
         let variance = squares.max(variance) / n_second;
-        let second = Part { counts: second.counts(), sessions: second };
+        // Sessions are compared without counts.
+        let second = Part { counts: Counts::default(), sessions: second };
         Ok(Some(Self {
             model: whole.model(),
             sessions: second.sessions.n_sessions(),
