@@ -24,8 +24,12 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Lines of a batch, 32 bytes each.
-const BATCH: usize = 1024;
+/// Lines of a batch, 24 bytes each: the batches of all tables fit into the processor's cache.
+const BATCH: usize = 512;
+/// Bits of clicks, and of impressions, of a line in a batch.
+const COUNT_BITS: u32 = 29;
+/// Bits of its position.
+const POSITION_BITS: u32 = 6;
 /// Words of a batch of sessions.
 const SESSION_WORDS: usize = 2048;
 
@@ -98,8 +102,8 @@ impl<'a> Collector<'a> {
 
     /// The receiver of one thread.
     pub(crate) fn batches(&self) -> Batches<'_> {
-        let capacity = if self.counts { BATCH } else { 0 };
-        let batch = || Batch { queries: Vec::with_capacity(capacity), cells: Vec::with_capacity(capacity) };
+        let capacity = if self.counts { 3 * BATCH } else { 0 };
+        let batch = || Batch(Vec::with_capacity(capacity));
         Batches {
             collector: self,
             lists: self.handing.as_ref().map(Handing::thread),
@@ -181,22 +185,40 @@ pub(crate) struct Batches<'a> {
     report: ReadReport,
 }
 
-/// Lines for one table.
+/// Lines for one table: for each a query, an item, and counts with a position.
 #[derive(Debug)]
-struct Batch {
-    queries: Vec<u64>,
-    /// Their queries are numbered when they are counted.
-    cells: Vec<PackedCell>,
-}
+struct Batch(Vec<u64>);
 
 impl Batch {
-    fn count(&mut self, table: &Mutex<Table>, places: &mut Vec<u32>) {
-        let mut table = lock(table);
-        for (cell, query) in self.cells.iter_mut().zip(self.queries.drain(..)) {
-            cell.query = table.query(query);
+    /// Adds a line, unless its counts are too large.
+    #[inline]
+    fn push(&mut self, shown: &LineCounts) -> bool {
+        let is_small = (shown.clicks | shown.impressions) >> COUNT_BITS == 0;
+        if is_small {
+            let counts = (shown.clicks << COUNT_BITS | shown.impressions) << POSITION_BITS;
+            self.0.extend_from_slice(&[shown.query.0, shown.item.0, counts | u64::from(shown.position)]);
         }
-        table.add_all(&self.cells, places);
-        self.cells.clear();
+        is_small
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.len() >= 3 * BATCH
+    }
+
+    fn count(&mut self, table: &Mutex<Table>, cells: &mut Vec<PackedCell>, places: &mut Vec<u32>) {
+        let mut table = lock(table);
+        let lines = self.0.as_chunks().0.iter();
+        table.queries(lines.clone().map(|&[query, _, _]| query), places);
+        cells.clear();
+        cells.extend(lines.zip(&*places).map(|(&[_, item, counts], &query)| PackedCell {
+            item,
+            query,
+            clicks: (counts >> (COUNT_BITS + POSITION_BITS)).into(),
+            impressions: (counts >> POSITION_BITS & ((1 << COUNT_BITS) - 1)).into(),
+            position: (counts & ((1 << POSITION_BITS) - 1)) as u8,
+        }));
+        table.add_all(cells, places);
+        self.0.clear();
     }
 }
 
@@ -227,11 +249,11 @@ impl Batches<'_> {
     #[inline]
     fn count(&mut self, shown: &LineCounts, held_out: bool) {
         let number = table_of(shown.query, held_out);
-        let batch = &mut self.lines[number];
-        batch.queries.push(shown.query.0);
-        batch.cells.push(shown.in_query(0));
-        if batch.cells.len() == BATCH {
-            batch.count(&self.collector.tables[number], &mut self.places);
+        let (batch, table) = (&mut self.lines[number], &self.collector.tables[number]);
+        if !batch.push(shown) {
+            lock(table).add(shown);
+        } else if batch.is_full() {
+            batch.count(table, &mut self.expanded, &mut self.places);
         }
     }
 
@@ -279,7 +301,8 @@ impl Batches<'_> {
     /// Counts the rest.
     pub(crate) fn finish(mut self) -> ReadReport {
         for number in 0..self.collector.tables.len() {
-            self.lines[number].count(&self.collector.tables[number], &mut self.places);
+            let table = &self.collector.tables[number];
+            self.lines[number].count(table, &mut self.expanded, &mut self.places);
             self.count_sessions(number);
         }
         if let Some(lists) = self.lists.take() {
@@ -302,7 +325,7 @@ impl Batches<'_> {
 
     /// Counts an item that was shown without its list; `at` is the line's place in the log.
     #[inline]
-    pub(crate) fn count_shown(&mut self, shown: LineCounts, at: u64) {
+    pub(crate) fn count_shown(&mut self, shown: &LineCounts, at: u64) {
         if self.lists.is_none() {
             self.count_line(shown, at);
         } else {
@@ -312,9 +335,9 @@ impl Batches<'_> {
 
     /// Hands such an item over, with its user and propensities, and counts it if counts are wanted.
     #[inline(never)]
-    pub(crate) fn count_logged(&mut self, shown: LineCounts, row: &LoggedRow, at: u64) {
+    pub(crate) fn count_logged(&mut self, shown: &LineCounts, row: &LoggedRow, at: u64) {
         if let Some(lists) = &mut self.lists {
-            lists.line(&shown, row, at);
+            lists.line(shown, row, at);
         }
         if self.collector.counts {
             self.count_line(shown, at);
@@ -324,13 +347,13 @@ impl Batches<'_> {
     }
 
     #[inline]
-    fn count_line(&mut self, shown: LineCounts, at: u64) {
+    fn count_line(&mut self, shown: &LineCounts, at: u64) {
         self.report.add_shown(shown.clicks, shown.impressions);
         // Nothing was shown, so there is no cell.
         if shown.impressions > 0 {
             match self.collector.hold_out {
-                None => self.count(&shown, false),
-                Some(hold_out) => self.count_cut(hold_out, &shown, at),
+                None => self.count(shown, false),
+                Some(hold_out) => self.count_cut(hold_out, shown, at),
             }
         }
     }

@@ -28,6 +28,12 @@ pub(crate) fn digits(text: &[u8]) -> Option<u64> {
         let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(four)));
         return of_up_to_8(first | last << (8 * (text.len() - 4)), text.len());
     }
+    if let (len @ 1..=3, &[first, ..], &[.., last]) = (text.len(), text, text) {
+        // So are these: no branch depends on the length.
+        let [middle, last] =
+            [(text[len / 2], len / 2), (last, len - 1)].map(|(byte, place)| u64::from(byte) << (8 * place));
+        return of_up_to_8(u64::from(first) | middle | last, len);
+    }
     let mut number = 0;
     for &byte in text {
         let digit = byte.wrapping_sub(b'0');

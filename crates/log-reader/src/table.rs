@@ -136,6 +136,18 @@ impl Table {
         find_or_add(queries, query_ids, hash(&query), |&id| id == query, hash, || query).0
     }
 
+    /// The indices of queries. They are looked up as the places of cells are ([`Self::add_all`]).
+    pub(crate) fn queries(&mut self, ids: impl Iterator<Item = u64> + Clone, places: &mut Vec<u32>) {
+        let likely = |id: u64| self.queries.find(self.hash.of_numbers(id, 0), |_| true).copied();
+        places.clear();
+        places.extend(ids.clone().map(|id| likely(id).unwrap_or(NEW)));
+        for (place, id) in places.iter_mut().zip(ids) {
+            if self.query_ids.get(*place as usize) != Some(&id) {
+                *place = self.query(id);
+            }
+        }
+    }
+
     /// Adds a cell, or adds to it.
     pub(crate) fn add(&mut self, shown: &LineCounts) {
         let cell = shown.in_query(self.query(shown.query.0));

@@ -936,3 +936,17 @@ fn any_bytes_get_an_answer() {
     quickcheck::QuickCheck::new().tests(100).quickcheck(random as fn(Vec<u8>) -> bool);
     quickcheck::QuickCheck::new().tests(300).quickcheck(changed as fn(usize, Vec<(usize, u8)>) -> bool);
 }
+
+/// Lines of few impressions wait in batches, those of many are counted at once: both add up.
+#[test]
+fn counts_of_any_size_add_up() {
+    let counts: [u64; 6] = [1, (1 << 29) - 1, 1 << 29, (1 << 29) + 1, 1 << 34, 2];
+    let lines: Vec<String> = counts.iter().map(|n| format!("7,8,64,{},{n}\n", n - 1)).collect();
+    let log = format!("query,item,position,click,impressions\n{}", lines.concat());
+    let format = "query=query,item=item,position=position,click=click,impressions=impressions";
+    let log = Reader::new(Format::delimited(format).unwrap()).read("log.csv", log.as_bytes()).unwrap();
+    let cells: Vec<_> = log.counts.queries().flat_map(|query| query.cells()).collect();
+    let impressions = counts.iter().sum();
+    let cell = cells.iter().map(|cell| (cell.position, cell.clicks, cell.impressions));
+    assert!(cell.eq([(63, impressions - 6, impressions)]));
+}

@@ -209,11 +209,12 @@ impl TableLines<'_> {
             return self.line_to_hand_over(layout, found, fields, logged, at, lists, batches);
         }
         let Some(session) = fields[SESSION].filter(|_| layout.columns[SESSION].is_some()) else {
-            let shown = self.read(layout, found, fields, batches)?;
-            if let Some(shown) = shown {
+            let shown = self.read(layout, found, fields, batches);
+            // Borrowed: a copy would wait until all of it is written.
+            if let Ok(Some(shown)) = &shown {
                 batches.count_shown(shown, at.at);
             }
-            return Ok(());
+            return shown.map(drop);
         };
         let query = self.hash.of_text(fields[QUERY].unwrap_or_default());
         let key = self.hash.of_both(self.hash.of_text(session), query);
@@ -249,7 +250,7 @@ impl TableLines<'_> {
             Err(fault) => Err(fault),
         };
         match (shown, key) {
-            (Ok((shown, row)), None) => batches.count_logged(shown, &row, at.at),
+            (Ok((shown, row)), None) => batches.count_logged(&shown, &row, at.at),
             (Ok((shown, row)), Some(key)) => {
                 lists.push_logged(key, &shown, &row, at, &layout.columns, batches);
             }

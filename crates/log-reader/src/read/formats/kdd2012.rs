@@ -72,7 +72,7 @@ impl LineFormat for Kdd2012 {
             number(7).and_then(|place| self.meaning.position(place, depth)).map_err(in_column(7))?;
         let query = number(8).and_then(|number| id(number, text(8), batches)).map_err(in_column(8))?;
         if let Some(position) = position {
-            batches.count_shown(LineCounts { query, item, clicks, impressions, position }, at.at);
+            batches.count_shown(&LineCounts { query, item, clicks, impressions, position }, at.at);
         }
         Ok(())
     }

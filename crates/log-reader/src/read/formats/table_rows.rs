@@ -301,7 +301,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         } else {
             counted.map(|shown| {
                 if let Some(shown) = shown {
-                    self.batches.count_shown(shown, spot.at);
+                    self.batches.count_shown(&shown, spot.at);
                 }
             })
         };
@@ -327,7 +327,7 @@ impl<'a, 'b> Rows<'a, 'b> {
             Err(fault) => Err(fault),
         };
         match (shown, key) {
-            (Ok((shown, row)), None) => self.batches.count_logged(shown, &row, spot.at),
+            (Ok((shown, row)), None) => self.batches.count_logged(&shown, &row, spot.at),
             (Ok((shown, row)), Some(key)) => {
                 self.lists.push_logged(key, &shown, &row, spot, &places, self.batches);
             }

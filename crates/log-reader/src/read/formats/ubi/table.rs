@@ -475,7 +475,7 @@ impl Shard {
             for &(position, item, is_click) in &list {
                 let (clicks, impressions) = (is_click.into(), 1);
                 let shown = LineCounts { query: query.name, item, clicks, impressions, position };
-                batches.count_logged(shown, &row, query.at);
+                batches.count_logged(&shown, &row, query.at);
                 self.without_list += 1;
             }
         }
