@@ -23,6 +23,8 @@ const WORDS: usize = 64;
 /// assert!(available.insert(ItemId::new(4)) && !available.insert(ItemId::new(5)));
 /// assert!(available.iter().eq([0, 2, 4].map(ItemId::new)));
 /// assert_eq!((available.len(), available.size(), available.nth(1)), (3, 5, Some(ItemId::new(2))));
+/// available.keep(&ItemSet::all(3));
+/// assert!(available.iter().eq([0, 2].map(ItemId::new)));
 /// ```
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct ItemSet {
@@ -123,6 +125,25 @@ impl ItemSet {
         was_there
     }
 
+    /// Whether the set has all items of a catalogue of `size` items, and is a set of its items.
+    #[inline]
+    pub fn is_all(&self, size: usize) -> bool {
+        self.len == size && self.size == size
+    }
+
+    /// Keeps the items that are also in `other`.
+    pub fn keep(&mut self, other: &Self) {
+        self.len = 0;
+        for (block, (words, count)) in self.words.chunks_mut(WORDS).zip(&mut self.counts).enumerate() {
+            if other.counts.get(block) != Some(&(WORDS * BITS)) {
+                let others = other.words.iter().skip(block * WORDS).chain(std::iter::repeat(&0));
+                words.iter_mut().zip(others).for_each(|(word, other)| *word &= other);
+                *count = words.iter().map(|word| word.count_ones() as usize).sum();
+            }
+            self.len += *count;
+        }
+    }
+
     /// Removes all items.
     pub fn clear(&mut self) {
         self.words.fill(0);
@@ -132,7 +153,7 @@ impl ItemSet {
 
     /// The items by number.
     #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = ItemId> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = ItemId> + Clone + '_ {
         (0_u32..).step_by(BITS).zip(&self.words).flat_map(|(first, &word)| {
             let rest = |&word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
             successors(Some(word).filter(|&word| word != 0), rest)

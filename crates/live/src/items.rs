@@ -33,6 +33,8 @@ pub struct Items {
     states: Vec<State>,
     generations: Vec<u32>,
     present: ItemSet,
+    /// Present items that are not in `present` for a moment.
+    hidden: Vec<ItemId>,
     free: Vec<ItemId>,
     /// Retired items in order, with their number; those that have returned are still there.
     retired: VecDeque<(ItemId, u64)>,
@@ -49,6 +51,7 @@ impl Items {
             states: vec![if present { State::Present } else { State::Free }; n_items],
             generations: vec![0; n_items],
             present: if present { ItemSet::all(n_items) } else { ItemSet::none(n_items) },
+            hidden: Vec::new(),
             // The first place is taken first.
             free: if present { Vec::new() } else { slots.rev().collect() },
             retired: VecDeque::new(),
@@ -81,8 +84,9 @@ impl Items {
         self.is_known(item) && self.present.contains(item.slot)
     }
 
-    /// The present items that a list may have. `some` gets them if they are not all.
-    pub(crate) fn available<'a>(&'a self, among: Among<'_>, some: &'a mut ItemSet) -> &'a ItemSet {
+    /// The present items that a list may have. `some` gets them if they are only some. Those that
+    /// it may not have are hidden until [`Self::reveal`] is called.
+    pub(crate) fn available<'a>(&'a mut self, among: Among<'_>, some: &'a mut ItemSet) -> &'a ItemSet {
         match among {
             Among::All => return &self.present,
             Among::Only(items) => {
@@ -92,13 +96,23 @@ impl Items {
                 }
             }
             Among::Except(items) => {
-                some.clone_from(&self.present);
-                for item in items.iter().filter(|item| self.is_present(**item)) {
-                    some.remove(item.slot);
+                for &item in items {
+                    if self.is_present(item) {
+                        self.present.remove(item.slot);
+                        self.hidden.push(item.slot);
+                    }
                 }
+                return &self.present;
             }
         }
         some
+    }
+
+    /// Ends [`Self::available`].
+    pub(crate) fn reveal(&mut self) {
+        for item in self.hidden.drain(..) {
+            self.present.insert(item);
+        }
     }
 
     /// Whether a list may have been shown.

@@ -245,6 +245,7 @@ where
         let memory = (&mut self.draws, &mut self.decision);
         let policy = self.learner.policy_mut();
         choose::choose(&self.settings, available, positions, (policy, rng), memory, select);
+        self.items.reveal();
     }
 
     /// The propensities of an open decision, position by position, if [`Settings::propensities`]

@@ -11,10 +11,11 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
+use crate::live::present_items;
 use crate::reaching::{Arms, Threshold};
 use crate::shortlist::{Arm, Shortlist};
 use crate::top_l::{Ties, TopL};
-use click_models::ItemId;
+use click_models::{ItemId, ItemSet};
 use confidence::{KlUcbThreshold, kl_ucb_entropy, kl_ucb_upper};
 use filter::KlFilter;
 use scan::Scan;
@@ -117,6 +118,10 @@ pub(crate) struct KlTop {
     arms: Vec<KlArm>,
     search: Search,
     top: TopL,
+    /// Those that the shortlist or a comparison found.
+    winners: Vec<u32>,
+    /// Buffer: arms of the same index.
+    equals: ItemSet,
 }
 
 /// The search for the winners.
@@ -135,7 +140,22 @@ impl KlTop {
         } else {
             Search::Shortlist(Box::new(Shortlist::new(&mut arms, capacity)))
         };
-        Self { arms, search, top: TopL::new(capacity) }
+        let equals = ItemSet::none(arms.len());
+        Self { arms, search, top: TopL::new(capacity), winners: Vec::with_capacity(capacity), equals }
+    }
+
+    /// Breaks all ties by hashes.
+    pub(crate) fn hashing_all(mut self) -> Self {
+        if let Search::Shortlist(list) = &mut self.search {
+            list.hash_all();
+        }
+        self
+    }
+
+    /// These items are absent.
+    pub(crate) fn without(mut self, absent: &ItemSet) -> Self {
+        absent.iter().for_each(|item| self.set_present(item.index(), false));
+        self
     }
 
     /// Sets the displays and clicks of an arm.
@@ -149,33 +169,78 @@ impl KlTop {
         }
     }
 
-    /// Adds an arm without displays. A shortlist is for a number of arms: from now on all are
-    /// scanned.
-    pub(crate) fn push(&mut self) {
+    /// Adds an arm without displays.
+    pub(crate) fn push(&mut self, absent: &ItemSet) {
         self.arms.push(KlArm::new(0, 0));
-        match &mut self.search {
-            Search::Scan(scan) => scan.push(),
-            Search::Shortlist(_) => {
-                self.search = Search::Scan(Scan::new(self.arms.len(), self.top.capacity()));
+        self.equals.grow(self.arms.len());
+        let Self { arms, search, top, .. } = self;
+        match search {
+            Search::Shortlist(list) => list.push(&mut arms[list.n_arms()]),
+            Search::Scan(scan) if arms.len() <= MOST_SCANNED => scan.push(),
+            Search::Scan(_) => {
+                let mut list = Shortlist::new(arms, top.capacity());
+                absent.iter().for_each(|item| list.set_present(item.index(), false, &mut arms[item.index()]));
+                *search = Search::Shortlist(Box::new(list));
             }
         }
     }
 
-    /// Those of largest index among these arms, best first, with their indices.
+    /// An arm left, or returned.
+    pub(crate) fn set_present(&mut self, item: usize, present: bool) {
+        if let Search::Shortlist(list) = &mut self.search {
+            list.set_present(item, present, &mut self.arms[item]);
+        }
+    }
+
+    /// Those of largest index among the arms that are available and not absent, best first.
     #[inline]
     pub(crate) fn select_among(
         &mut self,
-        items: impl Iterator<Item = ItemId>,
+        available: &ItemSet,
+        absent: &ItemSet,
         level: f64,
         ties: Ties,
-    ) -> &[(f64, u32)] {
-        let Self { arms, top, .. } = self;
+    ) -> &[u32] {
+        let n_arms = self.arms.len();
+        if absent.is_empty() && available.is_all(n_arms) {
+            return self.select(level, ties);
+        }
+        let Self { arms, search, winners, .. } = self;
+        let is_found = match search {
+            Search::Shortlist(list) => list.select_among(arms, available, level, ties, winners),
+            Search::Scan(_) => false,
+        };
+        if !is_found {
+            self.compare(present_items(available, absent, n_arms), level, ties);
+        }
+        &self.winners
+    }
+
+    /// The arms of largest index at `level`, best first.
+    #[inline]
+    pub(crate) fn select(&mut self, level: f64, ties: Ties) -> &[u32] {
+        match &mut self.search {
+            Search::Scan(scan) => {
+                self.winners.clear();
+                self.winners.extend_from_slice(scan.select(&mut self.arms, level, ties));
+            }
+            Search::Shortlist(list) if list.has_all() => {
+                list.select(&self.arms, level, ties, &mut self.winners);
+            }
+            Search::Shortlist(_) => self.compare((0..self.arms.len()).map(ItemId::from_index), level, ties),
+        }
+        &self.winners
+    }
+
+    /// Compares these arms.
+    fn compare(&mut self, items: impl Iterator<Item = ItemId> + Clone, level: f64, ties: Ties) {
+        let Self { arms, top, winners, equals, .. } = self;
         top.clear();
         let mut reached = f64::NEG_INFINITY;
         let mut threshold = KlUcbThreshold::new(reached);
         // Many arms have the same counts as the one before.
         let mut solved = (KlArm::new(0, 0).key(), f64::INFINITY);
-        for item in items {
+        for item in items.clone() {
             let arm = &mut arms[item.index()];
             if arm.is_excluded(&threshold, level) {
                 continue;
@@ -189,15 +254,12 @@ impl KlTop {
                 threshold = KlUcbThreshold::new(reached);
             }
         }
-        top.best()
-    }
-
-    /// The arms of largest index at `level`, best first.
-    #[inline]
-    pub(crate) fn select(&mut self, level: f64, ties: Ties) -> &[u32] {
-        match &mut self.search {
-            Search::Scan(scan) => scan.select(&mut self.arms, level, ties),
-            Search::Shortlist(list) => list.select(&self.arms, level, ties),
-        }
+        let is_equal = |item: usize, last: f64| {
+            let mut arm = arms[item];
+            !arm.is_excluded(&threshold, level) && arm.index(level) == last
+        };
+        top.redraw_equals(items, ties, equals, is_equal);
+        winners.clear();
+        winners.extend(top.best().iter().map(|&(_, item)| item));
     }
 }

@@ -89,7 +89,7 @@ pub(crate) fn present_items<'a>(
     available: &'a ItemSet,
     absent: &'a ItemSet,
     n_items: usize,
-) -> impl Iterator<Item = ItemId> + 'a {
+) -> impl Iterator<Item = ItemId> + Clone + 'a {
     available.iter().take_while(move |item| item.index() < n_items).filter(|&item| !absent.contains(item))
 }
 
@@ -134,7 +134,7 @@ pub(crate) trait OnTable {
     fn pushed(&mut self);
 
     /// An item left, or returned.
-    fn came_or_went(&mut self, _item: usize) {}
+    fn came_or_went(&mut self, _item: usize, _present: bool) {}
 
     /// The index of an item in the next round; `None` if the policy ranks items by something else.
     fn index(&self, _item: usize) -> Option<f64> {
@@ -298,7 +298,7 @@ impl<P: OnTable> Tallies for P {
     fn set_present(&mut self, item: ItemId, present: bool) {
         let n_items = self.table().n_items();
         if item.index() < n_items && self.live_mut().set_present(item, present, n_items) {
-            self.came_or_went(item.index());
+            self.came_or_went(item.index(), present);
         }
     }
 

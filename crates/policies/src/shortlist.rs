@@ -11,6 +11,9 @@
 //! ties broken by hash. In a large catalogue most arms were never clicked; arms never shown also
 //! form such a run.
 //!
+//! Absent arms are not listed. A choice among some of the present arms passes over the listed ones
+//! in order, so the list is made longer, by the ratio of present to available arms.
+//!
 //! The index `U(level)` is concave and grows with the level from `m = U(0)`. With `U(ceiling)`
 //! computed once,
 //!
@@ -22,7 +25,8 @@
 //! Both bounds are widened by [`SLACK`] of their size, many times the error of a computed index
 //! (for KL-UCB 2e-14 of `U - m` and four units in the last place).
 
-use crate::top_l::{Ties, TopL};
+use crate::top_l::{MOST_HASHED, Ties, TopL};
+use click_models::{ItemId, ItemSet};
 use std::fmt::Debug;
 
 /// Relative slack of the bounds of a computed index.
@@ -34,6 +38,11 @@ const FURTHEST_CEILING: f64 = 1.0 / 512.0;
 /// A list with fewer members makes the next one longer; a list with more runs makes it shorter.
 const FEWEST_MEMBERS: usize = 32;
 const MOST_RUNS: usize = 96;
+/// A list for choices among some arms is this many times longer than is needed on average.
+const LONGER: usize = 3;
+/// Comparing `m` of `n` available arms costs about as much as a choice from the list if `m * m` is
+/// this number times `n`, for each arm that is chosen.
+const FEW: usize = 4;
 /// Range of the distance of the floor below the last winner; the lower end is far above the slack.
 const GAPS: [f64; 2] = [1e-8, 0.25];
 
@@ -62,6 +71,9 @@ pub(crate) trait Filter<A>: Clone + Debug {
 
     fn set_floor(&mut self, floor: f64);
 
+    /// There is a further arm, which is fresh.
+    fn push(&mut self);
+
     /// Notes that the arm of `item` changed.
     fn set(&mut self, item: usize, arm: &mut A);
 
@@ -82,6 +94,8 @@ struct Run<A> {
     start: u32,
     len: u32,
     room: u32,
+    /// Whether its members are in `tied`.
+    is_tied: bool,
 }
 
 impl<A: Arm> Run<A> {
@@ -100,7 +114,10 @@ impl<A: Arm> Run<A> {
 pub(crate) struct Shortlist<A: Arm> {
     capacity: usize,
     filter: A::Filter,
-    /// Arms with an infinite index.
+    /// More equals than this are drawn by their places.
+    most_hashed: usize,
+    absent: ItemSet,
+    /// Present arms with an infinite index.
     n_fresh: usize,
     floor: f64,
     ceiling: f64,
@@ -119,10 +136,19 @@ pub(crate) struct Shortlist<A: Arm> {
     order: Vec<(f64, u32)>,
     /// Approximate index of the last winner.
     last: f64,
-    /// Buffer: runs whose bounds do not order them, with their indices, in decreasing order.
-    computed: Vec<(f64, u32)>,
+    /// Buffer: runs whose bounds do not order them, with their indices and numbers of
+    /// available members (of those that are wanted), in decreasing order.
+    computed: Vec<(f64, u32, usize)>,
     top: TopL,
-    chosen: Vec<u32>,
+    /// The members of some runs that tie, and, as a buffer, those that are available.
+    tied: ItemSet,
+    some: ItemSet,
+    /// The number of members that choices among some arms need.
+    depth: usize,
+    /// Arms that were compared because the list did not suffice, and the number of them for which
+    /// a new one is made.
+    compared: usize,
+    patience: usize,
 }
 
 impl<A: Arm> Shortlist<A> {
@@ -130,6 +156,8 @@ impl<A: Arm> Shortlist<A> {
         let mut list = Self {
             capacity,
             filter: A::Filter::new(arms.len()),
+            most_hashed: MOST_HASHED,
+            absent: ItemSet::default(),
             n_fresh: arms.len(),
             floor: f64::INFINITY,
             ceiling: f64::NEG_INFINITY,
@@ -146,7 +174,11 @@ impl<A: Arm> Shortlist<A> {
             last: 1.0,
             computed: Vec::with_capacity(4 * arms.len()),
             top: TopL::new(capacity),
-            chosen: Vec::with_capacity(capacity),
+            tied: ItemSet::none(arms.len()),
+            some: ItemSet::none(arms.len()),
+            depth: 0,
+            compared: 0,
+            patience: 0,
         };
         for (item, arm) in arms.iter_mut().enumerate() {
             if !arm.is_fresh() {
@@ -156,11 +188,62 @@ impl<A: Arm> Shortlist<A> {
         list
     }
 
+    /// Breaks all ties by hashes.
+    pub(crate) fn hash_all(&mut self) {
+        self.most_hashed = usize::MAX;
+    }
+
+    /// Whether no arm is absent.
+    pub(crate) fn has_all(&self) -> bool {
+        self.absent.is_empty()
+    }
+
+    /// Adds an arm, which is fresh.
+    pub(crate) fn push(&mut self, arm: &mut A) {
+        let n_arms = self.home.len() + 1;
+        self.filter.push();
+        self.home.push(UNLISTED);
+        self.place.push(0);
+        self.members.resize(4 * n_arms, 0);
+        self.runs.reserve(4 * n_arms - self.runs.len());
+        self.order.reserve(n_arms - self.order.len());
+        self.computed.reserve(4 * n_arms - self.computed.len());
+        self.tied.grow(n_arms);
+        self.some.grow(n_arms);
+        if !self.absent.is_empty() {
+            self.absent.grow(n_arms);
+        }
+        self.n_fresh += 1;
+        self.set(n_arms - 1, true, arm);
+    }
+
+    /// An arm left, or returned.
+    pub(crate) fn set_present(&mut self, item: usize, present: bool, arm: &mut A) {
+        self.absent.grow(self.home.len());
+        let id = ItemId::from_index(item);
+        if present != self.absent.contains(id) {
+            return;
+        }
+        if present {
+            self.absent.remove(id);
+            self.n_fresh += usize::from(arm.is_fresh());
+        } else {
+            self.n_fresh -= usize::from(arm.is_fresh());
+            self.absent.insert(id);
+        }
+        self.set(item, arm.is_fresh(), arm);
+    }
+
     /// Sets the counts of an arm.
     #[inline]
     pub(crate) fn set(&mut self, item: usize, was_fresh: bool, arm: &mut A) {
-        self.n_fresh = self.n_fresh + usize::from(arm.is_fresh()) - usize::from(was_fresh);
         self.filter.set(item, arm);
+        if self.absent.contains(ItemId::new(count(item))) {
+            self.leave(item);
+            self.home[item] = UNLISTED;
+            return;
+        }
+        self.n_fresh = self.n_fresh + usize::from(arm.is_fresh()) - usize::from(was_fresh);
         let stays = if self.floor == f64::INFINITY {
             arm.is_fresh()
         } else {
@@ -179,6 +262,9 @@ impl<A: Arm> Shortlist<A> {
         let home = self.home[item];
         let run = self.runs.get_mut(home as usize)?;
         run.len -= 1;
+        if run.is_tied {
+            self.tied.remove(ItemId::new(count(item)));
+        }
         let (hole, last) = (self.place[item], run.start + run.len);
         let moved = self.members[last as usize];
         self.members[hole as usize] = moved;
@@ -209,11 +295,11 @@ impl<A: Arm> Shortlist<A> {
             (Some(home), _) => home,
             (None, Some(home)) => {
                 let run = &mut self.runs[home as usize];
-                (run.arm, run.reach) = (*arm, reach);
+                (run.arm, run.reach, run.is_tied) = (*arm, reach, false);
                 home
             }
             (None, None) => {
-                self.runs.push(Run { arm: *arm, reach, start: 0, len: 0, room: 0 });
+                self.runs.push(Run { arm: *arm, reach, start: 0, len: 0, room: 0, is_tied: false });
                 count(self.runs.len() - 1)
             }
         };
@@ -235,6 +321,9 @@ impl<A: Arm> Shortlist<A> {
         }
         let place = run.start + run.len;
         run.len += 1;
+        if run.is_tied {
+            self.tied.insert(ItemId::new(count(item)));
+        }
         self.members[place as usize] = count(item);
         (self.home[item], self.place[item]) = (home, place);
         if equal.is_none() {
@@ -250,40 +339,85 @@ impl<A: Arm> Shortlist<A> {
     }
 
     /// The arms of largest index at `level`, best first.
-    pub(crate) fn select(&mut self, arms: &[A], level: f64, ties: Ties) -> &[u32] {
+    pub(crate) fn select(&mut self, arms: &[A], level: f64, ties: Ties, chosen: &mut Vec<u32>) {
         if level > self.ceiling {
             self.make(arms, level, self.last);
         }
-        while !self.choose(level, ties) {
+        while !self.choose(level, ties, None, chosen) {
             self.make(arms, level, self.floor);
         }
-        &self.chosen
+    }
+
+    /// Chooses among the arms of `available` that are present; `false` if comparing them is faster.
+    pub(crate) fn select_among(
+        &mut self,
+        arms: &[A],
+        available: &ItemSet,
+        level: f64,
+        ties: Ties,
+        chosen: &mut Vec<u32>,
+    ) -> bool {
+        let (m, n) = (available.len(), arms.len() - self.absent.len());
+        if m < self.capacity || m.saturating_mul(m) < FEW * self.capacity * n {
+            return false;
+        }
+        self.depth = self.depth.max(if m < n { LONGER * self.capacity * n / m } else { self.capacity });
+        if level > self.ceiling {
+            self.make(arms, level, self.last);
+        }
+        while !self.choose(level, ties, Some(available), chosen) {
+            self.compared += m;
+            if self.compared < self.patience {
+                return false;
+            }
+            (self.compared, self.patience) = (0, 2 * self.patience.max(n / 4));
+            self.gap = (2.0 * self.gap).min(GAPS[1]);
+            self.make(arms, level, self.floor);
+        }
+        self.patience = n / 4;
+        true
+    }
+
+    pub(crate) fn n_arms(&self) -> usize {
+        self.home.len()
     }
 
     /// Chooses from the list; `false` if an unlisted arm may win.
-    fn choose(&mut self, level: f64, ties: Ties) -> bool {
+    fn choose(&mut self, level: f64, ties: Ties, available: Option<&ItemSet>, chosen: &mut Vec<u32>) -> bool {
         let share = if level < self.ceiling { level / self.ceiling } else { 1.0 };
-        self.chosen.clear();
+        chosen.clear();
         let mut next = 0;
-        while self.chosen.len() < self.capacity {
-            let Some(&(_, run)) = self.order.get(next) else { return false };
+        // Comparing all available arms is faster than passing over more members.
+        let mut left = available.map_or(usize::MAX, ItemSet::len);
+        while chosen.len() < self.capacity {
+            let Some(&(_, run)) = self.order.get(next).filter(|_| left > 0) else { return false };
             let run = &self.runs[run as usize];
-            let low = run.low(share);
-            let rest = self.order.get(next + 1).map_or(f64::NEG_INFINITY, |&(high, _)| high);
-            if run.len == 1 && low > rest && low >= self.floor {
-                self.chosen.push(self.members[run.start as usize]);
-                self.last = low;
-                next += 1;
-                continue;
+            if run.len == 1 {
+                let item = self.members[run.start as usize];
+                if available.is_some_and(|set| !set.contains(ItemId::new(item))) {
+                    (left, next) = (left.saturating_sub(1), next + 1);
+                    continue;
+                }
+                let low = run.low(share);
+                let rest = self.order.get(next + 1).map_or(f64::NEG_INFINITY, |&(high, _)| high);
+                if low > rest && low >= self.floor {
+                    chosen.push(item);
+                    self.last = low;
+                    next += 1;
+                    continue;
+                }
             }
-            let wanted = self.capacity - self.chosen.len();
-            next = self.compute(next, wanted, level);
-            self.rank(wanted, ties);
+            let wanted = self.capacity - chosen.len();
+            next = self.compute(next, wanted, level, available, &mut left);
+            if left == 0 {
+                return false;
+            }
+            self.rank(wanted, ties, available);
             for &(index, item) in self.top.best().iter().take(wanted) {
                 if index < self.floor {
                     return false;
                 }
-                self.chosen.push(item);
+                chosen.push(item);
                 self.last = index;
             }
         }
@@ -291,8 +425,15 @@ impl<A: Arm> Shortlist<A> {
     }
 
     /// Computes indices of runs from `next` on until others are below; returns the next run.
-    fn compute(&mut self, mut next: usize, wanted: usize, level: f64) -> usize {
-        let Self { order, runs, computed, .. } = self;
+    fn compute(
+        &mut self,
+        mut next: usize,
+        wanted: usize,
+        level: f64,
+        available: Option<&ItemSet>,
+        left: &mut usize,
+    ) -> usize {
+        let Self { order, runs, members, computed, .. } = self;
         computed.clear();
         let mut worst = f64::NEG_INFINITY;
         while let Some(&(high, run)) = order.get(next) {
@@ -300,13 +441,33 @@ impl<A: Arm> Shortlist<A> {
                 break;
             }
             next += 1;
+            let members = members_of(members, &runs[run as usize]);
+            let n_offered = match available {
+                None => members.len(),
+                Some(set) => {
+                    let mut n_offered = 0;
+                    let enough = |&&item: &&u32| {
+                        n_offered += usize::from(set.contains(ItemId::new(item)));
+                        n_offered < wanted
+                    };
+                    let passed = members.iter().take(*left).take_while(enough).count();
+                    *left -= (passed + 1).min(*left).min(members.len());
+                    n_offered
+                }
+            };
+            if n_offered == 0 {
+                if *left == 0 {
+                    break;
+                }
+                continue;
+            }
             let index = runs[run as usize].arm.index(level);
-            let place = computed.partition_point(|&(other, _)| other >= index);
-            computed.insert(place, (index, run));
+            let place = computed.partition_point(|&(other, ..)| other >= index);
+            computed.insert(place, (index, run, n_offered));
             let mut rest = wanted;
-            for &(index, run) in &*computed {
+            for &(index, _, n_offered) in &*computed {
                 worst = index;
-                rest = rest.saturating_sub(runs[run as usize].len as usize);
+                rest = rest.saturating_sub(n_offered);
                 if rest == 0 {
                     break;
                 }
@@ -315,48 +476,82 @@ impl<A: Arm> Shortlist<A> {
         next
     }
 
-    /// Finds the best arms of the runs with a computed index.
-    fn rank(&mut self, wanted: usize, ties: Ties) {
-        let Self { runs, members, computed, top, .. } = self;
+    /// Finds the best available arms of the runs with a computed index.
+    fn rank(&mut self, wanted: usize, ties: Ties, available: Option<&ItemSet>) {
+        let Self { runs, members, computed, top, tied, some, most_hashed, .. } = self;
+        let most_hashed = *most_hashed;
         top.clear();
         for equals in computed.chunk_by(|one, other| one.0 == other.0) {
-            if top.best().len() >= wanted {
+            let wanted = wanted.saturating_sub(top.best().len());
+            if wanted == 0 {
                 break;
             }
-            let members = equals.iter().map(|&(_, run)| {
-                let run = &runs[run as usize];
-                &members[run.start as usize..][..run.len as usize]
-            });
-            top.offer_equals(members, equals[0].0, ties);
+            let index = equals[0].0;
+            let n_members = equals.iter().map(|&(_, run, _)| runs[run as usize].len as usize).sum();
+            if n_members <= most_hashed || available.is_some_and(|set| set.len() <= most_hashed) {
+                let is_offered = |item| available.is_none_or(|set| set.contains(ItemId::new(item)));
+                let members = equals.iter().map(|&(_, run, _)| members_of(members, &runs[run as usize]));
+                top.offer_equals(members, is_offered, index, ties);
+                continue;
+            }
+            tie(equals, n_members, runs, members, tied);
+            let Some(set) = available else {
+                top.draw_equals(wanted, n_members, index, ties, |place| tied.nth(place));
+                continue;
+            };
+            some.clone_from(tied);
+            some.keep(set);
+            if some.len() <= most_hashed {
+                some.iter().for_each(|item| top.offer(item.number(), index, ties));
+            } else {
+                top.draw_equals(wanted, some.len(), index, ties, |place| some.nth(place));
+            }
         }
     }
 
-    /// Makes a list for `level` and some levels above it, with a floor below `from`.
-    #[inline(never)]
-    fn make(&mut self, arms: &[A], level: f64, from: f64) {
-        if self.n_fresh >= self.capacity {
-            // No other arm can win at any level.
-            (self.floor, self.ceiling) = (f64::INFINITY, f64::INFINITY);
-        } else {
-            if level > self.made_at {
-                self.pace = level - self.made_at;
-            }
-            self.floor = if from.is_finite() { from } else { 1.0 } - self.gap;
-            self.ceiling = level + (2.0 * self.pace).min(level * FURTHEST_CEILING);
-        }
-        self.made_at = level;
+    /// Writes all present arms that reach the floor into `members`.
+    fn list(&mut self, arms: &[A]) {
         self.filter.set_floor(self.floor);
         self.used = 0;
-        let Self { members, used, .. } = self;
+        let Self { members, used, absent, .. } = self;
         let list = |item| {
-            members[*used] = count(item);
-            *used += 1;
+            if !absent.contains(ItemId::new(count(item))) {
+                members[*used] = count(item);
+                *used += 1;
+            }
         };
         if self.floor == f64::INFINITY {
             (0..arms.len()).filter(|&item| arms[item].is_fresh()).for_each(list);
         } else {
             self.filter.list(arms, self.ceiling, list);
         }
+    }
+
+    /// Makes a list for `level` and some levels above it, with a floor below `from`.
+    #[inline(never)]
+    fn make(&mut self, arms: &[A], level: f64, from: f64) {
+        let depth = std::mem::take(&mut self.depth).max(self.capacity);
+        if self.n_fresh >= depth {
+            // No other arm can win at any level.
+            (self.floor, self.ceiling) = (f64::INFINITY, f64::INFINITY);
+            self.list(arms);
+        } else {
+            if level > self.made_at {
+                self.pace = level - self.made_at;
+            }
+            let from = if from.is_finite() { from } else { 1.0 };
+            self.floor = from - self.gap;
+            self.ceiling = level + (2.0 * self.pace).min(level * FURTHEST_CEILING);
+            self.list(arms);
+            // No index is negative.
+            while self.used < depth && self.floor > 0.0 {
+                self.gap *= 2.0;
+                self.floor = from - self.gap;
+                self.list(arms);
+            }
+        }
+        self.made_at = level;
+        self.tied.clear();
         self.runs.clear();
         self.home.fill(UNLISTED);
         let listed = &mut self.members[..self.used];
@@ -367,20 +562,55 @@ impl<A: Arm> Shortlist<A> {
                 Some(run) if run.arm.key() == arm.key() => (run.len, run.room) = (run.len + 1, run.room + 1),
                 _ => {
                     let reach = reach(arm, self.ceiling);
-                    self.runs.push(Run { arm: *arm, reach, start: place, len: 1, room: 1 });
+                    self.runs.push(Run { arm: *arm, reach, start: place, len: 1, room: 1, is_tied: false });
                 }
             }
             self.home[item as usize] = count(self.runs.len() - 1);
             self.place[item as usize] = place;
         }
-        if self.used < 4 * FEWEST_MEMBERS && self.runs.len() < FEWEST_MEMBERS {
+        let scale = (depth / (LONGER * self.capacity)).max(1);
+        if self.used < 4 * scale * FEWEST_MEMBERS && self.runs.len() < scale * FEWEST_MEMBERS {
             self.gap = (2.0 * self.gap).min(GAPS[1]);
-        } else if self.runs.len() > MOST_RUNS || self.used > arms.len() / 2 {
+        } else if self.runs.len() > scale * MOST_RUNS || self.used > arms.len() / 2 {
             self.gap = (0.5 * self.gap).max(GAPS[0]);
         }
         self.order.clear();
         self.order.extend((0..).zip(&self.runs).map(|(home, run)| (run.reach * (1.0 + SLACK), home)));
         sort_by_reach(&mut self.order);
+    }
+}
+
+/// The members of a run.
+#[inline]
+fn members_of<'a, A>(members: &'a [u32], run: &Run<A>) -> &'a [u32] {
+    &members[run.start as usize..][..run.len as usize]
+}
+
+/// Makes `tied` contain the members of these runs, in all `n_members`, and no others.
+fn tie<A>(
+    equals: &[(f64, u32, usize)],
+    n_members: usize,
+    runs: &mut [Run<A>],
+    members: &[u32],
+    tied: &mut ItemSet,
+) {
+    let add = |runs: &mut [Run<A>], tied: &mut ItemSet| {
+        for &(_, run, _) in equals {
+            let run = &mut runs[run as usize];
+            if !std::mem::replace(&mut run.is_tied, true) {
+                for &item in members_of(members, run) {
+                    tied.insert(ItemId::new(item));
+                }
+            }
+        }
+    };
+    add(runs, tied);
+    if tied.len() > n_members {
+        tied.clear();
+        for run in runs.iter_mut() {
+            run.is_tied = false;
+        }
+        add(runs, tied);
     }
 }
 

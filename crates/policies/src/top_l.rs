@@ -3,8 +3,16 @@
 //! One random draw a round is the key of its ties: among items of equal score the one with the
 //! largest hash of (key, item) goes first. So ties do not depend on the order in which items are
 //! offered. A policy that skips items which cannot win chooses as one that offers all items.
+//!
+//! A hash an item is too much where nearly all of a large catalogue are equal, as before the first
+//! displays. Policies with a shortlist draw the first of more than [`MOST_HASHED`] equals by their
+//! places in the order of items: also a uniformly random order, and also of the round's key alone.
 
+use click_models::{ItemId, ItemSet};
 use rand::Rng;
+
+/// Up to this number of equals their hashes decide.
+pub(crate) const MOST_HASHED: usize = 1024;
 
 /// The key of a round's ties.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +46,15 @@ impl Ties {
         (hash ^ (hash >> 31), item)
     }
 
+    /// A random place among `n`, for the draw of this number.
+    fn place(self, number: usize, n: usize) -> usize {
+        #[expect(clippy::cast_possible_truncation, reason = "a list has at most 64 positions")]
+        let hash = self.hash(u32::MAX - number as u32);
+        #[expect(clippy::cast_possible_truncation, reason = "below `n`")]
+        let place = ((u128::from(hash) * n as u128) >> 64) as usize;
+        place
+    }
+
     /// Whether (`score`, `item`) goes before (`other_score`, `other`).
     #[inline]
     pub(crate) fn precedes(self, score: f64, item: u32, other_score: f64, other: u32) -> bool {
@@ -60,13 +77,16 @@ const ROOM: usize = 4;
 pub(crate) struct TopL {
     capacity: usize,
     best: Vec<(f64, u32)>,
+    /// At most this number of items as good as the last one were refused.
+    n_equal: usize,
     /// Buffer of [`TopL::offer_equals`].
     first: Vec<(u64, u32)>,
 }
 
 impl TopL {
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { capacity, best: Vec::with_capacity(capacity), first: Vec::with_capacity(ROOM * capacity) }
+        let (best, first) = (Vec::with_capacity(capacity), Vec::with_capacity(ROOM * capacity));
+        Self { capacity, best, n_equal: 0, first }
     }
 
     pub(crate) fn capacity(&self) -> usize {
@@ -76,6 +96,7 @@ impl TopL {
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.best.clear();
+        self.n_equal = 0;
     }
 
     /// The score needed to enter: the last one's, or minus infinity while there is room.
@@ -89,6 +110,7 @@ impl TopL {
     pub(crate) fn offer(&mut self, item: u32, score: f64, ties: Ties) {
         if self.best.len() == self.capacity {
             let (last_score, last) = self.best[self.capacity - 1];
+            self.n_equal += usize::from(score == last_score);
             if !ties.precedes(score, item, last_score, last) {
                 return;
             }
@@ -111,6 +133,7 @@ impl TopL {
     pub(crate) fn offer_equals<'a>(
         &mut self,
         equals: impl Iterator<Item = &'a [u32]> + Clone,
+        is_offered: impl Fn(u32) -> bool,
         score: f64,
         ties: Ties,
     ) {
@@ -118,23 +141,78 @@ impl TopL {
         // Twice as many hashes as there are places are expected above this one.
         let likely = 2 * self.capacity as u64;
         let least = u64::MAX - (u64::MAX / (n_items as u64).max(likely)).saturating_mul(likely);
-        self.find_first(equals.clone(), least, ties);
+        self.find_first(equals.clone(), &is_offered, least, ties);
         if self.first.len() < self.capacity.min(n_items) {
-            self.find_first(equals, 0, ties);
+            self.find_first(equals, &is_offered, 0, ties);
         }
         for place in 0..self.first.len() {
             self.offer(self.first[place].1, score, ties);
         }
     }
 
+    /// Adds as many as `wanted` of `n` items of one score, more than there are places, in random
+    /// order, behind better ones. `nth` knows the order of their numbers.
+    pub(crate) fn draw_equals(
+        &mut self,
+        wanted: usize,
+        n: usize,
+        score: f64,
+        ties: Ties,
+        nth: impl Fn(usize) -> Option<ItemId>,
+    ) {
+        self.first.clear();
+        for number in 0..wanted {
+            let mut place = ties.place(number, n - number) as u64;
+            // Places that were drawn before, in order.
+            let mut below = 0;
+            while self.first.get(below).is_some_and(|&(drawn, _)| drawn <= place) {
+                (below, place) = (below + 1, place + 1);
+            }
+            self.first.insert(below, (place, 0));
+            #[expect(clippy::cast_possible_truncation, reason = "below `n`")]
+            let item = nth(place as usize).expect("a place among the items");
+            self.best.push((score, item.number()));
+        }
+    }
+
+    /// Draws the last ones of the items that were offered anew, by [`TopL::draw_equals`], if more
+    /// than [`MOST_HASHED`] are equal. `equals` gets these.
+    pub(crate) fn redraw_equals(
+        &mut self,
+        items: impl Iterator<Item = ItemId>,
+        ties: Ties,
+        equals: &mut ItemSet,
+        is_equal: impl Fn(usize, f64) -> bool,
+    ) {
+        if self.n_equal + self.capacity <= MOST_HASHED {
+            return;
+        }
+        let last = self.threshold();
+        equals.clear();
+        for item in items.filter(|item| is_equal(item.index(), last)) {
+            equals.insert(item);
+        }
+        if equals.len() > MOST_HASHED {
+            self.best.retain(|&(score, _)| score > last);
+            let wanted = self.capacity - self.best.len();
+            self.draw_equals(wanted, equals.len(), last, ties, |place| equals.nth(place));
+        }
+    }
+
     /// Finds the first of the items whose hash is at least `least`.
-    fn find_first<'a>(&mut self, equals: impl Iterator<Item = &'a [u32]>, mut least: u64, ties: Ties) {
+    fn find_first<'a>(
+        &mut self,
+        equals: impl Iterator<Item = &'a [u32]>,
+        is_offered: &impl Fn(u32) -> bool,
+        mut least: u64,
+        ties: Ties,
+    ) {
         self.first.clear();
         for items in equals {
             for &item in items {
                 let rank = ties.rank(item);
                 // Rare, so that the loop is little more than a hash.
-                if rank.0 >= least {
+                if rank.0 >= least && is_offered(item) {
                     if self.first.len() == ROOM * self.capacity {
                         least = self.keep_first();
                     }

@@ -8,9 +8,10 @@
 #[cfg(test)]
 mod tests;
 
+use crate::live::present_items;
 use crate::shortlist::{Arm, Filter, Shortlist};
 use crate::top_l::{Ties, TopL};
-use click_models::ItemId;
+use click_models::{ItemId, ItemSet};
 
 /// Up to this number of arms comparing all of them is faster than a shortlist.
 const MOST_COMPARED: usize = 256;
@@ -110,6 +111,8 @@ impl<A: Arm> Filter<A> for Floor {
         self.0 = floor;
     }
 
+    fn push(&mut self) {}
+
     fn set(&mut self, _: usize, _: &mut A) {}
 
     #[inline]
@@ -133,6 +136,8 @@ pub(crate) struct UcbTop<A: Arm> {
     shortlist: Option<Box<Shortlist<A>>>,
     top: TopL,
     winners: Vec<u32>,
+    /// Buffer: arms of the same index.
+    equals: ItemSet,
 }
 
 impl<A: Arm> UcbTop<A> {
@@ -143,12 +148,19 @@ impl<A: Arm> UcbTop<A> {
     }
 
     fn comparing_all(arms: impl Iterator<Item = A>, capacity: usize) -> Self {
-        let (top, winners) = (TopL::new(capacity), Vec::with_capacity(capacity));
-        Self { arms: arms.collect(), shortlist: None, top, winners }
+        let (arms, winners) = (arms.collect::<Vec<A>>(), Vec::with_capacity(capacity));
+        let equals = ItemSet::none(arms.len());
+        Self { arms, shortlist: None, top: TopL::new(capacity), winners, equals }
     }
 
     fn with_shortlist(mut self, capacity: usize) -> Self {
         self.shortlist = Some(Box::new(Shortlist::new(&mut self.arms, capacity)));
+        self
+    }
+
+    /// These items are absent.
+    pub(crate) fn without(mut self, absent: &ItemSet) -> Self {
+        absent.iter().for_each(|item| self.set_present(item.index(), false));
         self
     }
 
@@ -161,40 +173,70 @@ impl<A: Arm> UcbTop<A> {
         }
     }
 
-    /// Adds an arm. A shortlist is for a number of arms: from now on all are compared.
-    pub(crate) fn push(&mut self, arm: A) {
+    /// Adds an arm, which is fresh.
+    pub(crate) fn push(&mut self, arm: A, absent: &ItemSet) {
         self.arms.push(arm);
-        self.shortlist = None;
+        self.equals.grow(self.arms.len());
+        if let (Some(list), Some(last)) = (&mut self.shortlist, self.arms.last_mut()) {
+            list.push(last);
+        } else if self.arms.len() > MOST_COMPARED {
+            let mut list = Shortlist::new(&mut self.arms, self.top.capacity());
+            absent
+                .iter()
+                .for_each(|item| list.set_present(item.index(), false, &mut self.arms[item.index()]));
+            self.shortlist = Some(Box::new(list));
+        }
+    }
+
+    /// An arm left, or returned.
+    pub(crate) fn set_present(&mut self, item: usize, present: bool) {
+        if let Some(list) = &mut self.shortlist {
+            list.set_present(item, present, &mut self.arms[item]);
+        }
     }
 
     /// The arms of largest index at `level`, best first.
     #[inline]
     pub(crate) fn select(&mut self, level: f64, ties: Ties) -> &[u32] {
-        let Self { arms, shortlist, top, winners } = self;
-        if let Some(list) = shortlist {
-            return list.select(arms, level, ties);
+        match &mut self.shortlist {
+            Some(list) if list.has_all() => list.select(&self.arms, level, ties, &mut self.winners),
+            _ => self.compare((0..self.arms.len()).map(ItemId::from_index), level, ties),
         }
-        top.clear();
-        for (item, arm) in (0_u32..).zip(arms) {
-            top.offer(item, arm.index(level), ties);
-        }
-        winners.clear();
-        winners.extend(top.best().iter().map(|&(_, item)| item));
-        winners
+        &self.winners
     }
 
-    /// Those of largest index among these arms, best first, with their indices.
+    /// Those of largest index among the arms that are available and not absent, best first.
     #[inline]
     pub(crate) fn select_among(
         &mut self,
-        items: impl Iterator<Item = ItemId>,
+        available: &ItemSet,
+        absent: &ItemSet,
         level: f64,
         ties: Ties,
-    ) -> &[(f64, u32)] {
-        self.top.clear();
-        for item in items {
-            self.top.offer(item.number(), self.arms[item.index()].index(level), ties);
+    ) -> &[u32] {
+        let n_arms = self.arms.len();
+        if absent.is_empty() && available.is_all(n_arms) {
+            return self.select(level, ties);
         }
-        self.top.best()
+        let Self { arms, shortlist, winners, .. } = self;
+        let is_found =
+            |list: &mut Box<Shortlist<A>>| list.select_among(arms, available, level, ties, winners);
+        if !shortlist.as_mut().is_some_and(is_found) {
+            self.compare(present_items(available, absent, n_arms), level, ties);
+        }
+        &self.winners
+    }
+
+    /// Compares these arms.
+    #[inline]
+    fn compare(&mut self, items: impl Iterator<Item = ItemId> + Clone, level: f64, ties: Ties) {
+        let Self { arms, top, winners, equals, .. } = self;
+        top.clear();
+        for item in items.clone() {
+            top.offer(item.number(), arms[item.index()].index(level), ties);
+        }
+        top.redraw_equals(items, ties, equals, |item, last| arms[item].index(level) == last);
+        winners.clear();
+        winners.extend(top.best().iter().map(|&(_, item)| item));
     }
 }

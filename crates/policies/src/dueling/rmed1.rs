@@ -233,7 +233,7 @@ impl Rmed1 {
 /// The first of the tied items.
 fn first(top: &mut TopL, tied: &[u32], ties: Ties) -> usize {
     top.clear();
-    top.offer_equals([tied].into_iter(), 0.0, ties);
+    top.offer_equals([tied].into_iter(), |_| true, 0.0, ties);
     top.best().first().map_or(0, |&(_, item)| item as usize)
 }
 

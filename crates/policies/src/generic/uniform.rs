@@ -23,9 +23,9 @@
 //! ```
 
 use crate::error::check_counts;
-use crate::live::{LiveState, OnTable, SavedLive, Table, last, on_itself};
+use crate::live::{LiveState, OnTable, SavedLive, Table, last, on_itself, present_items};
 use crate::setup::Setup;
-use crate::top_l::{Ties, TopL};
+use crate::top_l::{MOST_HASHED, Ties, TopL};
 use crate::{Decision, Error, Recommend, Select, SelectAmong, Tally, Update};
 use click_models::{Cell, DuelShape, ItemId, ItemSet, ListShape, Pair, Ranking, TableShape};
 use rand::{Rng, RngExt};
@@ -103,19 +103,35 @@ pub(crate) fn draw_list<R: Rng + ?Sized>(shape: ListShape, rng: &mut R, list: &m
     }
 }
 
-/// Draws a list of these items: of equals, whose order is random.
+/// Draws a list of the items of `available` that are present, below `n_items`.
 #[inline]
 pub(crate) fn draw_list_among<R: Rng + ?Sized>(
-    items: impl Iterator<Item = ItemId>,
+    available: &ItemSet,
+    (absent, n_items): (&ItemSet, usize),
     top: &mut TopL,
     rng: &mut R,
     list: &mut Ranking,
 ) {
+    list.clear();
+    if available.len() > MOST_HASHED {
+        // Hardly any draw is in vain, unless most of these items are absent or unknown.
+        for _ in 0..MOST_HASHED {
+            let item = available.nth(rng.random_range(0..available.len()));
+            let is_offered =
+                |item: &ItemId| item.index() < n_items && !absent.contains(*item) && !list.contains(*item);
+            item.filter(is_offered).into_iter().for_each(|item| list.push(item));
+            if list.len() == top.capacity() {
+                return;
+            }
+        }
+    }
+    // Equals, whose order is random.
     let ties = Ties::draw(rng);
     top.clear();
-    items.for_each(|item| top.offer(item.number(), 0.0, ties));
-    list.clear();
-    top.best().iter().for_each(|&(_, item)| list.push(ItemId::new(item)));
+    let rest = present_items(available, absent, n_items).filter(|item| !list.contains(*item));
+    rest.for_each(|item| top.offer(item.number(), 0.0, ties));
+    let wanted = top.capacity() - list.len();
+    top.best().iter().take(wanted).for_each(|&(_, item)| list.push(ItemId::new(item)));
 }
 
 impl SelectAmong<Ranking> for Uniform {
@@ -127,7 +143,7 @@ impl SelectAmong<Ranking> for Uniform {
         out: &mut Decision<Ranking>,
     ) {
         let Self { shape, live, top } = self;
-        draw_list_among(live.items(available, shape.n_items()), top, rng, &mut out.action);
+        draw_list_among(available, (&live.absent, shape.n_items()), top, rng, &mut out.action);
     }
 }
 

@@ -28,6 +28,12 @@ impl Filter<KlArm> for KlFilter {
         self.threshold = KlUcbThreshold::new(floor);
     }
 
+    fn push(&mut self) {
+        for terms in [&mut self.clicks, &mut self.failures, &mut self.entropies] {
+            terms.push(0.0);
+        }
+    }
+
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the point")]
     fn set(&mut self, item: usize, arm: &mut KlArm) {

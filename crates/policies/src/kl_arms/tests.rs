@@ -3,6 +3,7 @@
 use super::{KlArm, KlTop, Search};
 use crate::shortlist::{Arm, Shortlist};
 use crate::top_l::{Ties, TopL};
+use click_models::{ItemId, ItemSet};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
@@ -13,6 +14,9 @@ fn naively(counts: &[(u64, u64)], capacity: usize, level: f64, ties: Ties) -> Ve
     for (item, &(shows, clicks)) in (0_u32..).zip(counts) {
         top.offer(item, KlArm::new(shows, clicks).index(level), ties);
     }
+    let is_equal = |item: usize, last| KlArm::new(counts[item].0, counts[item].1).index(level) == last;
+    let items = (0..counts.len()).map(ItemId::from_index);
+    top.redraw_equals(items, ties, &mut ItemSet::none(counts.len()), is_equal);
     top.best().iter().map(|&(_, item)| item).collect()
 }
 

@@ -95,27 +95,42 @@ impl PbmKlUcb {
         }
     }
 
-    /// Finds those of largest index among the items that are offered.
+    /// Finds those of largest index among the items that are available, by default all.
     #[inline]
-    fn search(&mut self, level: f64, ties: Ties, is_offered: impl Fn(&LiveState, u32) -> bool) {
+    fn search(&mut self, level: f64, ties: Ties, available: Option<&ItemSet>) {
         let Self { counts, live, is_seen, test, threshold, top, winners, .. } = self;
+        let (n_items, mut all, mut some);
+        n_items = is_seen.len();
+        let items: &mut dyn Iterator<Item = ItemId> = match available {
+            None => {
+                all = (0..n_items).map(ItemId::from_index);
+                &mut all
+            }
+            Some(available) => {
+                some = live.items(available, n_items);
+                &mut some
+            }
+        };
+        let is_offered = |item: u32| {
+            let item = ItemId::new(item);
+            available.is_none_or(|set| set.contains(item) && !live.absent.contains(item))
+        };
         let score = |item: u32| {
             if is_seen[item as usize] { index(counts, item as usize, level) } else { f64::INFINITY }
         };
         top.clear();
-        for &item in winners.iter().filter(|&&item| is_offered(live, item)) {
+        for &item in winners.iter().filter(|&&item| is_offered(item)) {
             top.offer(item, score(item), ties);
         }
         let mut reached = top.threshold();
         threshold.set(reached);
-        for (item, &is_seen) in (0_u32..).zip(&*is_seen) {
-            if !is_offered(live, item)
-                || winners.contains(&item)
-                || is_seen && test.excludes(counts, item as usize, threshold, level)
+        for item in items {
+            if winners.contains(&item.number())
+                || is_seen[item.index()] && test.excludes(counts, item.index(), threshold, level)
             {
                 continue;
             }
-            top.offer(item, score(item), ties);
+            top.offer(item.number(), score(item.number()), ties);
             if top.threshold() > reached {
                 reached = top.threshold();
                 threshold.set(reached);
@@ -140,7 +155,7 @@ impl Select<Ranking> for PbmKlUcb {
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let level = self.rate.level(self.counts.next_round());
-        self.search(level, Ties::draw(rng), |_, _| true);
+        self.search(level, Ties::draw(rng), None);
         place(self.top.best(), self.counts.order(), &mut out.action);
     }
 
@@ -158,9 +173,7 @@ impl SelectAmong<Ranking> for PbmKlUcb {
         out: &mut Decision<Ranking>,
     ) {
         let level = self.rate.level(self.counts.next_round());
-        self.search(level, Ties::draw(rng), |live, item| {
-            available.contains(ItemId::new(item)) && !live.absent.contains(ItemId::new(item))
-        });
+        self.search(level, Ties::draw(rng), Some(available));
         place(self.top.best(), self.counts.order(), &mut out.action);
     }
 

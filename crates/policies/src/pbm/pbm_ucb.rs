@@ -1,4 +1,4 @@
-use super::counts::{PbmCounts, place, place_items};
+use super::counts::{PbmCounts, place_items};
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
 use crate::setup::Setup;
 use crate::shortlist::Arm as _;
@@ -64,7 +64,7 @@ impl PbmUcb {
 
     fn over(rate: Rate, counts: PbmCounts, live: LiveState) -> Self {
         let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
-        Self { rate, arms: UcbTop::new(arms, counts.n_positions()), counts, live }
+        Self { rate, arms: UcbTop::new(arms, counts.n_positions()).without(&live.absent), counts, live }
     }
 }
 
@@ -122,8 +122,8 @@ impl SelectAmong<Ranking> for PbmUcb {
     ) {
         let Self { rate, counts, live, arms } = self;
         let root_of_level = rate.level(counts.next_round()).sqrt();
-        let items = live.items(available, counts.n_items());
-        place(arms.select_among(items, root_of_level, Ties::draw(rng)), counts.order(), &mut out.action);
+        let winners = arms.select_among(available, &live.absent, root_of_level, Ties::draw(rng));
+        place_items(winners.iter().copied(), counts.order(), &mut out.action);
     }
 
     fn pass_round(&mut self) {
@@ -140,7 +140,11 @@ impl OnTable for PbmUcb {
     }
 
     fn pushed(&mut self) {
-        self.arms.push(Line::FRESH);
+        self.arms.push(Line::FRESH, &self.live.absent);
+    }
+
+    fn came_or_went(&mut self, item: usize, present: bool) {
+        self.arms.set_present(item, present);
     }
 
     fn index(&self, item: usize) -> Option<f64> {

@@ -41,7 +41,7 @@ impl CellKlUcb {
 
 impl From<Saved> for CellKlUcb {
     fn from(Saved { rate, counts }: Saved) -> Self {
-        Self { rate, arms: KlTop::new(counts.all(), 1), counts }
+        Self { rate, arms: KlTop::new(counts.all(), 1).hashing_all(), counts }
     }
 }
 

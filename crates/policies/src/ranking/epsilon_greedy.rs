@@ -128,13 +128,12 @@ impl SelectAmong<Ranking> for EpsilonGreedy {
     ) {
         self.pass_round();
         let Self { epsilon, shows, clicks, live, top, .. } = self;
-        let items = live.items(available, shows.len());
         if rng.random::<f64>() < epsilon.get() {
-            return draw_list_among(items, top, rng, &mut out.action);
+            return draw_list_among(available, (&live.absent, shows.len()), top, rng, &mut out.action);
         }
         let ties = Ties::draw(rng);
         top.clear();
-        for item in items {
+        for item in live.items(available, shows.len()) {
             top.offer(item.number(), rate(shows[item.index()], clicks[item.index()]), ties);
         }
         self.show_best(&mut out.action);

@@ -55,7 +55,7 @@ impl PrefixKlUcb {
 
     fn over(rate: Rate, counts: PrefixCounts, live: LiveState) -> Self {
         let items = (0..counts.n_items()).map(|item| (counts.shows(item), counts.clicks(item)));
-        Self { rate, arms: KlTop::new(items, counts.n_positions()), counts, live }
+        Self { rate, arms: KlTop::new(items, counts.n_positions()).without(&live.absent), counts, live }
     }
 }
 
@@ -101,8 +101,8 @@ impl SelectAmong<Ranking> for PrefixKlUcb {
     ) {
         let Self { rate, counts, live, arms } = self;
         let level = rate.level(counts.next_round());
-        let items = live.items(available, counts.n_items());
-        counts.show(arms.select_among(items, level, Ties::draw(rng)), &mut out.action);
+        let winners = arms.select_among(available, &live.absent, level, Ties::draw(rng));
+        counts.show_items(winners.iter().copied(), &mut out.action);
     }
 
     fn pass_round(&mut self) {
@@ -119,7 +119,11 @@ impl OnTable for PrefixKlUcb {
     }
 
     fn pushed(&mut self) {
-        self.arms.push();
+        self.arms.push(&self.live.absent);
+    }
+
+    fn came_or_went(&mut self, item: usize, present: bool) {
+        self.arms.set_present(item, present);
     }
 
     fn index(&self, item: usize) -> Option<f64> {

@@ -99,7 +99,7 @@ impl Select<Ranking> for TsCascade {
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let (round, ties) = self.next_round(rng);
-        self.arms.select(round, ties, &mut self.top);
+        self.arms.select(|_| true, round, ties, &mut self.top);
         self.counts.show(self.top.best(), &mut out.action);
     }
 
@@ -117,8 +117,7 @@ impl SelectAmong<Ranking> for TsCascade {
         out: &mut Decision<Ranking>,
     ) {
         let (round, ties) = self.next_round(rng);
-        let items = self.live.items(available, self.counts.n_items());
-        self.arms.offer_among(items, round, ties, &mut self.top);
+        self.arms.select_among((available, &self.live.absent), round, ties, &mut self.top);
         self.counts.show(self.top.best(), &mut out.action);
     }
 

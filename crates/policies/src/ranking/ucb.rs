@@ -57,7 +57,13 @@ impl PrefixUcb {
 
     fn over(scale: NonNegative, clipped: bool, counts: PrefixCounts, live: LiveState) -> Self {
         let arms = (0..counts.n_items()).map(|item| arm(&counts, scale, clipped, item));
-        Self { scale, clipped, arms: UcbTop::new(arms, counts.n_positions()), counts, live }
+        Self {
+            scale,
+            clipped,
+            arms: UcbTop::new(arms, counts.n_positions()).without(&live.absent),
+            counts,
+            live,
+        }
     }
 
     /// RSF-UCB: the radius `sqrt(2 ln t / (3 n))`.
@@ -125,8 +131,8 @@ impl SelectAmong<Ranking> for PrefixUcb {
     ) {
         let Self { counts, live, arms, .. } = self;
         let root_of_log = Rate::LOG.level(counts.next_round()).sqrt();
-        let items = live.items(available, counts.n_items());
-        counts.show(arms.select_among(items, root_of_log, Ties::draw(rng)), &mut out.action);
+        let winners = arms.select_among(available, &live.absent, root_of_log, Ties::draw(rng));
+        counts.show_items(winners.iter().copied(), &mut out.action);
     }
 
     fn pass_round(&mut self) {
@@ -143,7 +149,11 @@ impl OnTable for PrefixUcb {
     }
 
     fn pushed(&mut self) {
-        self.arms.push(Line::FRESH);
+        self.arms.push(Line::FRESH, &self.live.absent);
+    }
+
+    fn came_or_went(&mut self, item: usize, present: bool) {
+        self.arms.set_present(item, present);
     }
 
     fn index(&self, item: usize) -> Option<f64> {

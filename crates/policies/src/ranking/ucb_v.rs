@@ -104,7 +104,7 @@ impl PrefixUcbV {
     fn over(zeta: NonNegative, counts: PrefixCounts, live: LiveState) -> Self {
         let arms =
             (0..counts.n_items()).map(|item| BernsteinArm::new(counts.shows(item), counts.clicks(item)));
-        Self { arms: UcbTop::new(arms, counts.n_positions()), zeta, counts, live }
+        Self { arms: UcbTop::new(arms, counts.n_positions()).without(&live.absent), zeta, counts, live }
     }
 
     /// Sets the exploration to `zeta ln t`.
@@ -160,8 +160,8 @@ impl SelectAmong<Ranking> for PrefixUcbV {
     ) {
         let Self { zeta, counts, live, arms } = self;
         let exploration = zeta.get() * Rate::LOG.level(counts.next_round());
-        let items = live.items(available, counts.n_items());
-        counts.show(arms.select_among(items, exploration, Ties::draw(rng)), &mut out.action);
+        let winners = arms.select_among(available, &live.absent, exploration, Ties::draw(rng));
+        counts.show_items(winners.iter().copied(), &mut out.action);
     }
 
     fn pass_round(&mut self) {
@@ -178,7 +178,11 @@ impl OnTable for PrefixUcbV {
     }
 
     fn pushed(&mut self) {
-        self.arms.push(BernsteinArm::new(0, 0));
+        self.arms.push(BernsteinArm::new(0, 0), &self.live.absent);
+    }
+
+    fn came_or_went(&mut self, item: usize, present: bool) {
+        self.arms.set_present(item, present);
     }
 
     fn index(&self, item: usize) -> Option<f64> {

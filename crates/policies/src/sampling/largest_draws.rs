@@ -143,7 +143,11 @@ impl LargestDraws {
             && (thinning.pace() == Pace::Eager || !is_few && !thinning.counts_as_full())
         {
             let LiveState { absent, late, .. } = live;
-            thinning.select_among(&Present { posteriors, absent }, available, late, top, rng);
+            if absent.is_empty() && available.is_all(n_items) {
+                thinning.select(posteriors, top, rng);
+            } else {
+                thinning.select_among(&Present { posteriors, absent }, available, late, top, rng);
+            }
         } else {
             draw_all(posteriors, live.items(available, n_items), top, rng);
         }

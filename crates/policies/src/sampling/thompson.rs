@@ -204,7 +204,7 @@ impl<S: Samples> OnTable for S {
         draws.push(posteriors, live);
     }
 
-    fn came_or_went(&mut self, item: usize) {
+    fn came_or_went(&mut self, item: usize, _: bool) {
         let Thompson { draws, live, posteriors, .. } = self.sampling_mut();
         draws.came_or_went(posteriors, live, item);
     }

@@ -206,6 +206,11 @@ fn a_later_round_is_caught() {
             assert_as(&model, PrefixUcb::rsf(model.shape()), plain, catalogue);
         });
         assert!(caught.is_err(), "{catalogue:?}");
+        // In its few rounds, the leaders of the largest one were clicked at every display, and no
+        // level lets another item reach them.
+        if catalogue.n_items > 1024 {
+            continue;
+        }
         let caught = std::panic::catch_unwind(|| {
             let mut plain = AllCandidates::prefix(model.shape(), 0);
             for _ in 0..catalogue.rounds / 8 {

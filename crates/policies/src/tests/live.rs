@@ -5,6 +5,7 @@
 //! other round asks for a list of all items, so that lazy structures meet counts that fall. In the
 //! first half the number of items stays the same.
 
+use super::plain::draw_equals;
 use super::position_based::PbmHistory;
 use super::*;
 use crate::{
@@ -59,14 +60,19 @@ where
             other.total_cmp(&one).then_with(|| tie_rank(key, b).cmp(&tie_rank(key, a)))
         });
         let n = scores.len().min(EXAMINATION.len());
+        let number = |item| u32::try_from(item).expect("few items");
+        let mut best: Vec<(f64, u32)> =
+            scores[..n].iter().map(|&(score, item)| (score, number(item))).collect();
+        scores.sort_unstable_by_key(|&(_, item)| item);
+        draw_equals(&mut best, scores.iter().map(|&(score, item)| (number(item), score)), key);
         let order = places.clone().unwrap_or_else(|| {
             let mut order: Vec<usize> = (0..EXAMINATION.len()).collect();
             sort_by_score(&mut order, &|position| history.examination[position]);
             order
         });
         let mut list = vec![usize::MAX; n];
-        for (position, &(_, item)) in order.into_iter().filter(|&position| position < n).zip(&scores) {
-            list[position] = item;
+        for (position, &(_, item)) in order.into_iter().filter(|&position| position < n).zip(&best) {
+            list[position] = item as usize;
         }
         list
     }
@@ -140,7 +146,7 @@ where
                 let item = world.random_range(0..n_items);
                 self.change(item, 1, Tally { shows: 1_000_000, clicks: 1_000_000 }, false);
             }
-            if round % 10_000 == 9_999 {
+            if round % 1_000 == 999 {
                 let saved = serde_json::to_string(&self.policy).expect("a policy can be saved");
                 self.policy = serde_json::from_str(&saved).expect("a saved policy");
             }
@@ -149,12 +155,16 @@ where
     }
 }
 
-/// With few items, and with enough for a shortlist.
-fn assert_scan<P>(build: impl Fn(ListShape) -> P, begin: Begin, score: Score)
+/// With few items, with enough for a shortlist, and, for policies that have one, with so many that
+/// equals are drawn.
+fn assert_scan<P>(most: usize, build: impl Fn(ListShape) -> P, begin: Begin, score: Score)
 where
     P: SelectAmong<Ranking, Note = ()> + Tallies + Serialize + DeserializeOwned + Debug,
 {
-    for (n_items, rounds) in [(12, 100_000), (300, 8_000)] {
+    for (n_items, rounds) in [(12, 100_000), (200, 8_000), (300, 8_000), (3_000, 3_000)] {
+        if n_items > most {
+            continue;
+        }
         let shape = ListShape::new(n_items, EXAMINATION.len()).expect("a shape");
         Beside::new(build(shape), begin, score).play(rounds);
     }
@@ -177,17 +187,17 @@ fn seen(history: &PbmHistory, item: usize, index: impl Fn(f64, f64) -> f64) -> f
 
 #[test]
 fn prefix_ucb_is_a_scan() {
-    assert_scan(PrefixUcb::rsf, key, |history, item, t, _, _| {
+    assert_scan(3_000, PrefixUcb::rsf, key, |history, item, t, _, _| {
         seen(history, item, |shows, mean| mean + (2.0 / 3.0 / shows).sqrt() * log(t).sqrt())
     });
-    assert_scan(PrefixUcb::cascade, key, |history, item, t, _, _| {
+    assert_scan(3_000, PrefixUcb::cascade, key, |history, item, t, _, _| {
         seen(history, item, |shows, mean| (mean + (1.5 / shows).sqrt() * log(t).sqrt()).min(1.0))
     });
 }
 
 #[test]
 fn prefix_ucb_v_is_a_scan() {
-    assert_scan(PrefixUcbV::new, key, |history, item, t, _, _| {
+    assert_scan(3_000, PrefixUcbV::new, key, |history, item, t, _, _| {
         seen(history, item, |shows, mean| {
             mean + (2.0 * (mean * (1.0 - mean)) / shows).sqrt() * log(t).sqrt() + 3.0 / shows * log(t)
         })
@@ -197,6 +207,7 @@ fn prefix_ucb_v_is_a_scan() {
 #[test]
 fn prefix_kl_ucb_is_a_scan() {
     assert_scan(
+        3_000,
         |shape| PrefixKlUcb::new(shape, Rate::LOG),
         key,
         |history, item, t, _, _| seen(history, item, |shows, mean| kl_ucb_upper(mean, shows, log(t))),
@@ -206,7 +217,7 @@ fn prefix_kl_ucb_is_a_scan() {
 #[test]
 fn ts_cascade_is_a_scan() {
     let begin: Begin = |_, _, rng| (rng.next_u64(), Sampler::new().normal(rng));
-    assert_scan(TsCascade::new, begin, |history, item, t, shared, _| {
+    assert_scan(300, TsCascade::new, begin, |history, item, t, shared, _| {
         let shows = history.n(item);
         let (mean, floor) = (history.s(item) / shows.max(1.0), 1.0 / (shows + 1.0));
         let deviation = (mean * (1.0 - mean) * floor).sqrt();
@@ -221,7 +232,7 @@ fn epsilon_greedy_is_a_scan_if_it_explores_nothing() {
         (rng.next_u64(), 0.0)
     };
     let build = |shape| EpsilonGreedy::new(shape, Probability::new(0.0).expect("a probability"));
-    assert_scan(build, begin, |history, item, _, _, _| seen(history, item, |_, mean| mean));
+    assert_scan(300, build, begin, |history, item, _, _, _| seen(history, item, |_, mean| mean));
 }
 
 fn pbm_index(history: &PbmHistory, item: usize, t: u64) -> f64 {
@@ -236,14 +247,14 @@ fn pbm_index(history: &PbmHistory, item: usize, t: u64) -> f64 {
 
 #[test]
 fn pbm_ucb_is_a_scan() {
-    assert_scan(known(|known| PbmUcb::new(known, Rate::LOG)), key, |history, item, t, _, _| {
+    assert_scan(3_000, known(|known| PbmUcb::new(known, Rate::LOG)), key, |history, item, t, _, _| {
         pbm_index(history, item, t)
     });
 }
 
 #[test]
 fn pbm_kl_ucb_is_a_scan() {
-    assert_scan(known(|known| PbmKlUcb::new(known, Rate::LOG)), key, |history, item, t, _, _| {
+    assert_scan(300, known(|known| PbmKlUcb::new(known, Rate::LOG)), key, |history, item, t, _, _| {
         if history.n_tilde(item) == 0.0 {
             return f64::INFINITY;
         }

@@ -40,7 +40,7 @@ quickcheck! {
         for score in scores.iter().map(|&score| f64::from(score % 4)) {
             let equals: Vec<u32> = (item..item + u32::from(n_items % 32)).collect();
             item += u32::from(n_items);
-            together.offer_equals(equals.chunks(3), score, ties);
+            together.offer_equals(equals.chunks(3), |_| true, score, ties);
             for item in equals {
                 apart.offer(item, score, ties);
             }

@@ -160,6 +160,8 @@ impl Filter<Hasty> for HastyFloor {
         Filter::<Line>::set_floor(&mut self.0, floor);
     }
 
+    fn push(&mut self) {}
+
     fn set(&mut self, _: usize, _: &mut Hasty) {}
 
     fn excludes(&self, arm: &mut Hasty, ceiling: f64) -> bool {

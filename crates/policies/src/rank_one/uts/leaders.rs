@@ -41,7 +41,7 @@ impl Leaders {
             return only as usize;
         }
         self.top.clear();
-        self.top.offer_equals([&self.cells[..]].into_iter(), self.best, ties);
+        self.top.offer_equals([&self.cells[..]].into_iter(), |_| true, self.best, ties);
         self.top.best()[0].1 as usize
     }
 

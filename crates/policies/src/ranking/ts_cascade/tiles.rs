@@ -9,12 +9,15 @@
 //!
 //! Arms sorted into tiles by mean, then by floor, anew after as many changes as arms.
 
+use crate::live::present_items;
 use crate::sort::sort_unstable;
 use crate::top_l::{Ties, TopL};
-use click_models::ItemId;
+use click_models::{ItemId, ItemSet};
 
 /// Up to this number of arms there is one tile.
 const MOST_COMPARED: usize = 128;
+/// Up to the arms of this number of tiles comparing the available arms is faster.
+const FEW_TILES: usize = 8;
 
 /// The terms of a score.
 #[derive(Debug, Clone, Copy)]
@@ -117,40 +120,66 @@ impl Tiles {
         self.changes += 1;
     }
 
-    /// Adds an arm. From now on there is one tile.
+    /// Adds an arm, to the last tile if it has room.
     pub(super) fn push(&mut self, arm: Arm) {
         #[expect(clippy::cast_possible_truncation, reason = "items are numbered by 32 bits")]
         let (item, place) = (self.place.len() as u32, self.arms.len() as u32);
         self.arms.push(arm);
         self.items.push(item);
         self.place.push(place);
-        self.size = usize::MAX;
-        self.bounds.truncate(1);
-        self.changed.truncate(1);
+        if self.arms.len() > MOST_COMPARED.max(4 * self.size * self.size) {
+            *self = Self::new(Self::in_order(&self.arms, &self.place));
+        } else if self.arms.len() > self.size * self.bounds.len() {
+            self.bounds.push(Bounds::of(&[arm]));
+            self.changed.push(false);
+        } else if let Some(last) = self.changed.last_mut() {
+            *last = true;
+        }
+        self.sorted.reserve(self.arms.len());
+        self.reach.reserve(self.bounds.len());
     }
 
-    /// Offers these arms.
+    /// Arms by item.
+    fn in_order<'a>(arms: &'a [Arm], place: &'a [u32]) -> impl Iterator<Item = Arm> + 'a {
+        place.iter().map(|&place| arms[place as usize])
+    }
+
+    /// Offers the arms of largest score, and others, among those of `available` that are present.
     #[inline]
-    pub(super) fn offer_among(
-        &self,
-        items: impl Iterator<Item = ItemId>,
+    pub(super) fn select_among(
+        &mut self,
+        (available, absent): (&ItemSet, &ItemSet),
+        round: Round,
+        ties: Ties,
+        top: &mut TopL,
+    ) {
+        let n_arms = self.arms.len();
+        if available.len() < FEW_TILES * self.size {
+            top.clear();
+            for item in present_items(available, absent, n_arms) {
+                let Arm { mean, deviation, floor } = self.arms[self.place[item.index()] as usize];
+                top.offer(item.number(), round.score(mean, deviation, floor), ties);
+            }
+        } else if absent.is_empty() && available.is_all(n_arms) {
+            self.select(|_| true, round, ties, top);
+        } else {
+            let is_offered = |item| available.contains(item) && !absent.contains(item);
+            self.select(is_offered, round, ties, top);
+        }
+    }
+
+    /// Offers the offered arms of largest score, and others.
+    #[inline]
+    pub(super) fn select(
+        &mut self,
+        is_offered: impl Fn(ItemId) -> bool,
         round: Round,
         ties: Ties,
         top: &mut TopL,
     ) {
         top.clear();
-        for item in items {
-            let Arm { mean, deviation, floor } = self.arms[self.place[item.index()] as usize];
-            top.offer(item.number(), round.score(mean, deviation, floor), ties);
-        }
-    }
-
-    /// Offers the arms of largest score, and others.
-    #[inline]
-    pub(super) fn select(&mut self, round: Round, ties: Ties, top: &mut TopL) {
-        top.clear();
         if self.bounds.len() == 1 {
-            return self.offer(0, round, ties, top);
+            return self.offer(0, is_offered, round, ties, top);
         }
         if self.changes > self.arms.len() {
             self.sort();
@@ -175,16 +204,26 @@ impl Tiles {
                 return;
             }
             self.reach[best] = f64::NEG_INFINITY;
-            self.offer(best, round, ties, top);
+            self.offer(best, &is_offered, round, ties, top);
         }
     }
 
     #[inline]
-    fn offer(&self, tile: usize, round: Round, ties: Ties, top: &mut TopL) {
+    fn offer(
+        &self,
+        tile: usize,
+        is_offered: impl Fn(ItemId) -> bool,
+        round: Round,
+        ties: Ties,
+        top: &mut TopL,
+    ) {
         let start = tile * self.size;
         let end = self.arms.len().min(start.saturating_add(self.size));
         for (&item, arm) in self.items[start..end].iter().zip(&self.arms[start..end]) {
-            top.offer(item, round.score(arm.mean, arm.deviation, arm.floor), ties);
+            let score = round.score(arm.mean, arm.deviation, arm.floor);
+            if score >= top.threshold() && is_offered(ItemId::new(item)) {
+                top.offer(item, score, ties);
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! PIE and PBM-PIE with every item compared and tested in every round.
 
-use super::all_items::offer;
+use super::all_items::{draw_equals, offer};
 use click_models::{Clicks, ItemId, ListShape, PbmFeedback, PbmKnown, PrefixFeedback, Ranking};
 use confidence::math::ln;
 use confidence::{
@@ -154,6 +154,7 @@ impl Select<Ranking> for AllCandidates {
         for (item, &mean) in (0_u32..).zip(&self.means) {
             offer(&mut self.best, self.n_positions, (mean, item), key);
         }
+        draw_equals(&mut self.best, (0_u32..).zip(self.means.iter().copied()), key);
         let list = out.action.positions_mut(self.n_positions);
         for (place, &(_, item)) in list.iter_mut().zip(&self.best) {
             *place = ItemId::new(item);

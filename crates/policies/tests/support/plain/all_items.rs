@@ -77,8 +77,12 @@ impl AllItems {
     fn choose(&mut self, key: u64, index: impl Fn(&Arm) -> f64) {
         let Self { arms, best, n_positions, .. } = self;
         best.clear();
+        let mut n_equal = 0;
         for (item, arm) in (0_u32..).zip(&*arms) {
-            offer(best, *n_positions, (index(arm), item), key);
+            n_equal += usize::from(offer(best, *n_positions, (index(arm), item), key));
+        }
+        if n_equal + *n_positions > MOST_HASHED {
+            draw_equals(best, (0_u32..).zip(arms.iter().map(index)), key);
         }
     }
 
@@ -113,19 +117,44 @@ impl AllItems {
     }
 }
 
-/// Puts (score, item) where it belongs among the best.
+/// Up to this number of equals their hashes decide.
+pub(crate) const MOST_HASHED: usize = 1024;
+
+/// Draws the last of the best anew, if more than [`MOST_HASHED`] items are as good: each of those
+/// that are left, in the order of their numbers, has the same chance.
+pub(crate) fn draw_equals(best: &mut [(f64, u32)], scores: impl Iterator<Item = (u32, f64)>, key: u64) {
+    let Some(&(last, _)) = best.last() else { return };
+    let equals = scores.filter(|&(_, score)| score == last);
+    let mut equals: Vec<u32> = equals.map(|(item, _)| item).collect();
+    if equals.len() > MOST_HASHED {
+        for (number, (_, item)) in (0_u32..).zip(best.iter_mut().filter(|&&mut (score, _)| score == last)) {
+            let place = (u128::from(hash(key, u32::MAX - number)) * equals.len() as u128) >> 64;
+            *item = equals.remove(usize::try_from(place).expect("a place"));
+        }
+    }
+}
+
+/// Puts (score, item) where it belongs among the best. Whether it was as good as the last of all.
 #[inline]
-pub(crate) fn offer(best: &mut Vec<(f64, u32)>, capacity: usize, (score, item): (f64, u32), key: u64) {
+pub(crate) fn offer(
+    best: &mut Vec<(f64, u32)>,
+    capacity: usize,
+    (score, item): (f64, u32),
+    key: u64,
+) -> bool {
     let precedes =
         |other: (f64, u32)| score > other.0 || (score == other.0 && hash(key, item) > hash(key, other.1));
+    let mut is_equal = false;
     if best.len() == capacity {
+        is_equal = score == best[capacity - 1].0;
         if !precedes(best[capacity - 1]) {
-            return;
+            return is_equal;
         }
         best.pop();
     }
     let place = best.iter().rposition(|&other| !precedes(other)).map_or(0, |place| place + 1);
     best.insert(place, (score, item));
+    is_equal
 }
 
 /// Rank of an item among equals: the library's. Not inlined, as in the library, since ties are rare

@@ -7,4 +7,6 @@ mod all_candidates;
 mod all_items;
 
 pub use all_candidates::AllCandidates;
+#[cfg(test)]
+pub(crate) use all_items::draw_equals;
 pub use all_items::{AllItems, IndexRule};
