@@ -7,3 +7,4 @@ mod reference;
 mod saved;
 mod sequences;
 mod settings;
+mod unshown;
