@@ -38,7 +38,7 @@ pub(crate) struct UserNames {
 }
 
 impl UserNames {
-    pub(crate) fn of(fit: &experiment::ContextFit) -> Self {
+    pub(crate) fn of(fit: &spec::ContextFit) -> Self {
         let (segments, features) = (fit.segments.clone(), fit.user_features.clone());
         Self { segments, features, ranges: fit.ranges() }
     }

@@ -28,7 +28,7 @@ use crate::options::Keywords;
 use click_logs::fit::Model;
 use click_logs::settings::{FitSettings, HoldOut};
 use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, StudyError, study, with_users};
-use click_logs::{Error, ErrorKind, Fault, Filter, Format, Log, ReadSettings, Reader, Ubi};
+use log_reader::{Error, ErrorKind, Fault, Filter, Format, Log, ReadSettings, Reader, Ubi};
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

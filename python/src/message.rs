@@ -1,5 +1,6 @@
 //! Messages of exceptions, and words that arguments stand for.
 
+use documents::toml_reader::closest;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::{PyErr, PyResult, Python};
 use std::ffi::CString;
@@ -46,14 +47,6 @@ pub(crate) fn one_of<T: Copy>(name: &str, given: &str, known: &[(&str, T)]) -> P
 
 /// `; did you mean `name`?` with the nearest of the names, or nothing if none is near.
 pub(crate) fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    // No name is that long, and distances take the product of the lengths.
-    if word.len() > 64 {
-        return String::new();
-    }
-    let normal = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
-    let word = normal(word);
-    let enough = 1 + word.chars().count() / 4;
-    let near = |name: &str| strsim::damerau_levenshtein(&word, &normal(name));
-    let nearest = names.into_iter().min_by_key(|name| near(name)).filter(|name| near(name) <= enough);
+    let nearest = closest(word, &names.into_iter().collect::<Vec<_>>());
     nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }

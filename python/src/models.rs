@@ -20,10 +20,10 @@ use crate::message::value_error;
 use crate::simulate::InPython;
 use click_models::{CascadeModel, ClickModel, DependentClick, Personal, PositionBased};
 use experiment::Runner;
-use experiment::models::{Instance, OwnUsers, UserModel};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::Schedule;
+use spec::models::{Instance, OwnUsers, UserModel};
 
 /// Users that tell a policy in Python what it may know; the classes of `models` implement it.
 pub(crate) trait Known: ClickModel {
@@ -38,7 +38,7 @@ macro_rules! with_protocol {
     }};
     (@each $instances:expr, $I:ident, $list:ident => $do:expr, $($Protocol:ident)+) => {$({
         type $I = click_models::$Protocol;
-        if let Some($list) = $instances.typed::<experiment::models::OwnUsers<$I>>() {
+        if let Some($list) = $instances.typed::<::spec::models::OwnUsers<$I>>() {
             $do
         }
     })+};

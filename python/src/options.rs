@@ -2,7 +2,7 @@
 //! the fields of its types.
 
 use crate::message::{did_you_mean, type_error, value_error};
-use experiment::toml_reader::{InFiles, Source, read, schema};
+use documents::toml_reader::{InFiles, Source, read, schema};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::path::PathBuf;
@@ -67,8 +67,8 @@ impl Keywords {
 #[pyfunction]
 pub(crate) fn _options() -> String {
     serde_json::json!({
-        "read": schema::<click_logs::ReadSettings>(),
-        "ubi": schema::<click_logs::Ubi>(),
+        "read": schema::<log_reader::ReadSettings>(),
+        "ubi": schema::<log_reader::Ubi>(),
         "fit": schema::<click_logs::settings::FitSettings>(),
     })
     .to_string()

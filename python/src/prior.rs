@@ -21,7 +21,7 @@ pub(crate) enum Prior {
     /// That of a fit, whose parameters.json this is.
     Written(Vec<u8>),
     /// That of a fit with contexts.
-    Contexts(Box<experiment::ContextFit>),
+    Contexts(Box<spec::ContextFit>),
     /// From the items so far.
     Estimated,
 }
@@ -51,7 +51,7 @@ impl Prior {
     }
 
     /// The fit with contexts that is meant.
-    pub(crate) fn of_context_fit(self) -> PyResult<Box<experiment::ContextFit>> {
+    pub(crate) fn of_context_fit(self) -> PyResult<Box<spec::ContextFit>> {
         match self {
             Self::Contexts(fit) => Ok(fit),
             Self::Fitted(path) => Ok(Box::new(ContextFit::read(&path)?.fit)),

@@ -7,7 +7,6 @@ use click_models::{
     Cascade, ClicksOnly, ContextKnown, DuelShape, Dueling, ListShape, Pbm, PbmKnown, RankOne, TableShape,
 };
 use confidence::Probability;
-use experiment::models::MODELS;
 use policies::PrefixKnown;
 use policies::catalogue::{AnyPolicy, Catalogued as _, Family, Knowledge, PolicySpec, Protocol};
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
@@ -15,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use spec::models::MODELS;
 
 /// The arguments of `Policy` that are not parameters of a policy.
 pub(crate) const ARGUMENTS: [&str; 14] = [

@@ -4,11 +4,12 @@ use crate::api::Refusal;
 use crate::event::{Context, Name};
 use crate::store::{Store, StoreError, is_database};
 use confidence::Probability;
-use documents::toml_reader::{Error, Faults, Source, Table, push_known, read};
+use documents::toml_reader::{Error, Faults, Source, Table, push_known};
 use live::{NO_SEGMENT, Settings, Skips, clip};
 use policies::{Drawing, PolicySpec, SpecError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -294,6 +295,43 @@ impl Template {
         faults
     }
 
+    /// The settings that the policy refuses, and why: each by itself, and if none is at fault alone,
+    /// all together. Examination may come from a fit or a store.
+    fn faults_of_settings(&self) -> Vec<(&'static str, String)> {
+        let examination = if self.is_complete() {
+            self.examination.clone()
+        } else {
+            vec![Probability::ONE; self.positions]
+        };
+        let all = Self { examination, ..self.clone() };
+        let Err(fault) = crate::engine::check(&all) else { return vec![] };
+        let bare = || Self {
+            prior: None,
+            window: None,
+            explore: 0.0,
+            propensities: None,
+            skips: Skips::default(),
+            ..all.clone()
+        };
+        let alone = [
+            ("policy", bare()),
+            ("prior", Self { prior: all.prior, ..bare() }),
+            ("window", Self { window: all.window, ..bare() }),
+            ("explore", Self { explore: all.explore, ..bare() }),
+            ("propensities", Self { propensities: all.propensities, ..bare() }),
+            ("skips", Self { skips: all.skips, ..bare() }),
+        ];
+        let faults =
+            alone.into_iter().filter_map(|(key, one)| Some((key, crate::engine::check(&one).err()?)));
+        let faults: Vec<_> = faults.collect();
+        match faults.first() {
+            None => vec![("policy", fault)],
+            // Whatever its settings.
+            Some(("policy", _)) => faults[..1].to_vec(),
+            Some(_) => faults,
+        }
+    }
+
     /// The text by which a store knows what it was made for.
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).expect("settings are plain data")
@@ -349,8 +387,10 @@ pub struct Limits {
     #[schemars(range(min = 1))]
     pub queries: usize,
     /// The most queries in all.
+    #[schemars(range(min = 1))]
     pub all_queries: u64,
     /// The most items of all queries, and of each query by itself.
+    #[schemars(range(min = 1))]
     pub items: usize,
     /// The most requests that wait.
     #[schemars(range(min = 1))]
@@ -359,13 +399,16 @@ pub struct Limits {
     #[schemars(range(min = 1))]
     pub connections: usize,
     /// The most bytes of a request.
+    #[schemars(range(min = 1))]
     pub body: usize,
     /// The most entries of a batch.
     #[schemars(range(min = 1))]
     pub batch: usize,
     /// Seconds within which a request has to be complete.
+    #[schemars(range(min = 1))]
     pub seconds: u64,
     /// The events after which a snapshot is made.
+    #[schemars(range(min = 1))]
     pub snapshot_events: u64,
 }
 
@@ -417,21 +460,25 @@ impl Config {
     }
 
     fn of(source: &Source) -> Result<Self, Error> {
-        let config: Self = read(source)?;
         let document = source.parse()?;
         let root = document.root();
-        let policy: Table<'_> = root.required("policy")?;
         let mut faults = Faults::default();
+        let built = faults.keep(root.build_rest::<Self>());
         let mut add = |table: &Table<'_>, key: &str, what: String| {
             let place = table.field(key).map_or_else(|| table.location(), |field| field.location());
             faults.add(place.error(what));
         };
-        if let Some(store) = config.store.as_deref().filter(|store| !is_database(store)) {
+        let store: Option<String> = root.optional("store").ok().flatten();
+        if let Some(store) = store.filter(|store| !is_database(store)) {
             add(&root, "store", format!("{store:?} found: expected postgres://..; a directory is `data`"));
         }
-        if config.store.is_none() && config.store_authorities.is_some() {
+        if root.field("store").is_none() && root.field("store-authorities").is_some() {
             add(&root, "store-authorities", "only for a `store`, which is missing".into());
         }
+        let policy: Result<Table<'_>, _> = root.required("policy");
+        let (Some((config, fault)), Ok(policy)) = (built, policy) else {
+            return Err(faults.into_error().unwrap_or_else(|| root.error("incomplete")));
+        };
         if config.policy.users != Users::Pbm && !config.policy.examination.is_empty() {
             add(&policy, "examination", "only for users = \"pbm\"".into());
         }
@@ -439,17 +486,23 @@ impl Config {
             add(&policy, key, what);
         }
         let expected = config.policy.item_features.len();
+        let mut names = BTreeSet::new();
         for FirstItem { item, features } in &config.items {
             if features.len() != expected {
                 let what = format!("`{}` has {} features, expected {expected}", &**item, features.len());
                 add(&root, "items", what);
             }
+            if !names.insert(&**item) {
+                add(&root, "items", format!("`{}` is there twice", &**item));
+            }
         }
-        if config.policy.is_complete()
-            && let Err(what) = crate::engine::check(&config.policy)
-        {
-            add(&policy, "policy", what);
+        let found = fault.iter().flat_map(|fault| fault.clone().all());
+        if !found.map(|fault| fault.field().to_owned()).any(|field| field.starts_with("policy")) {
+            for (key, what) in config.policy.faults_of_settings() {
+                add(&policy, key, what);
+            }
         }
+        fault.into_iter().for_each(|fault| faults.add(fault));
         faults.end().map(|()| config)
     }
 }

@@ -112,6 +112,28 @@ fn all_faults_are_said_with_their_places() {
     );
 }
 
+/// Those of several keys are found beside those of one, and each at its key.
+#[test]
+fn relations_between_keys_are_checked_beside_other_faults() {
+    let places = |text: &str| -> Vec<String> {
+        faults(text).iter().map(|fault| fault.split(": ").nth(1).unwrap().to_owned()).collect()
+    };
+    let text = GOOD.replace("examination = [1, 0.5]\n", "").replace("'pbm-ts'", "'pbm-ucb'");
+    // `pbm-ucb` draws from no posterior.
+    let text = text.replace("['a', {", "['a', 'a', {");
+    let text = text.replace("features = [0.5]", "features = []").replace("seconds = 9", "seconds = 0");
+    assert_eq!(
+        places(&text.replace("postgres://u@h/d", "d")),
+        ["store", "items", "policy.prior", "limits.seconds"],
+        "{:#?}",
+        faults(&text)
+    );
+    // What only follows from a fault of the policy's own is not said.
+    let places_beside = places(&text.replace("keep = 9", "keep = 0").replace("postgres://u@h/d", "d"));
+    assert_eq!(places_beside, ["store", "items", "policy.keep", "limits.seconds"]);
+    assert_eq!(places("[[policy]]\nusers = 'cascade'\n"), ["policy"]);
+}
+
 /// No message has the words of the parser or of serde, and each has a place.
 #[test]
 fn mutated_configurations_are_refused_in_our_words() {

@@ -6,15 +6,15 @@
 //! lists that are held out, at most [`MOST_HELD_OUT`] or so.
 
 use click_logs::fit::{FitError, Model, Options, fit};
-use click_logs::{Format, Frame, ListNames, PersonalList, ReadReport, Reader, unit_hash};
 use click_models::{
     CascadeFeedback, CascadeModel, Clicks, Context, ContextKnown, DcmFeedback, DcmReward, DependentClick,
     ItemId, ListShape, LogOdds, ObservedPrefix as _, PbmFeedback, PbmKnown, Personal, PositionBased, Ranking,
     WithAttraction,
 };
 use confidence::Probability;
-use experiment::{ClicksByList, ColumnGain, ContextFit, ContextReport, FeatureTable, Gain};
+use log_reader::{Format, Frame, ListNames, PersonalList, ReadReport, Reader, unit_hash};
 use policies::{Decision, FeatureScale, HybridPrior, HybridSettings, HybridTs, PbmHybridTs, UpdateFor as _};
+use spec::{ClicksByList, ColumnGain, ContextFit, ContextReport, FeatureTable, Gain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 

@@ -18,17 +18,15 @@ use crate::{
 use click_logs::fit::{self, Deviation, Fit, FitError, Model, Options, Verdict};
 use click_logs::parameters;
 use click_logs::study::{ONLY_CLICKED, Study, is_only_clicked};
-use click_logs::{Id, Part, Sessions};
 use contenders::Entrant;
 use documents::InputFile;
-use experiment::models::Evidence;
-use experiment::toml_reader::Error as FileError;
-use experiment::{
-    BuildError, Experiment, Instances, JournalError, Observer, PosteriorFile, RunError, Runner, Transfer,
-    logged_lists,
-};
+use documents::toml_reader::Error as FileError;
+use experiment::{JournalError, Observer, RunError, Runner};
+use log_reader::{Id, Part, Sessions};
 use policies::PolicySpec;
 use sim::Streams;
+use spec::models::Evidence;
+use spec::{BuildError, Experiment, Instances, PosteriorFile, Transfer, logged_lists};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -273,7 +271,7 @@ impl<'a> SharedPart<'a> {
             .horizon(crate::HORIZON)
             .runs_per_instance(RUNS.div_ceil(self.n_models as u64))
             .seed(self.settings.seed);
-        let builder = policies.into_iter().fold(builder, experiment::Builder::entrant);
+        let builder = policies.into_iter().fold(builder, spec::Builder::entrant);
         Ok(builder.entrant(today).build()?)
     }
 

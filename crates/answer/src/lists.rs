@@ -6,12 +6,12 @@
 
 use click_logs::fit::{Fit, Prediction, QueryFit};
 use click_logs::study::FilteredLog;
-use click_logs::{Id, Positions};
 use click_models::{Clicks, ItemId, Ranking};
-use experiment::spec::title_fault;
 use itertools::Itertools as _;
+use log_reader::{Id, Positions};
 use rand::RngExt as _;
 use sim::{SimRng, Streams};
+use spec::experiment::title_fault;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -6,11 +6,11 @@ use crate::Error;
 use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
 use click_logs::study::{FilteredLog, Study};
 use contenders::Entrant;
-use experiment::spec::{quoted, title_fault};
-use experiment::{Experiment, Instances};
 use itertools::Itertools as _;
 use policies::catalogue::Protocol;
 use rows::{ROWS, Row};
+use spec::experiment::{quoted, title_fault};
+use spec::{Experiment, Instances};
 
 /// The maximal number of queries in an experiment.
 const QUERIES: usize = 1000;

@@ -2,8 +2,8 @@
 
 use crate::{Answer, Finding, HORIZON, Interval, PassingTime, PolicyGain, Recommendation, TransferSlope};
 use click_logs::fit::Verdict;
+use documents::number::{counted, fixed, grouped};
 use documents::remark::{Remark, code};
-use experiment::number::{counted, fixed, grouped};
 use std::fmt;
 
 /// The mean and, in brackets, the interval, with as many decimals as its width gives sense to. An

@@ -3,16 +3,16 @@
 
 use answer::{ContextError, ContextSettings, fit_contexts};
 use click_logs::fit::Model;
-use click_logs::{Error as LogError, Format, Input, PersonalLists};
 use click_models::{
     CascadeFeedback, CascadeModel, ClickModel as _, Context, ContextKnown, DcmReward, DependentClick, ItemId,
     ListFeedback as _, ListShape, Personal, PositionBased, RandomUsers, Ranking, WithAttraction,
 };
 use confidence::Probability;
-use experiment::{ContextFit, FeatureTable};
+use log_reader::{Error as LogError, Format, Input, PersonalLists};
 use policies::{Decision, FeatureScale, HybridSettings, HybridTs, UpdateFor as _};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use spec::{ContextFit, FeatureTable};
 use std::fmt::Write as _;
 
 /// The users F2 of the design, with this many items.

@@ -8,10 +8,10 @@ use crate::terminal;
 use crate::usage::{AllowedArguments, OverrideArguments};
 use crate::usage::{STATUS, Usage};
 use anyhow::Result;
-use experiment::number::counted;
-use experiment::toml_reader::{Error, Source};
-use experiment::{Experiment, Overrides, SpecError};
+use documents::number::counted;
+use documents::toml_reader::{Error, Source};
 use report::reproduction::Reproduction;
+use spec::{Experiment, Overrides, SpecError};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

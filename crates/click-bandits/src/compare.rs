@@ -2,8 +2,8 @@
 
 use crate::terminal::{self, wrapped};
 use anyhow::Result;
+use documents::number::{self, counted, grouped};
 use experiment::Finished;
-use experiment::number::{self, counted, grouped};
 use itertools::Itertools as _;
 use report::compared::{Compared, ComparedQuantity};
 use std::fmt::Write as _;

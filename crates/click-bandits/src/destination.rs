@@ -2,7 +2,8 @@
 
 use crate::terminal::written;
 use anyhow::{Context as _, Result, bail};
-use experiment::{TemporaryFile, manifest, read_own, remove_left_overs};
+use documents::{TemporaryFile, read_own, remove_left_overs};
+use experiment::manifest;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

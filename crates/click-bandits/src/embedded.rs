@@ -4,7 +4,7 @@
 
 use crate::usage::Usage;
 use anyhow::{Result, bail};
-use experiment::toml_reader::{EmbeddedFile, Error, Source, closest};
+use documents::toml_reader::{EmbeddedFile, Error, Source, closest};
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 

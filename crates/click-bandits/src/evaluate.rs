@@ -11,14 +11,14 @@ use crate::usage::{Usage, number};
 use anyhow::{Result, anyhow};
 use clap::Args;
 use click_logs::fit::Model;
-use click_logs::formats::FormatRow;
 use click_logs::study::with_users;
-use click_logs::{Ids, ReadSettings, Ubi};
 use evaluation::{Evaluation, Question, Ranking};
-use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
 use experiment::output::OutputDir;
+use log_reader::formats::FormatRow;
+use log_reader::{Ids, ReadSettings, Ubi};
 use serde_json::json as value;
+use spec::Canonical;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 

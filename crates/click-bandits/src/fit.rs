@@ -30,11 +30,11 @@ use ::answer::{Answer, Decision, FittedUsers, HALVES, LOGGED, PARAMETERS, Settin
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Comparison, Fit, Model};
 use click_logs::study::{Checks, Study};
-use experiment::Canonical;
+use documents::number::counted;
+use documents::sha256;
 use experiment::manifest::{Manifest, Moment};
-use experiment::number::counted;
 use experiment::output::OutputDir;
-use experiment::sha256;
+use spec::Canonical;
 use std::fs;
 
 /// The files that a fit may write. Some figures and the spec are written only for some models.

@@ -9,11 +9,11 @@ use crate::discover::policies::tasks;
 use crate::terminal::say;
 use crate::terminal::wrapped;
 use anyhow::{Context as _, Result};
-use experiment::Task;
-use experiment::key::{Key, KeyInside};
-use experiment::models::{MODELS, Model};
-use experiment::spec::keys::{EXPERIMENT, OF_INSTANCE, OF_POLICY};
 use policies::catalogue::{Family, Row, find, rows};
+use spec::Task;
+use spec::experiment::keys::{EXPERIMENT, OF_INSTANCE, OF_POLICY};
+use spec::key::{Key, KeyInside};
+use spec::models::{MODELS, Model};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -229,7 +229,7 @@ fn read_as(model: &Model) -> Option<&'static Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use experiment::Experiment;
+    use spec::Experiment;
 
     /// The text with every key switched on.
     fn switched_on(text: &str) -> String {

@@ -13,10 +13,10 @@ use click_logs::fit::Model;
 use click_logs::judgments::{Judgment, JudgmentForm, Scale, of_attraction, over_expected, write};
 use click_logs::parameters::{EstimateRecord, ItemRecord, Parameters};
 use click_logs::study::with_users;
-use click_logs::{Fault, Format, Input, Reader, RowColumn, TakeRows, Value, read_rows};
+use documents::read_own;
 use documents::sha256_of_file;
 use experiment::output::MANIFEST;
-use experiment::read_own;
+use log_reader::{Fault, Format, Input, Reader, RowColumn, TakeRows, Value, read_rows};
 use std::path::{Path, PathBuf};
 
 /// Where ratings come from.
@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let counts = counts.map_err(|error| anyhow!("{error}"))?.counts;
             let (judgments, without) = over_expected(&counts, arguments.min_impressions);
             if without > 0 {
-                let items = experiment::number::counted(without, "item");
+                let items = documents::number::counted(without, "item");
                 terminal::tell(&format_args!("{items} without expected clicks have no rating"));
             }
             judgments
@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         (written.all_equal, "query", "has ratings that are all equal, and tell nothing about its items"),
     ] {
         if count > 0 {
-            terminal::tell(&format_args!("{}: each {note}", experiment::number::counted(count as u64, what)));
+            terminal::tell(&format_args!("{}: each {note}", documents::number::counted(count as u64, what)));
         }
     }
     match beside {

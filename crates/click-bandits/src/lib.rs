@@ -38,7 +38,7 @@ mod usage;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use experiment::toml_reader::with_short_numbers;
+use documents::toml_reader::with_short_numbers;
 use std::io::{Write as _, stdout};
 use std::process::ExitCode;
 

@@ -8,7 +8,8 @@ use crate::simulate::simulate_and_print;
 use crate::simulation::Options;
 use crate::usage::AllowedArguments;
 use anyhow::{Context as _, Result, bail};
-use experiment::{Experiment, Parts, SPEC};
+use experiment::{Parts, SPEC};
+use spec::Experiment;
 use std::path::PathBuf;
 use std::process::ExitCode;
 

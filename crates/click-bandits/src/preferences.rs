@@ -14,12 +14,12 @@ use crate::program::program;
 use crate::terminal::{json as as_json, say};
 use crate::usage::{Usage, threads};
 use anyhow::{Result, bail};
-use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
-use experiment::models::MatrixFile;
 use experiment::output::OutputDir;
 use page::MatrixReport;
 use serde_json::{Value, json};
+use spec::Canonical;
+use spec::models::MatrixFile;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, clap::Args)]

@@ -2,7 +2,7 @@
 //! elsewhere, nothing with `--quiet`.
 
 use crate::terminal;
-use experiment::number::{counted, grouped, significant};
+use documents::number::{counted, grouped, significant};
 use experiment::{Observer, Plan, Step};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;

@@ -16,7 +16,7 @@ mod part;
 
 /// Checks the `[log]` of the experiment in a directory.
 #[cfg(feature = "logs")]
-pub(crate) fn check_log(directory: &Path, allowed: &[PathBuf]) -> Result<(), experiment::toml_reader::Error> {
+pub(crate) fn check_log(directory: &Path, allowed: &[PathBuf]) -> Result<(), documents::toml_reader::Error> {
     log::how_to_read(&Place::Directory(directory.to_owned()), allowed).map(|_| ())
 }
 
@@ -26,7 +26,7 @@ pub(crate) use log::schema as schema_of_log;
 /// A program without click logs reads none.
 #[cfg(not(feature = "logs"))]
 #[expect(clippy::unnecessary_wraps, reason = "the other program finds errors")]
-pub(crate) fn check_log(_: &Path, _: &[PathBuf]) -> Result<(), experiment::toml_reader::Error> {
+pub(crate) fn check_log(_: &Path, _: &[PathBuf]) -> Result<(), documents::toml_reader::Error> {
     Ok(())
 }
 
@@ -37,14 +37,16 @@ use crate::simulation::{Options, finished_part, play_part, simulate};
 use crate::terminal::{self, say};
 use crate::usage::{AllowedArguments, SpecErrors, Usage, integer, threads};
 use anyhow::{Context, Result, bail};
-use experiment::models::MatrixFile;
-use experiment::{Experiment, Overrides, Parts, Queries, ResultDir, Runner, Shard, number};
+use documents::number;
+use experiment::{Parts, ResultDir, Runner, Shard};
 use itertools::Itertools as _;
 use report::figure::{self, Figure, PolicyStyles};
 use report::index::Summary;
 use report::report_dir::{self, Owner};
 use report::reproduction::{Extent, Inputs, Reproduction, Variant};
 use report::{Drawing, PanelRun, Report};
+use spec::models::MatrixFile;
+use spec::{Experiment, Overrides, Queries};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -22,7 +22,7 @@ enum File {
 
 pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let schema = match arguments.file {
-        File::Spec => experiment::schema::spec(),
+        File::Spec => spec::schema::spec(),
         File::Experiment => experiment_with_log(),
         File::Claims => report::schema::claims(),
     };

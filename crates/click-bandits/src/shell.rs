@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Arg, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use experiment::{TemporaryFile, read_own};
+use documents::{TemporaryFile, read_own};
 use std::fmt::Write as _;
 use std::fs;
 use std::io;

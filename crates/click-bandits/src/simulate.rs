@@ -9,10 +9,11 @@ use crate::terminal;
 use crate::usage::{AllowedArguments, OverrideArguments, SpecErrors, Usage, threads};
 use anyhow::{Result, bail};
 use document::Document;
-use experiment::toml_reader::{Source, read_file};
-use experiment::{Experiment, Runner, Shard};
+use documents::toml_reader::{Source, read_file};
+use experiment::{Runner, Shard};
 use overview::Overview;
 use report::{Drawing, Leaderboard, Simulation};
+use spec::Experiment;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]

@@ -3,9 +3,10 @@
 use crate::program::program;
 use crate::progress::RunCounter;
 use anyhow::{Result, bail};
-use experiment::{Claim, Experiment, JOURNAL, Measured, Parts, ResultDir, Runner, Shard, interrupt};
+use experiment::{Claim, JOURNAL, Measured, Parts, ResultDir, Runner, Shard, interrupt};
 use report::report_dir::CLAIMS;
 use report::{Drawing, Simulation, simulate_into};
+use spec::Experiment;
 use std::path::Path;
 
 /// Options of a run. Results do not depend on them.

@@ -11,14 +11,14 @@ use crate::terminal::{self, json, put, say, table};
 use crate::usage::{Usage, integer, number};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use click_logs::formats::is_parquet;
-use click_logs::{ErrorKind, RowColumn, TakeRows, Ubi, read_rows, read_ubi_clicks};
 use evaluation::online::{Kind, MISS, OnlineError, Outcome, Settings, miss_of_level, online, row_columns};
-use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
 use experiment::output::OutputDir;
+use log_reader::formats::is_parquet;
+use log_reader::{ErrorKind, RowColumn, TakeRows, Ubi, read_rows, read_ubi_clicks};
 use plan::PlanArguments;
 use serde_json::json as value;
+use spec::Canonical;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -261,7 +261,7 @@ fn read(arguments: &Arguments, settings: &Settings, inputs: &Inputs) -> Result<O
     Ok(outcome)
 }
 
-fn with_advice(columns: &[RowColumn<'_>], error: &click_logs::Error) -> anyhow::Error {
+fn with_advice(columns: &[RowColumn<'_>], error: &log_reader::Error) -> anyhow::Error {
     if *error.kind() == ErrorKind::Settings {
         return anyhow!(as_option(error));
     }

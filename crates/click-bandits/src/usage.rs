@@ -3,9 +3,9 @@
 
 use anyhow::Error;
 use clap::Args;
-use experiment::toml_reader;
-use experiment::{Overrides, SpecError};
+use documents::toml_reader;
 use itertools::Itertools as _;
+use spec::{Overrides, SpecError};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 

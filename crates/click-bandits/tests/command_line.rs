@@ -63,6 +63,11 @@ fn invalid_command_lines_on_logs_have_status_2() {
             "expected 0, an integer of at least 2 or `last`",
         ),
         ("fit --counts file --model pbm --out r --held-out last", "counts have no order"),
+        ("fit --counts file --out r --application shop", "--exact-queries: only for --format ubi"),
+        (
+            "fit file --format sessions --out r --seed 18446744073709551616",
+            "expected an integer from 0 to 18446744073709551615",
+        ),
         ("fit --counts file --out r --max-clicks 5", "--max-clicks: it needs sessions, and counts have none"),
         ("fit file --format kdd2012 --out r --max-clicks 5", "--max-clicks: it needs sessions, and this log"),
         (

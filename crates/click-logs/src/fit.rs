@@ -36,7 +36,7 @@
 //!
 //! ```
 //! use click_logs::fit::{Model, Options, fit};
-//! use click_logs::{Format, Reader};
+//! use log_reader::{Format, Reader};
 //!
 //! let log = "query,item,position,clicks,impressions\n\
 //!            q,a,1,600,1000\nq,a,2,200,1000\nq,b,1,300,1000\nq,b,2,100,1000\n";

@@ -15,8 +15,8 @@
 //! Reference: Zhang, Jones, *Comparing click logs and editorial labels for training query
 //! rewriting*, WWW 2007 (clicks over expected clicks). Deviations: none.
 
-use crate::Counts;
 use crate::parameters::ItemRecord;
+use log_reader::Counts;
 use serde_json::json;
 use std::fmt::Write as _;
 

@@ -6,8 +6,6 @@ pub mod parameters;
 pub mod settings;
 pub mod study;
 
-pub use log_reader::*;
-
 /// Tests the code of the page on logs in a data warehouse.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/at-scale.md")]

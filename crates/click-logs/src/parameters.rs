@@ -11,7 +11,7 @@
 //! ```
 //! use click_logs::fit::{Model, Options, fit};
 //! use click_logs::parameters::{Parameters, write};
-//! use click_logs::{Format, Reader};
+//! use log_reader::{Format, Reader};
 //!
 //! let log = "query,item,position,clicks,impressions\nq,a,1,600,1000\nq,a,2,200,1000\nq,b,1,300,1000\nq,b,2,100,1000\n";
 //! let log = Reader::new(Format::counts()).read("counts.csv", log.as_bytes())?;

@@ -18,7 +18,7 @@
 //! ```
 //! use click_logs::fit::Model;
 //! use click_logs::study::{Settings, study};
-//! use click_logs::{Filter, Format, Reader};
+//! use log_reader::{Filter, Format, Reader};
 //!
 //! let log: String = (0..1000).map(|n| format!("{},{},{}\n", n % 3, n % 2 + 1, u8::from(n % 7 == 0))).collect();
 //! let log = format!("item,position,click\n{log}");
@@ -249,7 +249,7 @@ impl<E: fmt::Display> fmt::Display for StudyError<E> {
 impl<E: fmt::Debug + fmt::Display> std::error::Error for StudyError<E> {}
 
 /// Studies a log. `read` is called once. For `(one_in, seed)` it reads the log with a part held out
-/// ([`Reader::hold_out`](crate::Reader::hold_out)), for `None` without. `before` is called before
+/// ([`Reader::hold_out`](log_reader::Reader::hold_out)), for `None` without. `before` is called before
 /// every step, and ends the study with an error.
 ///
 /// # Errors

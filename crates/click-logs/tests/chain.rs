@@ -6,12 +6,12 @@
 use super::intervals::{covers, hits};
 use super::lists::{HEADER, push_session, ranked};
 use click_logs::fit::{Comparison, Estimate, Fit, Model, Options, Scope, fit};
-use click_logs::{Format, Log, Reader};
 use click_models::{
     ClickChain, ClickModel, Clicks, DbnReward, DynamicBayesian, Feedback, Interaction, ItemId, ListFeedback,
     Ranking, UserBrowsing,
 };
 use confidence::Probability;
+use log_reader::{Format, Log, Reader};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::num::NonZeroUsize;

@@ -2,12 +2,12 @@
 
 use click_logs::fit::{Model, Options, fit};
 use click_logs::study::{Checks, Settings, Study, is_only_clicked, study, with_users};
-use click_logs::{Format, Reader};
 use click_models::{
     CascadeModel, ClickChain, ClickModel, Clicks, DbnReward, DcmReward, DependentClick, DynamicBayesian,
     Feedback, Interaction, ItemId, ListFeedback, PositionBased, Ranking, UserBrowsing,
 };
 use confidence::math::ln;
+use log_reader::{Format, Reader};
 use rand::seq::SliceRandom as _;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};

@@ -9,11 +9,11 @@ use click_logs::fit::{
     Comparison, EmOptions, Estimate, Exit, Fit, FitError, Method, Model, Options, Prediction, Scope, compare,
     fit, identifiability, rank_one_svd, split,
 };
-use click_logs::{Counts, Format, Log, Part, Reader, Sessions};
 use click_models::{
     CascadeModel, ClickModel, Clicks, DcmReward, DependentClick, Feedback, Interaction, ListFeedback,
     PositionBased, Ranking,
 };
+use log_reader::{Counts, Format, Log, Part, Reader, Sessions};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Beta, Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -318,7 +318,7 @@ fn smoothed_em(counts: &Counts, held_out: &Counts) -> f64 {
         let cells: Vec<_> = query.cells().collect();
         for item in cells.chunk_by(|a, b| a.item == b.item) {
             items.push((query.id(), item[0].item));
-            let of = |cell: &click_logs::Cell| {
+            let of = |cell: &log_reader::Cell| {
                 (cell.position, cell.clicks as f64, (cell.impressions - cell.clicks) as f64)
             };
             rows.push((0.5, item.iter().map(of).collect()));

@@ -2,8 +2,8 @@
 
 use click_logs::fit::{FitError, Model, Options, compare, fit};
 use click_logs::study::{HeldOut, Settings, StudyError, study};
-use click_logs::{Filter, Format, Input, Log, Part, Reader, Sessions};
 use flate2::{Compression, write::GzEncoder};
+use log_reader::{Filter, Format, Input, Log, Part, Reader, Sessions};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -2,7 +2,7 @@
 
 use click_logs::fit::{Estimate, Fit, Model, Options, fit};
 use click_logs::parameters::{for_each_parameter, write_table};
-use click_logs::{Format, Id, Log, Reader};
+use log_reader::{Format, Id, Log, Reader};
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;

@@ -6,8 +6,8 @@
 
 use super::lists::{HEADER, push_session, ranked};
 use click_logs::fit::{Fit, Model, Options, Scope, fit};
-use click_logs::{Counts, Format, Id, Log, Reader};
 use click_models::{ClickModel, ListFeedback, PositionBased};
+use log_reader::{Counts, Format, Id, Log, Reader};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -85,11 +85,11 @@ fn by_position(counts: &Counts, attraction: impl Fn(Id, Id) -> f64) -> (Vec<f64>
 
 /// Expected clicks of the fit's users on the lists of the log.
 fn clicks_of_users(fit: &Fit, counts: &Counts) -> f64 {
-    let of_query = |query: click_logs::QueryCounts<'_>| -> f64 {
+    let of_query = |query: log_reader::QueryCounts<'_>| -> f64 {
         let known = fit.query(query.id()).unwrap();
         let model: PositionBased = fit.users(known, query.n_positions()).unwrap().model().unwrap();
         let positions: Vec<usize> = known.first_positions(query.n_positions()).collect();
-        let of_cell = |cell: click_logs::Cell| {
+        let of_cell = |cell: log_reader::Cell| {
             let item = known.items.binary_search_by_key(&cell.item, |item| item.item).unwrap();
             let place = positions.iter().position(|&position| position == cell.position).unwrap();
             let examination = model.examination()[place].get();

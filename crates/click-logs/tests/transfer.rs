@@ -4,7 +4,7 @@
 
 use click_logs::fit::{Model, Options, Transfers, Verdict};
 use click_logs::study::{Settings, study};
-use click_logs::{Format, Reader, Sessions};
+use log_reader::{Format, Reader, Sessions};
 use rand::seq::SliceRandom as _;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};

@@ -1,9 +1,9 @@
 //! Users of fitted models: all parameters are probabilities, with defaults for unknown ones.
 
 use click_logs::fit::{Fit, Model, Options, QueryFit, Scope, Scoped, Users, fit};
-use click_logs::{Format, Log, Reader};
 use click_models::{CascadeModel, DependentClick, PositionBased};
 use confidence::Probability;
+use log_reader::{Format, Log, Reader};
 use std::fmt::Write as _;
 
 /// Sessions in which item b is always below a click, and the last position is never clicked.

@@ -10,9 +10,9 @@ use crate::tally::Tally;
 use crate::targets::Targets;
 use click_logs::fit::{FitError, Model};
 use click_logs::study::{ONLY_CLICKED, are_all_clicked};
-use click_logs::{Fault, Format, Ids, ReadLists, Sessions};
 use documents::remark;
 use documents::remark::Remark;
+use log_reader::{Fault, Format, Ids, ReadLists, Sessions};
 
 /// A question: what a ranking would have earned.
 ///
@@ -21,7 +21,7 @@ use documents::remark::Remark;
 /// Two items in random order; the new ranking always shows `a` first:
 ///
 /// ```
-/// use click_logs::{Error, Format, Ids, Input, Reader};
+/// use log_reader::{Error, Format, Ids, Input, Reader};
 /// use evaluation::{Evaluation, Level, Question, Ranking};
 ///
 /// let mut log = "session,item,position,click,p\n".to_owned();

@@ -11,7 +11,7 @@ use crate::jackknife::GROUPS;
 use crate::models::{Numbers, part, without_prior};
 use crate::new_lists::{ListsOf, NewLists};
 use click_logs::fit::{Fit, FitError, Model, Options, fit_values};
-use click_logs::{Counts, Id, Sessions};
+use log_reader::{Counts, Id, Sessions};
 use std::collections::BTreeMap;
 
 /// The earnings of the learned lists of each model, without a group of users: `None` if no query

@@ -19,7 +19,7 @@ use click_logs::fit::{
     fit_values_near, identifiability,
 };
 use click_logs::study::with_users;
-use click_logs::{Counts, Part, Session, Sessions};
+use log_reader::{Counts, Part, Session, Sessions};
 
 /// Models that are always compared, whichever are named: `position` and `pbm` need a rival.
 const RIVALS: [Model; 2] = [Model::Pbm, Model::Dcm];

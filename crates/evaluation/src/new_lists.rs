@@ -4,8 +4,8 @@ use crate::jackknife::GROUPS;
 use crate::models::{Numbers, group_of};
 use crate::ranking::{Key, Ranking};
 use click_logs::fit::{Fit, Prediction};
-use click_logs::{Id, ListSessions, Positions, QuerySessions, Sessions};
 use click_models::Clicks;
+use log_reader::{Id, ListSessions, Positions, QuerySessions, Sessions};
 use std::collections::BTreeMap;
 
 /// The new lists of the queries of a log.

@@ -18,12 +18,12 @@ pub use interleaving::ab_test::LEAST_CLICKS;
 pub use places::Stops;
 pub use plan::{Plan, PlanRow, PlanSettings};
 
-use click_logs::{Fault, ReadReport, TakeRows, Value, unit_hash};
 use confidence::sequence::{CoinMixture, ConfidenceSequence as _};
 use documents::remark;
 use documents::remark::{Code, Remark, code};
 use interleaving::plan::split_probability;
 use interleaving::{AbResult, AbTest, Arm, Tally, TeamTest};
+use log_reader::{Fault, ReadReport, TakeRows, Value, unit_hash};
 use places::Places;
 
 /// The probability of a false alarm, unless a level is given.

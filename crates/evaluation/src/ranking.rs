@@ -8,7 +8,7 @@ pub use self::check::Row;
 pub(crate) use self::check::TOLERANCE;
 
 use self::names::Names;
-use click_logs::Format;
+use log_reader::Format;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;

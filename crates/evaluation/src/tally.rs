@@ -6,8 +6,8 @@ use crate::level::Level;
 use crate::mix::Mix;
 use crate::ranking::TOLERANCE;
 use crate::targets::{Marks, Targets};
-use click_logs::{Id, ReceiveLists, ShownList};
 use hashbrown::HashMap;
+use log_reader::{Id, ReceiveLists, ShownList};
 
 /// Sums of one level at one position of a group.
 const SUMS: usize = 3;

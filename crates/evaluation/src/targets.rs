@@ -3,8 +3,8 @@
 use crate::level::Level;
 use crate::mix::Mix;
 use crate::ranking::{Key, Ranking};
-use click_logs::{Fault, Id, Ids, unit_hash};
 use hashbrown::HashMap;
+use log_reader::{Fault, Id, Ids, unit_hash};
 use std::ops::Range;
 
 /// A ranking with the identifiers of its names.

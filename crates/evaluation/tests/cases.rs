@@ -1,7 +1,7 @@
 //! The cases of `data`: every number of `expected.json`, by reading the log.
 
-use click_logs::{Error, Format, Ids, Input, Reader, unit_hash};
 use evaluation::{Estimate, Evaluation, Level, LevelEstimate, Levels, Question, Ranking};
+use log_reader::{Error, Format, Ids, Input, Reader, unit_hash};
 use serde_json::Value;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

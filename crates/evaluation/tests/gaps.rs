@@ -1,8 +1,8 @@
 //! Logs that leave out positions, such as the place of an advertisement, or begin later.
 
 use click_logs::fit::{Model, Options, Scope, fit};
-use click_logs::{Error, Format, Ids, Input, Reader};
 use evaluation::{Evaluation, Question, Ranking};
+use log_reader::{Error, Format, Ids, Input, Reader};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;

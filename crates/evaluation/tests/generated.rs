@@ -6,9 +6,9 @@ mod learned;
 mod world;
 
 use click_logs::fit::{Model, Options, Prediction, fit};
-use click_logs::{Error, Format, Ids, Input, Log, Reader};
 use click_models::Clicks;
 use evaluation::{Basis, Estimate, Evaluation, Level, Question, Ranking};
+use log_reader::{Error, Format, Ids, Input, Log, Reader};
 use std::collections::BTreeMap;
 use world::{COLUMNS, Generated, Logger, Users, World};
 

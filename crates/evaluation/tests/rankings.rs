@@ -1,8 +1,8 @@
 //! Files of rankings, and what is wrong with them.
 
 use allocation_counter::measure;
-use click_logs::{Error, Format, Ids, Input, Reader, Ubi};
 use evaluation::{Question, Ranking};
+use log_reader::{Error, Format, Ids, Input, Reader, Ubi};
 
 fn error(content: &str) -> String {
     Ranking::read("r", content.as_bytes()).unwrap_err().to_string()

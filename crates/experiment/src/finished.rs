@@ -63,7 +63,8 @@ impl Finished {
     ///
     /// ```
     /// use click_models::CascadeModel;
-    /// use experiment::{Experiment, Finished, Instances, Quantity, Runner};
+    /// use experiment::{Finished, Quantity, Runner};
+    /// use spec::{Experiment, Instances};
     ///
     /// let users = CascadeModel::from_values(&[0.4, 0.2, 0.1], 2)?;
     /// let experiment =
@@ -219,8 +220,9 @@ fn without_result(dir: &Path) -> PathError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Instances, Quantity, Runner, Shard};
+    use crate::{Quantity, Runner, Shard};
     use click_models::CascadeModel;
+    use spec::Instances;
     use tempfile::{TempDir, tempdir};
 
     fn experiment(runs: u64) -> Experiment {

@@ -24,16 +24,6 @@ pub mod output;
 pub mod result;
 pub mod timing;
 
-pub use ::spec::{
-    BuildError, Builder, Canonical, ClicksByList, ColumnGain, ContextFit, ContextReport, DataInstances,
-    Experiment, FeatureTable, FittedQuery, Gain, Instance, Instances, OverrideError, Overrides,
-    PosteriorFile, Queries, SpecContext, SpecError, Task, Transfer, experiment as spec, key, logged_lists,
-    models, schema,
-};
-pub use documents::{
-    TemporaryFile, hexadecimal, is_device, number, open_regular, read_own, read_regular, remove_left_overs,
-    sha256, toml_reader, try_to_create_in,
-};
 pub use finished::{Finished, FinishedError};
 pub use journal::{JOURNAL, JournalError};
 pub use measured::Measured;

@@ -269,8 +269,8 @@ impl fmt::Display for Moment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Experiment;
     use documents::toml_reader::Source;
+    use spec::Experiment;
 
     fn experiment() -> Experiment {
         let source =

@@ -304,7 +304,7 @@ mod tests {
     use tempfile::{TempDir, tempdir};
 
     fn manifest(canonical: &str) -> Vec<u8> {
-        let identity = crate::sha256(canonical.as_bytes());
+        let identity = documents::sha256(canonical.as_bytes());
         format!(r#"{{ "identity": "{identity}", "experiment": {{ "name": "other" }} }}"#).into_bytes()
     }
 

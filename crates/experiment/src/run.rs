@@ -31,7 +31,8 @@ use std::sync::{Arc, Mutex};
 ///
 /// ```
 /// use click_models::{CascadeModel, ItemId, ListShape, Ranking};
-/// use experiment::{Experiment, Instances, Runner};
+/// use experiment::Runner;
+/// use spec::{Experiment, Instances};
 /// use policies::Fixed;
 /// use sim::{Entry, Schedule};
 ///
@@ -501,10 +502,11 @@ pub struct Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Instances, Step};
+    use crate::Step;
     use click_models::{CascadeModel, ItemId, ListShape, PositionBased, Ranking};
     use policies::Fixed;
     use sim::{Entry, Schedule};
+    use spec::Instances;
     use std::fs;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};

@@ -6,8 +6,9 @@ use crate::result::{
 };
 use crate::spreads::Spreads;
 use crate::timing::Timing;
-use crate::{Measured, Runs, Task};
+use crate::{Measured, Runs};
 use sim::{Curve, Identification};
+use spec::Task;
 use std::time::Duration;
 
 impl Measured {

@@ -1,11 +1,12 @@
 //! Runs with users of the posterior distribution of a log's fit.
 
-use crate::models::{OwnAnswers, OwnRun, OwnUsers};
-use crate::{Experiment, Instances, Measured, ResultFile, Runner, Runs};
+use crate::{Measured, ResultFile, Runner, Runs};
 use click_models::{Cascade, CascadeModel, ClickModel as _, Clicks, ListFeedback as _, Ranking};
 use documents::toml_reader::Error;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use spec::models::{OwnAnswers, OwnRun, OwnUsers};
+use spec::{Experiment, Instances};
 use std::sync::{Arc, Mutex};
 
 const PARAMETERS: &str = include_str!("../../spec/src/experiment/tests/parameters.json");

@@ -22,6 +22,7 @@ pub use self::source::Input;
 
 pub(crate) use self::meaning::Meaning;
 use crate::collect::Collector;
+use crate::counts::Positions;
 use crate::error::{Error, ErrorKind};
 use crate::hold_out::HoldOut;
 use crate::log::Log;
@@ -173,7 +174,8 @@ impl Reader {
     /// # Errors
     ///
     /// The first error in the order of files and lines: an unreadable file, a fault of a line
-    /// (strict reader), or too many skipped lines (lenient reader).
+    /// (strict reader), or too many skipped lines (lenient reader). No position is 0, although
+    /// positions are to count from 0.
     pub fn read_files<P: AsRef<Path>>(&self, files: &[P]) -> Result<Log, Error> {
         let inputs = files.iter().map(|path| Input::file(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
         self.read_inputs(inputs)
@@ -187,7 +189,15 @@ impl Reader {
     pub fn read_inputs(&self, inputs: Vec<Input<'_>>) -> Result<Log, Error> {
         let collector = self.collector(Ids::new());
         let (report, _) = self.format.read(self, inputs, &collector)?;
-        collector.finish(self.threads, report)
+        let log = collector.finish(self.threads, report)?;
+        let held_out = log.held_out.as_ref().map(|part| &part.counts);
+        let counts = std::iter::once(&log.counts).chain(held_out);
+        let positions = Positions(counts.fold(0, |all, counts| all | counts.positions().0));
+        if self.meaning.first_position == 0 && !positions.is_empty() && !positions.contains(0) {
+            let message = "0, but no position of the log is 0: it counts from 1";
+            return Err(Error::of(ErrorKind::Settings, "first_position", message));
+        }
+        Ok(log)
     }
 
     fn collector<'a>(&self, ids: Ids) -> Collector<'a> {

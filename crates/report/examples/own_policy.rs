@@ -2,10 +2,11 @@
 //! `cargo run --release -p report --example own_policy -- DIR`.
 
 use click_models::{CascadeModel, ItemId, ListShape, ObservedPrefix, Ranking};
-use experiment::{Experiment, Instances, Runner};
+use experiment::Runner;
 use policies::{Decision, Select, Update};
 use rand::Rng;
 use sim::{Entry, Schedule};
+use spec::{Experiment, Instances};
 
 /// Shows every item equally often for some rounds, and from then on the items with the highest
 /// click-through rates.

@@ -1,9 +1,13 @@
-//! Prints the tables of claim kinds and figure kinds; `cargo xtask tables` writes them.
+//! Prints the tables of keys: of models, claims and figures; `cargo xtask tables` writes them.
 
 use report::tables;
 
 fn main() {
-    for (name, table) in [("claim kinds", tables::claim_kinds()), ("figure kinds", tables::figure_kinds())] {
-        print!("<!-- table: {name} in xtask/experiments/README.md -->\n{table}");
+    for (name, page, table) in [
+        ("claim kinds", "xtask/experiments/README.md", tables::claim_kinds()),
+        ("figure kinds", "xtask/experiments/README.md", tables::figure_kinds()),
+        ("models", "crates/click-bandits/README.md", spec::models::subsections()),
+    ] {
+        print!("<!-- table: {name} in {page} -->\n{table}");
     }
 }

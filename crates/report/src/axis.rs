@@ -1,6 +1,6 @@
 //! Axes: their range, their ticks, and the place of a value along them.
 
-use experiment::number;
+use documents::number;
 use num_traits::ToPrimitive as _;
 
 /// The scale of an axis.

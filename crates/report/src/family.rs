@@ -3,7 +3,7 @@
 //! difference.
 
 use crate::claims::{fewest_runs, tail};
-use experiment::number;
+use documents::number;
 
 /// The largest probability that any test of a family is wrongly significant, as of claims.
 pub(crate) const LEVEL: f64 = 0.001;

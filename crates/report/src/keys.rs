@@ -2,12 +2,13 @@
 //! of its reader's name and checks, its schema, and its lines in the tables of the README.
 
 use crate::reading::{KindReader, Requirement, SCALES};
+use documents::toml_reader::{Error, choice as read_choice};
 use experiment::result::Quantity;
-use experiment::schema::{above, array, choice, described, entries, integer, names, object_of, with};
-use experiment::spec::HORIZONS;
-use experiment::toml_reader::{Error, choice as read_choice};
 use itertools::Itertools as _;
 use serde_json::{Map, Value, json};
+use spec::experiment::HORIZONS;
+pub(crate) use spec::key::Key;
+use spec::schema::{above, array, choice, described, entries, integer, names, object_of, with};
 use std::sync::Arc;
 
 /// A kind of claim (`T` is a test) or of figure (`T` is a plot).
@@ -23,41 +24,27 @@ pub(crate) struct Kind<T: ?Sized> {
     pub(crate) read: fn(&KindReader<'_, '_>) -> Result<Arc<T>, Error>,
 }
 
-/// A key of a claim's test or of a figure.
-pub(crate) struct Key {
-    pub(crate) name: &'static str,
-    pub(crate) values: fn() -> Value,
-    pub(crate) is_required: bool,
-    /// In Markdown; without it for a key that may be absent.
-    pub(crate) meaning: &'static str,
+pub(crate) const fn required(name: &'static str, values: fn() -> Value, meaning: &'static str) -> Key {
+    Key::required(name, values, meaning, "")
 }
 
-impl Key {
-    pub(crate) const fn required(name: &'static str, values: fn() -> Value, meaning: &'static str) -> Self {
-        Self { name, values, is_required: true, meaning }
-    }
-
-    pub(crate) const fn optional(name: &'static str, values: fn() -> Value, meaning: &'static str) -> Self {
-        Self { name, values, is_required: false, meaning }
-    }
-
-    pub(crate) fn schema(&self) -> Value {
-        described(&(self.values)(), self.meaning)
-    }
+pub(crate) const fn optional(name: &'static str, values: fn() -> Value, meaning: &'static str) -> Key {
+    Key::optional(name, values, meaning, "")
 }
 
-pub(crate) const ROUND: Key = Key::optional("t", round, "a checkpoint, the last by default");
+pub(crate) const ROUND: Key = optional("t", round, "a checkpoint, the last by default");
 pub(crate) const SLOPE: Key =
-    Key::optional("slope", || array(&round(), 2..=2), "two checkpoints, `[t1, t2]`, in place of `t`");
-pub(crate) const FACTOR: Key = Key::optional(
+    optional("slope", || array(&round(), 2..=2), "two checkpoints, `[t1, t2]`, in place of `t`");
+pub(crate) const FACTOR: Key = optional(
     "factor",
     || json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1e6, "default": 1 }),
     "1 by default",
 );
-pub(crate) const LEAST: Key = Key::optional("least", || above(0, None), "the lower limit");
-pub(crate) const MOST: Key = Key::optional("most", || above(0, None), "the upper limit");
+pub(crate) const POWER: Key = optional("power", power, "of the curve `c1 size^power + c2`, 1 by default");
+pub(crate) const LEAST: Key = optional("least", || above(0, None), "the lower limit");
+pub(crate) const MOST: Key = optional("most", || above(0, None), "the upper limit");
 pub(crate) const QUANTITY: Key =
-    Key::optional("quantity", || names(&quantities()), "by default the main one of the task");
+    optional("quantity", || names(&quantities()), "by default the main one of the task");
 
 fn quantities() -> Vec<&'static str> {
     Quantity::ALL.map(Quantity::name).into_iter().chain(["regret", "accuracy"]).collect()
@@ -77,7 +64,7 @@ pub(crate) fn round() -> Value {
     integer(&HORIZONS)
 }
 
-pub(crate) fn power() -> Value {
+fn power() -> Value {
     json!({ "type": "number", "minimum": -10, "maximum": 10, "not": { "const": 0 }, "default": 1 })
 }
 
@@ -121,7 +108,7 @@ impl<T: ?Sized> Kind<T> {
         properties.insert("kind".to_owned(), choice(&names));
         let condition = |kind: &&Self| {
             let own = kind.keys.iter().map(|key| (key.name, key.schema()));
-            let required = kind.keys.iter().filter(|key| key.is_required).map(|key| key.name).collect_vec();
+            let required = kind.keys.iter().filter(|key| key.required).map(|key| key.name).collect_vec();
             let mut then = object_of(any().chain(own).collect_vec(), &required);
             let relations = (kind.relations)();
             if !relations.is_empty() {
@@ -138,7 +125,7 @@ impl<T: ?Sized> Kind<T> {
     pub(crate) fn table(kinds: &[&'static Self], says: &str) -> String {
         let row = |kind: &&Self| {
             let key = |key: &Key| {
-                let optional = if key.is_required { "" } else { " (optional)" };
+                let optional = if key.required { "" } else { " (optional)" };
                 format!("`{}`{optional}: {}", key.name, key.meaning)
             };
             format!("| `{}` | {} | {} |\n", kind.name, kind.keys.iter().map(key).join("; "), kind.says)

@@ -22,8 +22,9 @@ mod words;
 use crate::claims::{fewest_runs, observations_needed};
 use crate::family::{Family, statistic};
 use crate::figure::PolicyStyles;
+use documents::number;
 use experiment::result::{Difference, EndValue, MeanAndError, PolicyResult, ResultFile};
-use experiment::{JournalError, Measured, number};
+use experiment::{JournalError, Measured};
 use num_traits::ToPrimitive as _;
 use serde::{Serialize, Serializer};
 

@@ -3,9 +3,9 @@
 use crate::figure::{Figure, PolicyStyles};
 use crate::series::{Series, reader_name};
 use click_models::PreferenceMatrix;
-use experiment::models::InstanceTable;
-use experiment::{Experiment, Task};
 use itertools::Itertools as _;
+use spec::models::InstanceTable;
+use spec::{Experiment, Task};
 
 /// The scale at which an experiment is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,13 +2,14 @@
 //! and the keys that several kinds share.
 
 use crate::axis::Scale;
+use crate::keys::{FACTOR, POWER};
 use crate::panel::{Panel, Variant};
 use crate::printed::Printed;
 use crate::series::Series;
-use experiment::Task;
+use documents::toml_reader::{Error, Field, Table, choice, one_of};
 use experiment::result::{EndValue, Quantity};
-use experiment::toml_reader::{Error, Field, Table, choice, one_of};
 use itertools::Itertools as _;
+use spec::Task;
 
 /// Scales by their names in files.
 pub(crate) const SCALES: [(&str, Scale); 2] = [("log", Scale::Log), ("linear", Scale::Linear)];
@@ -108,31 +109,20 @@ impl<'a, 'doc> KindReader<'a, 'doc> {
         self.table.field(key).map(|field| choice(&field, &SCALES, "scale")).transpose()
     }
 
-    /// Reads a number that has to meet a condition, if the key is given.
-    pub(crate) fn number(
-        &self,
-        key: &str,
-        is_allowed: impl Fn(f64) -> bool,
-        fault: &str,
-    ) -> Result<Option<f64>, Error> {
-        let Some(field) = self.table.field(key) else { return Ok(None) };
-        let number: f64 = field.get()?;
-        if is_allowed(number) {
-            return Ok(Some(number));
-        }
-        Err(field.error(format!("{} is not {fault}", field.describe())))
-    }
-
     /// Reads `factor`, by which the higher of two values is multiplied.
     pub(crate) fn factor(&self) -> Result<f64, Error> {
-        let fault = "a factor: expected a number above 0, at most 1e6";
-        Ok(self.number("factor", |factor| factor > 0.0 && factor <= 1e6, fault)?.unwrap_or(1.0))
+        Ok(FACTOR.given(self.table)?.unwrap_or(1.0))
     }
 
     /// Reads the power of the variants' sizes in a fitted curve.
     pub(crate) fn power(&self) -> Result<f64, Error> {
-        let fault = "a power: expected a number from −10 to 10, not 0";
-        Ok(self.number("power", |power| power != 0.0 && power.abs() <= 10.0, fault)?.unwrap_or(1.0))
+        match POWER.given(self.table)? {
+            Some(0.0) => {
+                let field: Field<'_> = self.table.required(POWER.name)?;
+                Err(field.error("0 is not a power: expected another number from −10 to 10"))
+            }
+            power => Ok(power.unwrap_or(1.0)),
+        }
     }
 
     /// Reads the label of a policy that some variant has.

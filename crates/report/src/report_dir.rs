@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use experiment::{PathError, TemporaryFile, interrupt, read_own, remove_left_overs, try_to_create_in};
+use documents::{TemporaryFile, read_own, remove_left_overs, try_to_create_in};
+use experiment::{PathError, interrupt};
 
 /// The page.
 pub const PAGE: &str = "index.html";

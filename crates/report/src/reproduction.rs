@@ -19,10 +19,10 @@ use std::sync::Arc;
 
 use crate::claims::{Claim, Untested, Verdict};
 use crate::figure::{self, PolicyStyles};
-use experiment::models::MatrixFile;
-use experiment::toml_reader::{Document, Error, Source, all};
-use experiment::{DataInstances, FittedQuery, Overrides, Queries, SpecContext};
+use documents::toml_reader::{Document, Error, Source, all};
 use itertools::Itertools as _;
+use spec::models::MatrixFile;
+use spec::{DataInstances, FittedQuery, Overrides, Queries, SpecContext};
 
 /// The input of a caller beside the files of an experiment.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,6 +1,6 @@
 //! JSON Schema of the files of a paper's experiment, `experiment.toml` and `claims.toml`, for
 //! editors. The kinds of figures and of tests come from their tables, the keys of a simulation from
-//! `experiment::schema`.
+//! `spec::schema`.
 
 mod claims;
 mod experiment;

@@ -7,7 +7,8 @@ use crate::page;
 use crate::panel::{Extent, Panel, Variant};
 use crate::report_dir::PAGE;
 use crate::reproduction_report::{PanelReport, PanelRun, VariantReport};
-use experiment::{Claim, Experiment, JournalError, Measured, ResultDir, RunError, Runner};
+use experiment::{Claim, JournalError, Measured, ResultDir, RunError, Runner};
+use spec::Experiment;
 use std::path::Path;
 
 /// The figures beside a result, and the page of an experiment of its own.
@@ -83,7 +84,8 @@ impl<'a> Drawing<'a> {
 ///
 /// ```
 /// use click_models::CascadeModel;
-/// use experiment::{Experiment, Instances, Runner};
+/// use experiment::Runner;
+/// use spec::{Experiment, Instances};
 ///
 /// let users = CascadeModel::from_values(&[0.4, 0.2, 0.1], 2)?;
 /// let experiment = Experiment::builder("first-steps", Instances::of([users]))

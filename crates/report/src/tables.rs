@@ -17,9 +17,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_readme_of_the_experiments_has_the_generated_tables() {
-        let readme = include_str!("../../../xtask/experiments/README.md");
-        for (name, table) in [("claim kinds", claim_kinds()), ("figure kinds", figure_kinds())] {
+    fn the_readmes_have_the_generated_tables() {
+        let experiments = include_str!("../../../xtask/experiments/README.md");
+        let program = include_str!("../../click-bandits/README.md");
+        for (readme, name, table) in [
+            (experiments, "claim kinds", claim_kinds()),
+            (experiments, "figure kinds", figure_kinds()),
+            (program, "models", spec::models::subsections()),
+        ] {
             let (begin, end) = (format!("<!-- table: {name} -->\n"), format!("<!-- end: {name} -->"));
             let found = readme.split_once(&begin).and_then(|(_, rest)| Some(rest.split_once(&end)?.0));
             assert_eq!(found, Some(table.as_str()), "write the tables anew: cargo xtask tables");

@@ -3,7 +3,9 @@
 //! The rows describe what a reader accepts. Tests read each row's example, and compare the names
 //! with those that the reader asks for.
 
-use documents::toml_reader::{inline, words};
+use crate::models::Parameter;
+use crate::schema::described;
+use documents::toml_reader::{Error, Field, FromToml, Table, inline, words};
 use itertools::Itertools as _;
 use serde::Serialize;
 use serde_json::Value;
@@ -13,6 +15,8 @@ use serde_json::Value;
 pub struct Key {
     /// Name.
     pub name: &'static str,
+    /// What readers call its value: the name, unless it has [another](Self::called).
+    pub title: &'static str,
     /// Accepted values.
     pub kind: Kind,
     /// Whether the table needs it, unless another key [replaces](Self::replaces) it.
@@ -37,7 +41,7 @@ impl Key {
         meaning: &'static str,
         example: &'static str,
     ) -> Self {
-        Self { name, kind, required: true, replaces: &[], meaning, example }
+        Self { name, title: name, kind, required: true, replaces: &[], meaning, example }
     }
 
     /// A key that may be absent.
@@ -48,6 +52,38 @@ impl Key {
         example: &'static str,
     ) -> Self {
         Self { required: false, ..Self::required(name, kind, meaning, example) }
+    }
+
+    /// The key with another name for readers.
+    pub(crate) const fn called(self, title: &'static str) -> Self {
+        Self { title, ..self }
+    }
+
+    /// The value of the key in a table that needs it, with its place.
+    pub(crate) fn read<'doc, T: FromToml<'doc>>(&self, table: &Table<'doc>) -> Result<Part<'doc, T>, Error> {
+        let field = table.field(self.name).ok_or_else(|| table.missing(self.name, &self.words()))?;
+        Ok(Part { value: field.get()?, field })
+    }
+
+    /// The value of a key that may be absent, which is one of those that it accepts.
+    ///
+    /// # Errors
+    ///
+    /// Another value.
+    pub fn given<'doc, T: FromToml<'doc>>(&self, table: &Table<'doc>) -> Result<Option<T>, Error> {
+        let Some(field) = table.field(self.name) else { return Ok(None) };
+        field.accept(&(self.kind)())?;
+        field.get().map(Some)
+    }
+
+    /// The schema of the values, with the meaning.
+    pub fn schema(&self) -> Value {
+        described(&(self.kind)(), self.meaning)
+    }
+
+    /// The key with a value, as an instance has it.
+    pub(crate) fn with(&self, value: impl Into<Parameter>) -> (&'static str, Parameter) {
+        (self.name, value.into())
     }
 
     /// Whether it has a number for each item, position or the like.
@@ -61,9 +97,18 @@ impl Key {
         Self { required: false, replaces, ..self }
     }
 
+    /// Whether the key is needed, in words.
+    pub fn need(&self) -> String {
+        match (self.required, self.replaces) {
+            (true, _) => "required".to_owned(),
+            (false, []) => "optional".to_owned(),
+            (false, others) => format!("in the place of {}", others.join(" and ")),
+        }
+    }
+
     /// The accepted values in words.
     pub fn words(&self) -> String {
-        words(&(self.kind)())
+        words_with_keys(&(self.kind)())
     }
 
     /// The keys of the table that it accepts, required ones first; empty if it accepts none.
@@ -82,6 +127,12 @@ impl Key {
     }
 }
 
+/// A value with its field, for errors that are found later.
+pub(crate) struct Part<'doc, T> {
+    pub(crate) value: T,
+    pub(crate) field: Field<'doc>,
+}
+
 /// A key of a table that is the value of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeyInside {
@@ -98,17 +149,27 @@ pub struct KeyInside {
 /// The keys of a table by its schema, required ones first; empty for other values.
 pub fn inside(kind: &Value) -> Vec<KeyInside> {
     let all = kind["anyOf"].as_array().map_or(std::slice::from_ref(kind), Vec::as_slice);
-    let Some(table) = all.iter().find(|one| one["properties"].is_object()) else { return Vec::new() };
-    let required = table["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let others = table["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
-    let of_schema = |name: &str| {
-        let key = &table["properties"][name];
-        KeyInside {
-            name: name.to_owned(),
-            values: words(key),
-            meaning: key["description"].as_str().unwrap_or_default().to_owned(),
-            example: inline(&key["examples"][0]),
-        }
+    let of_table = |table: &Value| {
+        let required = table["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let others = table["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+        let of_schema = |name: &str| {
+            let key = &table["properties"][name];
+            KeyInside {
+                values: words_with_keys(key),
+                meaning: key["description"].as_str().unwrap_or_default().to_owned(),
+                example: inline(&key["examples"][0]),
+                name: name.to_owned(),
+            }
+        };
+        required.chain(others).unique().map(of_schema).collect_vec()
     };
-    required.chain(others).unique().map(of_schema).collect()
+    let tables = all.iter().filter(|one| one["properties"].is_object());
+    tables.flat_map(of_table).unique_by(|key| key.name.clone()).collect()
+}
+
+/// The accepted values in words, tables with the names of their keys.
+fn words_with_keys(kind: &Value) -> String {
+    let names = inside(kind).into_iter().map(|key| key.name).join(", ");
+    let table = if names.is_empty() { "a table".to_owned() } else { format!("a table {{ {names} }}") };
+    words(kind).replace("a table", &table)
 }

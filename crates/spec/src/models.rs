@@ -40,12 +40,14 @@ pub use parameter::{InstanceTable, Parameter, Parameters};
 pub use tournament::{EnterError, OWN, OwnContender, TournamentSettings, ValuesOfUsers};
 
 pub(crate) use evidence::EvidenceOf;
+pub(crate) use keys::ATTRACTION;
 pub(crate) use list::{LowerBound, Member};
 pub(crate) use parameter::CanonicalInstance;
+pub(crate) use pbm::{KAPPA, THETA};
 
 use crate::bound::Bound;
 use crate::fields::read_tables;
-use crate::key::Key;
+use crate::key::{Key, KeyInside};
 use crate::posterior::PosteriorFile;
 use crate::queries::Queries;
 use click_models::{ListShape, PreferenceMatrix};
@@ -71,8 +73,6 @@ pub struct Model {
     pub protocol: Protocol,
     /// One sentence that describes these users.
     pub sentence: &'static str,
-    /// The name of every parameter in files, and what readers call it.
-    pub parameters: &'static [(&'static str, &'static str)],
     /// The keys of an instance in files, besides `model` and `name`.
     pub keys: &'static [Key],
     /// Policies to begin with.
@@ -137,7 +137,7 @@ impl Model {
 
     /// The name for readers of one of its parameters.
     pub(crate) fn for_readers(&self, key: &'static str) -> &'static str {
-        for_readers_in(self.parameters, key)
+        self.keys.iter().find(|one| one.name == key).map_or(key, |one| one.title)
     }
 
     /// Whether measured queries can become its users.
@@ -162,6 +162,27 @@ impl PartialEq for Model {
     }
 }
 
+/// A subsection of Markdown for each model, with a table of its keys.
+pub fn subsections() -> String {
+    let of_model = |model: &Model| {
+        let row = |name: &str, need: &str, meaning: &str, values: &str, example: &str| {
+            format!("| `{name}` | {need} | {meaning} | {values} | `{example}` |\n")
+        };
+        let of_key = |key: &Key| {
+            let inner = |one: KeyInside| {
+                let name = format!("{}.{}", key.name, one.name);
+                row(&name, "", &one.meaning, &one.values, &one.example)
+            };
+            let own = row(key.name, &key.need(), key.meaning, &key.words(), key.example);
+            own + &key.inside().into_iter().map(inner).collect::<String>()
+        };
+        let rows: String = model.keys.iter().map(of_key).collect();
+        let head = "| key | needed | meaning | values | example |\n|---|---|---|---|---|\n";
+        format!("\n### Users of model `{}`\n\n{}\n\n{head}{rows}", model.name, model.sentence)
+    };
+    MODELS.map(of_model).concat() + "\n"
+}
+
 /// The names of the parameters of all models that are lists of numbers, each once.
 pub fn lists() -> impl Iterator<Item = &'static str> {
     let of_all = MODELS.iter().flat_map(|model| model.keys);
@@ -171,12 +192,8 @@ pub fn lists() -> impl Iterator<Item = &'static str> {
 
 /// The name for readers of a parameter of any model.
 pub fn for_readers(key: &'static str) -> &'static str {
-    let mut of_all = MODELS.iter().flat_map(|model| model.parameters).copied();
-    of_all.find(|(other, _)| *other == key).map_or(key, |(_, words)| words)
-}
-
-fn for_readers_in(parameters: &[(&'static str, &'static str)], key: &'static str) -> &'static str {
-    parameters.iter().find(|(other, _)| *other == key).map_or(key, |(_, words)| words)
+    let mut of_all = MODELS.iter().flat_map(|model| model.keys);
+    of_all.find(|one| one.name == key).map_or(key, |one| one.title)
 }
 
 /// The users of an experiment: at least one instance, all of the same model. Most methods are those

@@ -13,15 +13,15 @@
 use answer::{ContextSettings, TakeList, fit_contexts};
 use anyhow::{Context as _, Result};
 use click_logs::fit::Model;
-use click_logs::{Format, Input, PersonalLists};
 use click_models::{CascadeModel, ClickModel as _, Context, ItemId, Personal, RandomUsers, Ranking};
-use experiment::{ContextFit, FeatureTable};
+use log_reader::{Format, Input, PersonalLists};
 use maximum::Maximum;
 use policies::{
     Decision, HybridPrior, HybridSettings, HybridTs, PolicyFor, PrefixTs, Select as _, Update as _,
 };
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use spec::{ContextFit, FeatureTable};
 use std::fmt::Write as _;
 
 #[path = "context_log/maximum.rs"]

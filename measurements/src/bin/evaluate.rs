@@ -16,8 +16,8 @@ mod world;
 
 use clap::Parser;
 use click_logs::fit::Model;
-use click_logs::{Error, Format, Ids, Input, Reader};
 use evaluation::{Evaluation, Finding, Question, Ranking};
+use log_reader::{Error, Format, Ids, Input, Reader};
 use std::collections::BTreeMap;
 use world::{COLUMNS, Generated, Logger, Users, World};
 

@@ -10,9 +10,9 @@
 //! found one effect at a time.
 
 use click_logs::fit::{Model, Options, Scope, compare, fit};
-use click_logs::{Id, Reader, Sessions, formats};
 use confidence::math::ln;
 use libm::exp;
+use log_reader::{Id, Reader, Sessions, formats};
 use std::collections::BTreeMap;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;

@@ -10,7 +10,7 @@
 //! models to the whole log.
 
 use click_logs::fit::{Comparison, Difference, Model, Options, Scope, fit};
-use click_logs::{Format, Reader, formats};
+use log_reader::{Format, Reader, formats};
 use rustix::time::{ClockId, clock_gettime};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;

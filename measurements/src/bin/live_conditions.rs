@@ -9,9 +9,10 @@
 //! has the regret without disturbance and, for each condition, the regret under it divided by that.
 
 use click_models::{CascadeModel, PositionBased};
-use experiment::{Experiment, Instances, Runner};
+use experiment::Runner;
 use policies::catalogue::{Family, Row, rows};
 use sim::{Availability, Churn, Conditions, Delay, Delays, NewAttraction, mean_and_error};
+use spec::{Experiment, Instances};
 
 const N_ITEMS: usize = 50;
 const EXAMINATION: [f64; 5] = [1.0, 0.9, 0.81, 0.73, 0.66];

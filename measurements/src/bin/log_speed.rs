@@ -15,11 +15,11 @@
 //! name ends in `.gz` is compressed. A number after the lines is the number of queries of
 //! `sessions`, `delimited` and `parquet`.
 
-use click_logs::generate::{Traffic, kdd2012, yandex};
-use click_logs::{Error, Format, GROUPS, Ids, Input, ReadReport, Reader, ReceiveLists, ShownList, formats};
 use click_models::PositionBased;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use log_reader::generate::{Traffic, kdd2012, yandex};
+use log_reader::{Error, Format, GROUPS, Ids, Input, ReadReport, Reader, ReceiveLists, ShownList, formats};
 use parquet::data_type::Int64Type;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;

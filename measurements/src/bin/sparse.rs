@@ -17,8 +17,8 @@
 //! position with few comparisons.
 
 use click_logs::fit::{Estimate, Model, Options, Scope, fit, identifiability};
-use click_logs::{Counts, Format, Reader};
 use confidence::math::ln;
+use log_reader::{Counts, Format, Reader};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Beta, Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -50,7 +50,7 @@ fn row(lists: usize, n_logs: usize, noise: Option<f64>) -> Result<(), Box<dyn st
         let mut rng = Xoshiro256PlusPlus::seed_from_u64((1000 * lists + seed) as u64);
         let counts = log(lists, noise, &mut rng)?;
         let options = Options { scope: Scope::Site, ..Options::default() };
-        let pbm = fit(Model::Pbm, &counts, &click_logs::Sessions::default(), &options)?;
+        let pbm = fit(Model::Pbm, &counts, &log_reader::Sessions::default(), &options)?;
         let positions = pbm.site_positions().to_vec();
         let far = |(found, truth): (&Estimate, f64)| (found.value - truth).abs() >= 0.12;
         close += usize::from(!positions.iter().zip(EXAMINATION).any(far));

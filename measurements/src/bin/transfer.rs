@@ -34,8 +34,8 @@
 use clap::Parser;
 use click_logs::fit::{Fit, Model, Options, Prediction, fit};
 use click_logs::study::with_users;
-use click_logs::{Format, Id, Names, Reader};
 use click_models::Clicks;
+use log_reader::{Format, Id, Names, Reader};
 use rand::RngExt as _;
 use rand::seq::SliceRandom as _;
 use sim::{SimRng, Streams};

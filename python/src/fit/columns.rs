@@ -13,7 +13,7 @@ use arrow_array::{
     UInt64Array,
 };
 use arrow_schema::{DataType, TimeUnit};
-use click_logs::{ReadColumn, Value};
+use log_reader::{ReadColumn, Value};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};

@@ -11,12 +11,13 @@ use answer::{ContextError, ContextSettings, fit_contexts};
 use click_logs::fit::Model;
 use click_logs::settings::{FitSettings, HoldOut};
 use click_logs::study::HeldOut;
-use click_logs::{
+use documents::{TemporaryFile, read_regular};
+use log_reader::{
     Error, Fault, ListNames, PersonalLists, ReadSettings, RowColumn, TakeRows, Ubi, Value, read_rows_of_frame,
 };
-use experiment::{FeatureTable, TemporaryFile, read_regular};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyTuple};
+use spec::FeatureTable;
 use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::path::{Path, PathBuf};
@@ -52,7 +53,7 @@ const FILE: &str = "context.json";
 #[pyclass(module = "click_bandits", frozen)]
 #[derive(Debug)]
 pub(crate) struct ContextFit {
-    pub(crate) fit: experiment::ContextFit,
+    pub(crate) fit: spec::ContextFit,
     /// Skipped rows by reason; nothing is known of them in a file.
     skipped: Option<BTreeMap<String, u64>>,
 }
@@ -167,8 +168,7 @@ impl ContextFit {
     }
 
     fn __repr__(&self) -> String {
-        let experiment::ContextFit { model, lists, items, segments, user_features, item_features, .. } =
-            &self.fit;
+        let spec::ContextFit { model, lists, items, segments, user_features, item_features, .. } = &self.fit;
         format!(
             "ContextFit(model='{model}', lists={lists}, items={}, segments={}, user_features={}, item_features={})",
             items.len(),
@@ -186,7 +186,7 @@ impl ContextFit {
     }
 
     fn of_bytes(name: &str, bytes: &[u8]) -> PyResult<Self> {
-        let fit = experiment::ContextFit::read(name, bytes).map_err(value_error)?;
+        let fit = spec::ContextFit::read(name, bytes).map_err(value_error)?;
         Ok(Self { fit, skipped: None })
     }
 

@@ -9,7 +9,7 @@ use crate::options::Keywords;
 use crate::table::{Column, Table};
 use ::evaluation::{Key, Question, Ranking, RankingError, Row};
 use click_logs::study::ModelsToFit;
-use click_logs::{Columns, Ids, ReadSettings, Ubi};
+use log_reader::{Columns, Ids, ReadSettings, Ubi};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};

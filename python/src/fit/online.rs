@@ -10,10 +10,10 @@ use crate::message::{one_of, value_error};
 use ::evaluation::online::{
     Kind, OnlineError, Plan, PlanSettings, Settings, miss_of_level, online, row_columns,
 };
-use click_logs::formats::is_parquet;
 use click_logs::judgments::{Judgment, JudgmentForm, Scale, over_expected, write};
 use click_logs::parameters::for_each_parameter;
-use click_logs::{RowColumn, TakeRows, read_rows, read_rows_of_frame};
+use log_reader::formats::is_parquet;
+use log_reader::{RowColumn, TakeRows, read_rows, read_rows_of_frame};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::convert::Infallible;

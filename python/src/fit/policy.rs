@@ -11,10 +11,10 @@ use crate::policy::Policy;
 use crate::prior::Prior;
 use crate::task::{UserFacts, build, count, generator};
 use ::live::Counted;
-use click_logs::Id;
 use click_logs::fit::{Fit, ItemFit, Model, QueryFit, Users};
 use click_logs::parameters::IdType;
 use click_models::{Cascade, Dcm, ItemId, PositionBased};
+use log_reader::Id;
 use policies::Tally;
 use policies::catalogue::{Family, PolicySpec, Protocol};
 use pyo3::prelude::*;
@@ -35,7 +35,7 @@ pub(crate) struct FromFit<'a, 'py> {
 }
 
 /// The users and items of a fit, as the log tells of them.
-pub(crate) fn given_of(fit: &experiment::ContextFit, protocol: Protocol) -> UserFacts {
+pub(crate) fn given_of(fit: &spec::ContextFit, protocol: Protocol) -> UserFacts {
     let known = fit.prior.known();
     UserFacts {
         items: Some(fit.items.len()),

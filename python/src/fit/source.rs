@@ -5,12 +5,12 @@ use crate::message::{did_you_mean, type_error, value_error};
 use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchReader as _};
 use arrow_pyarrow::FromPyArrow as _;
-use click_logs::formats::{self, FormatRow};
-use click_logs::{
+use evaluation::{Question, Tally};
+use log_reader::formats::{self, FormatRow};
+use log_reader::{
     Columns, Error, Format, Frame, Ids, Input, ListNames, Log, PersonalList, PersonalLists, ReadColumn,
     ReadLists, ReadReport, Reader, Ubi,
 };
-use evaluation::{Question, Tally};
 use pyo3::exceptions::{PyImportError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};

@@ -2,7 +2,7 @@
 //! its parts mean to each other.
 
 use crate::message::value_error;
-use experiment::sha256;
+use documents::sha256;
 use pyo3::PyResult;
 use serde::{Serialize, de::DeserializeOwned};
 

@@ -10,7 +10,7 @@ use crate::models::{self, not_admitted};
 use crate::play;
 use crate::policy::Policy;
 use click_models::{Action, Context, Feedback};
-use experiment::{Runner, Task};
+use experiment::Runner;
 use numpy::PyArray1;
 use policies::catalogue::Catalogued;
 use policies::{Select, Update};
@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rand::Rng;
 use sim::{Contender, Curve, Entry, Replication, Schedule, StateError, StateStore};
+use spec::Task;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -9,10 +9,10 @@ use crate::models::Known;
 use crate::play::filled;
 use crate::task::protocol_named;
 use click_models::{ClickModel as _, Clicks, Ranking};
-use experiment::models::{MODELS, OwnAnswers, OwnProtocol, OwnRun, OwnUsers};
 use policies::catalogue::Protocol;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use spec::models::{MODELS, OwnAnswers, OwnProtocol, OwnRun, OwnUsers};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use toml::{Table, Value};
@@ -212,6 +212,6 @@ impl OwnRun for Run {
 }
 
 /// The protocol and the reward of the best list of every instance of an experiment on own users.
-pub(super) fn best<I: OwnProtocol>(instances: &[experiment::Instance<OwnUsers<I>>]) -> (Protocol, Vec<f64>) {
+pub(super) fn best<I: OwnProtocol>(instances: &[spec::Instance<OwnUsers<I>>]) -> (Protocol, Vec<f64>) {
     (I::PROTOCOL, instances.iter().map(|instance| instance.model.optimal_reward()).collect())
 }

@@ -3,15 +3,16 @@
 use crate::message::{did_you_mean, value_error};
 use crate::reduced::reduced;
 use crate::table::{Column, Table, escaped};
-use experiment::models::OWN;
-use experiment::toml_reader::Source;
-use experiment::{Experiment, Finished, Measured, Overrides, Quantity, Runs, SPEC};
+use documents::toml_reader::Source;
+use experiment::{Finished, Measured, Quantity, Runs, SPEC};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use report::figure::{self, Figure, FigureData, PolicyStyles};
 use sim::{Identification, Summary};
+use spec::models::OWN;
+use spec::{Experiment, Overrides};
 use std::path::{Path, PathBuf};
 
 /// The result of an experiment.

@@ -5,10 +5,10 @@ use crate::json;
 use crate::message::{type_error, value_error};
 use crate::models;
 use crate::options::to_toml;
-use experiment::toml_reader::Source;
-use experiment::{Experiment, Overrides};
+use documents::toml_reader::Source;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use spec::{Experiment, Overrides};
 use std::path::PathBuf;
 
 /// The name of a spec that is not a file, in messages.

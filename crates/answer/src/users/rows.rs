@@ -4,10 +4,10 @@ use crate::decision::DRAWS;
 use click_logs::fit::{Fit, Model, Users};
 use click_logs::study::FilteredLog;
 use click_models::{CascadeModel, ClickChain, DependentClick, DynamicBayesian, PositionBased, UserBrowsing};
-use experiment::models::UserModel;
-use experiment::number::grouped;
-use experiment::{Instance, Instances};
+use documents::number::grouped;
 use policies::catalogue::Protocol;
+use spec::models::UserModel;
+use spec::{Instance, Instances};
 
 /// The most lists of a query among which the best one is searched for every draw of its users. The
 /// search then takes about a tenth of a millisecond.

@@ -2,9 +2,9 @@
 
 use super::overview::Overview;
 use crate::usage::in_words;
-use experiment::number::counted;
-use experiment::{Experiment, SpecError};
+use documents::number::counted;
 use serde_json::{Value, json};
+use spec::{Experiment, SpecError};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn fault(error: &SpecError) -> Value {
 /// An experiment for programs.
 fn described(experiment: &Experiment) -> Value {
     let (tables, shapes) = (experiment.instances().tables(), experiment.instances().shapes());
-    let instance = |(index, table): (usize, &experiment::models::InstanceTable)| {
+    let instance = |(index, table): (usize, &spec::models::InstanceTable)| {
         let positions = shapes.get(index).map(|shape| shape.n_positions());
         json!({ "name": table.name, "items": table.n_items, "positions": positions })
     };

@@ -1,9 +1,9 @@
 //! The runs of an experiment: a line for each group of instances and each policy.
 
 use crate::terminal::{in_line, left, width, wrapped};
-use experiment::models::{InstanceTable, Parameter};
-use experiment::number::{counted, grouped};
-use experiment::{Experiment, Task};
+use documents::number::{counted, grouped};
+use spec::models::{InstanceTable, Parameter};
+use spec::{Experiment, Task};
 use std::fmt;
 
 const MOST_INSTANCES: usize = 10;

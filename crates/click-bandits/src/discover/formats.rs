@@ -92,7 +92,7 @@ fn log_formats() -> Vec<LogFormat> {
 #[cfg(feature = "logs")]
 fn log_formats() -> Vec<LogFormat> {
     use super::page::plain;
-    use click_logs::formats::{SessionsOf, rows};
+    use log_reader::formats::{SessionsOf, rows};
 
     let formats = rows().iter().map(|row| {
         let (sessions, fits) = match row.sessions {

@@ -6,11 +6,11 @@ use super::policies::playing;
 use super::{Form, Member, print};
 use crate::init::Spec;
 use anyhow::Result;
-use experiment::key;
-use experiment::models::{MODELS, Model};
-use experiment::{Experiment, Task};
 use policies::catalogue::{Protocol, find};
 use serde::Serialize;
+use spec::key;
+use spec::models::{MODELS, Model};
+use spec::{Experiment, Task};
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
@@ -40,6 +40,8 @@ pub(crate) struct ClickModel {
 struct Key {
     name: &'static str,
     values: String,
+    #[serde(skip)]
+    need: String,
     required: bool,
     in_place_of: &'static [&'static str],
     meaning: &'static str,
@@ -114,6 +116,7 @@ impl Key {
         Self {
             name: key.name,
             values: key.words(),
+            need: key.need(),
             required: key.required,
             in_place_of: key.replaces,
             meaning: key.meaning,
@@ -122,17 +125,8 @@ impl Key {
         }
     }
 
-    /// Whether the key is needed, in words.
-    fn need(&self) -> String {
-        match (self.required, self.in_place_of) {
-            (true, _) => "required".to_owned(),
-            (false, []) => "optional".to_owned(),
-            (false, others) => format!("in the place of {}", others.join(" and ")),
-        }
-    }
-
     fn write(&self, page: &mut Page, indent: usize) {
-        page.line(&format!("{}{} ({})", " ".repeat(indent), self.name, self.need()));
+        page.line(&format!("{}{} ({})", " ".repeat(indent), self.name, self.need));
         page.text(indent + 4, self.meaning);
         page.text(indent + 4, &format!("Values: {}.", self.values));
         for key in &self.keys {

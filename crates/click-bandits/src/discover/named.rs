@@ -4,8 +4,8 @@ use crate::terminal;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ErrorKind, Result};
 use clap::{Arg, Command, Error};
-use experiment::models::MODELS;
-use experiment::toml_reader::{push_known, with_short_numbers};
+use documents::toml_reader::{push_known, with_short_numbers};
+use spec::models::MODELS;
 use std::ffi::OsStr;
 
 /// Accepts the names of a set.

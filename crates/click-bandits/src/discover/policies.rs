@@ -5,11 +5,11 @@ use super::page::{Page, plain};
 use super::{Form, Member, print};
 use crate::init::Spec;
 use anyhow::Result;
-use experiment::Task;
-use experiment::models::{MODELS, Model};
 use policies::catalogue::{self, Answers, Family, Limit, Live, ParameterRow, Protocol, Row, rows};
 use serde::Serialize;
 use serde_json::Value;
+use spec::Task;
+use spec::models::{MODELS, Model};
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {

@@ -2,8 +2,8 @@
 //! weights, models, and what was read.
 
 use click_logs::fit::Model;
+use documents::number::{counted, fixed, grouped};
 use evaluation::{ALWAYS_ASSUMED, Basis, Evaluation, Finding};
-use experiment::number::{counted, fixed, grouped};
 use report::html::Html;
 
 /// The width of a drawn interval, in pixels.

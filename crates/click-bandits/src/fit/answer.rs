@@ -2,7 +2,7 @@
 
 use crate::terminal::{in_line, table};
 use ::answer::{Answer, HORIZON, QueryFinding, Recommendation};
-use experiment::number::{fixed, grouped};
+use documents::number::{fixed, grouped};
 use report::html::Html;
 use std::fmt::Write as _;
 

@@ -7,10 +7,10 @@ use crate::usage::integer;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use click_logs::fit::Model;
-use click_logs::formats::{self, FormatRow};
 use click_logs::settings::FitSettings;
 use click_logs::study::with_users;
-use click_logs::{ReadSettings, Ubi};
+use log_reader::formats::{self, FormatRow};
+use log_reader::{ReadSettings, Ubi};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

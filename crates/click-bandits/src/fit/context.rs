@@ -10,12 +10,13 @@ use ::answer::{ContextSettings, fit_contexts};
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use click_logs::study::HeldOut;
-use click_logs::{Format, PersonalLists, ReadReport};
+use documents::number::{counted, fixed, grouped};
+use documents::{read_regular, sha256};
 use experiment::manifest::{Manifest, Moment};
-use experiment::number::{counted, fixed, grouped};
 use experiment::output::OutputDir;
-use experiment::{Canonical, ContextFit, FeatureTable, Gain, read_regular, sha256};
+use log_reader::{Format, PersonalLists, ReadReport};
 use serde_json::json;
+use spec::{Canonical, ContextFit, FeatureTable, Gain};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
 
 /// The log's lists.
 fn lists<'a>(arguments: &'a Arguments, format: &'a Format) -> Result<PersonalLists<'a>> {
-    let usage = |error: click_logs::Error| anyhow!(Usage(as_option(&error)));
+    let usage = |error: log_reader::Error| anyhow!(Usage(as_option(&error)));
     let query = arguments.context.query.as_deref();
     let mut lists = PersonalLists::new(format, query).map_err(usage)?;
     if lists.columns().query.is_some() && query.is_none() {
@@ -98,7 +99,7 @@ fn settings(arguments: &Arguments) -> Result<ContextSettings> {
         let name = path.display().to_string();
         Ok(FeatureTable::of_items(&name, &read_regular(path).with_context(|| name.clone())?)?)
     };
-    let columns = click_logs::Columns::parse(arguments.columns.as_deref().unwrap_or_default());
+    let columns = log_reader::Columns::parse(arguments.columns.as_deref().unwrap_or_default());
     Ok(ContextSettings {
         model,
         query: arguments.context.query.clone(),
@@ -204,7 +205,7 @@ impl fmt::Display for Overview<'_> {
 
 impl Overview<'_> {
     fn has_users(&self) -> bool {
-        let columns = self.arguments.columns.as_deref().map(click_logs::Columns::parse);
+        let columns = self.arguments.columns.as_deref().map(log_reader::Columns::parse);
         columns.is_some_and(|columns| columns.is_ok_and(|columns| columns.user.is_some()))
     }
 }

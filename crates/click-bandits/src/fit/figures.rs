@@ -2,14 +2,14 @@
 //! of predicted differences between lists happens.
 
 use ::answer::Answer;
-use click_logs::Id;
 use click_logs::fit::{Estimate, Fit, ItemFit, QueryFit, Scope, Transfer};
 use click_logs::study::FilteredLog;
-use experiment::number;
-use experiment::spec::has_invisible;
+use documents::number;
+use log_reader::Id;
 use report::letters;
 use report::svg::{Chart, Curve, CurveStyle, render};
 use report::{Axis, Scale};
+use spec::experiment::has_invisible;
 
 /// The maximal number of queries in a figure of positions.
 const QUERIES: usize = 8;

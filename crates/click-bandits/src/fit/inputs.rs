@@ -6,8 +6,8 @@
 
 use crate::progress::Progress;
 use anyhow::{Context as _, Result, bail};
-use click_logs::Input;
-use experiment::{hexadecimal, is_device};
+use documents::{hexadecimal, is_device};
+use log_reader::Input;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File};

@@ -4,7 +4,7 @@ use super::{Arguments, Outcome, fit_and_write};
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Fit, QueryFit, Users, rank_one_svd};
 use click_logs::study::Study;
-use experiment::{FittedQuery, Queries};
+use spec::{FittedQuery, Queries};
 
 /// Position-based models of the queries of a log, ordered by the number of items, then of
 /// impressions, as papers list them. Nothing is written if `may_write` refuses the SHA-256 of the

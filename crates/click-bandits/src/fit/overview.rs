@@ -7,7 +7,7 @@ use ::answer::{FittedUsers, PARAMETERS};
 use click_logs::fit::{Comparison, Difference, Fit, Model, identifiability};
 use click_logs::parameters::{FEW, for_each_parameter};
 use click_logs::study::{FilteredLog, Study};
-use experiment::number::{counted, fixed, grouped, significant};
+use documents::number::{counted, fixed, grouped, significant};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt;

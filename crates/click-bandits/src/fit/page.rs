@@ -6,7 +6,7 @@ use super::overview::{not_compared, not_simulated, rows_of};
 use super::{MAX_CLICKS, figures, transfer};
 use ::answer::Answer;
 use click_logs::study::{Checks, Study};
-use experiment::number::counted;
+use documents::number::counted;
 use report::html::Html;
 
 /// The page of a fit. `drawn` are figures, `table` names the file with the parameters.

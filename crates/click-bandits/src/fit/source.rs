@@ -6,10 +6,10 @@ use crate::progress::Progress;
 use crate::usage::Usage;
 use anyhow::{Result, anyhow, bail};
 use click_logs::fit::{Model, Options};
-use click_logs::formats::{self, FormatRow, SessionsOf};
 use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, Study, StudyError, study};
-use click_logs::{ErrorKind, Fault, Format, Ids, Log, Place, ReadLists, ReadSettings, Reader, Ubi};
 use evaluation::{Question, Tally};
+use log_reader::formats::{self, FormatRow, SessionsOf};
+use log_reader::{ErrorKind, Fault, Format, Ids, Log, Place, ReadLists, ReadSettings, Reader, Ubi};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -94,7 +94,7 @@ impl<'a> Source<'a> {
             // Files that are read twice are not counted twice.
             let open = |pass| inputs.read(if pass == 0 { watch } else { &|_| {} });
             let read: Result<_> = self.reader.read_lists(ids, open, || question.tally());
-            read.map_err(|error| match error.downcast::<click_logs::Error>() {
+            read.map_err(|error| match error.downcast::<log_reader::Error>() {
                 Ok(error) => self.with_remedy(&error),
                 Err(error) => error,
             })
@@ -181,7 +181,7 @@ impl<'a> Source<'a> {
     }
 
     /// The library's message, which includes the system's, with an option that may help.
-    fn with_remedy(&self, error: &click_logs::Error) -> anyhow::Error {
+    fn with_remedy(&self, error: &log_reader::Error) -> anyhow::Error {
         let Arguments { settings_from, format, settings, .. } = self.arguments;
         let names_columns = format.is_none_or(FormatRow::names_columns);
         let is_fit = *settings_from == SettingSource::CommandLine;
@@ -239,24 +239,23 @@ pub(crate) fn reading<T>(
 }
 
 /// The library's message about a setting, which has the name of its field, about the option.
-pub(crate) fn as_option(error: &click_logs::Error) -> String {
+pub(crate) fn as_option(error: &log_reader::Error) -> String {
     let Place { file, message, .. } = error.place();
     if file.is_empty() { message.clone() } else { format!("--{}: {message}", file.replace('_', "-")) }
 }
 
 pub(super) fn format(arguments: &Arguments) -> Result<Format> {
     let columns = arguments.columns.as_deref();
-    let settings = |error: click_logs::Error| anyhow!(Usage(as_option(&error)));
-    let Some(format) = arguments.format else {
-        return Format::counts_of(&arguments.counts).map_err(settings);
-    };
-    let is_ubi = matches!(format.format(columns), Ok(Format::Ubi(_)));
-    if is_ubi {
+    let settings = |error: log_reader::Error| anyhow!(Usage(as_option(&error)));
+    if arguments.format.is_some_and(|format| matches!(format.format(columns), Ok(Format::Ubi(_)))) {
         return Ok(Format::Ubi(arguments.ubi.clone()));
     }
     if arguments.ubi != Ubi::default() {
         bail!(Usage(ONLY_UBI.to_owned()));
     }
+    let Some(format) = arguments.format else {
+        return Format::counts_of(&arguments.counts).map_err(settings);
+    };
     match columns {
         None if format.names_columns() => {
             bail!(Usage(

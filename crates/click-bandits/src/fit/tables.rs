@@ -8,7 +8,7 @@ use crate::terminal;
 use anyhow::Result;
 use click_logs::fit::{Comparison, Fit};
 use click_logs::parameters::{ParameterRow, for_each_parameter};
-use click_logs::{Counts, Id};
+use log_reader::{Counts, Id};
 use std::fmt::{Display, Write as _};
 use std::io;
 

@@ -1,7 +1,7 @@
 //! The transfer of the models on a terminal, on a page and in `comparison.json`.
 
 use click_logs::fit::{Model, Transfer, Transfers, Verdict};
-use experiment::number::{counted, fixed};
+use documents::number::{counted, fixed};
 use serde::Serialize;
 
 /// The heads of [`rows_of`].

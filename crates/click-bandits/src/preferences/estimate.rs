@@ -7,14 +7,14 @@ use super::sampling::pairs;
 use crate::progress::Progress;
 use crate::usage::integer;
 use anyhow::{Context as _, Result};
+use documents::{hexadecimal, open_regular};
 use experiment::manifest::Moment;
-use experiment::models::MatrixFile;
-use experiment::{hexadecimal, open_regular};
 use interleaving::{
     Estimation, Method, Preferences, Query, RankedCollection, ScanningUser, Settings, Synthetic, letor,
 };
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use spec::models::MatrixFile;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;

@@ -5,14 +5,14 @@ use crate::progress::Progress;
 use crate::terminal;
 use anyhow::Result;
 use click_models::{ItemId, PreferenceMatrix};
-use experiment::models::MatrixFile;
-use experiment::number;
+use documents::number;
 use interleaving::Preferences;
 use report::figure::subsets;
 use report::html::Html;
 use report::svg;
 use report::{Shares, shares};
 use serde::Serialize;
+use spec::models::MatrixFile;
 use std::fmt;
 
 /// The maximal number of listed items.

@@ -4,7 +4,7 @@
 
 use super::page::{Numbering, all_others};
 use anyhow::Result;
-use experiment::number;
+use documents::number;
 use interleaving::{Certainty, Preferences};
 use report::html::Html;
 use serde::Serialize;

@@ -11,7 +11,7 @@ use crate::embedded::{ALL, EXPERIMENTS, Place, bare_name};
 use crate::terminal::{self, say};
 use crate::usage::Usage;
 use anyhow::{Context as _, Result, bail};
-use experiment::number;
+use documents::number;
 use report::claims::Verdict;
 use report::index::{self, Summary};
 use std::fmt::Write as _;

@@ -8,15 +8,15 @@ use crate::embedded::Place;
 use crate::fit::{self, queries_of_log};
 use anyhow::{Context as _, bail};
 use click_logs::settings::FitSettings;
-use click_logs::{ReadSettings, Ubi, formats};
+use documents::toml_reader::{self, Error, Source, Table, collect};
 use documents::without_byte_order_mark;
-use experiment::Queries;
-use experiment::schema::{choice, described};
-use experiment::toml_reader::{self, Error, Source, Table};
+use log_reader::{ReadSettings, Ubi, formats};
 use report::page::FITTED;
 use report::report_dir::{self, Owner};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
+use spec::Queries;
+use spec::schema::{choice, described};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct LogKeys {
     /// The format of the log.
-    #[schemars(schema_with = "format_names", example = &"yandex")]
+    #[schemars(schema_with = "format_names", example = &"ubi")]
     format: String,
     /// The number of positions, from the top.
     #[schemars(range(min = 1, max = 64), example = 10)]
@@ -53,6 +53,13 @@ struct LogKeys {
     /// The action of the format ubi that is a click.
     #[schemars(length(min = 1), example = &"item_click")]
     click: Option<String>,
+    /// The ordinal of the first position of the format ubi, where lists have no hit ids.
+    #[schemars(range(max = 1), example = 0)]
+    position_base: Option<u8>,
+    /// Whether the format ubi keeps the words of queries as they are; false by default.
+    #[serde(default)]
+    #[schemars(example = true)]
+    exact_queries: bool,
 }
 
 fn format_names(_: &mut SchemaGenerator) -> Schema {
@@ -76,7 +83,19 @@ fn of_source(source: &Source) -> Result<Option<fit::Arguments>, Error> {
 
 fn read(table: &Table<'_>) -> Result<fit::Arguments, Error> {
     let keys: LogKeys = table.build()?;
-    let LogKeys { positions, min_impressions, top_queries, prior, application, impression, click, .. } = keys;
+    let LogKeys { positions, min_impressions, top_queries, prior, .. } = keys;
+    let LogKeys { application, impression, click, position_base, exact_queries, .. } = keys;
+    let ubi = Ubi { application, impression, click, position_base, exact_queries };
+    if keys.format != "ubi" {
+        let only = |key: &String| {
+            let field = table.field(&key.replace('_', "-"))?;
+            Some(Err::<(), _>(field.error(format!("only for format \"ubi\", this is {:?}", keys.format))))
+        };
+        let of_ubi = toml_reader::schema::<Ubi>();
+        collect::<_, ()>(
+            of_ubi["properties"].as_object().into_iter().flatten().filter_map(|(key, _)| only(key)),
+        )?;
+    }
     let usual = FitSettings::default();
     Ok(fit::Arguments {
         format: formats().find(|row| row.name == keys.format),
@@ -88,7 +107,7 @@ fn read(table: &Table<'_>) -> Result<fit::Arguments, Error> {
             prior,
             ..usual
         },
-        ubi: Ubi { application, impression, click, ..Ubi::default() },
+        ubi,
         ..fit::Arguments::of_experiment()
     })
 }

@@ -1,9 +1,10 @@
 //! The document of `simulate --json`: the standing, and the final values of every policy.
 
+use experiment::ResultFile;
 use experiment::result::{Answers, EndValue, MeanAndError};
-use experiment::{ResultFile, Task};
 use report::Leaderboard;
 use serde::Serialize;
+use spec::Task;
 
 /// The content. Policies are in the order of the standing.
 #[derive(Debug, Serialize)]

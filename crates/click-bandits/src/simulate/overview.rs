@@ -2,9 +2,10 @@
 
 use super::today;
 use crate::terminal;
+use documents::number;
 use experiment::result::PolicyResult;
 use experiment::timing::PolicyTiming;
-use experiment::{Measured, ResultFile, number};
+use experiment::{Measured, ResultFile};
 use itertools::Itertools as _;
 use report::{Leaderboard, PanelRun};
 use std::fmt;
@@ -116,9 +117,10 @@ fn table(rows: &[Row<'_>]) -> String {
 mod tests {
     use super::*;
     use crate::simulation::{Options, simulate};
-    use experiment::toml_reader::Source;
-    use experiment::{Experiment, Runner};
+    use documents::toml_reader::Source;
+    use experiment::Runner;
     use report::Drawing;
+    use spec::Experiment;
 
     fn overview(text: &str) -> String {
         let source = Source::from_text("spec.toml", format!("name = \"x\"\nseed = 1\n{text}")).unwrap();

@@ -1,7 +1,7 @@
 //! When a policy passes today's ranking, the policy `logged`, and what it has gained at the end.
 
+use documents::number;
 use experiment::ResultFile;
-use experiment::number;
 use experiment::result::{Difference, MeanSe};
 
 /// A sentence for each policy that plays beside the lists of a log; empty without such lists.

@@ -1,7 +1,7 @@
 //! `index.html`: the verdict, its path from day to day, and what it rests on.
 
+use documents::number::{fixed, grouped};
 use evaluation::online::{HOLDS_ZERO, Kind, LEAST_CLICKS, Look, Outcome};
-use experiment::number::{fixed, grouped};
 use report::html::Html;
 use report::svg::{Chart, Curve, CurveStyle, render};
 use report::{Axis, Scale};
@@ -35,7 +35,7 @@ pub(super) fn page(outcome: &Outcome) -> String {
     }
     html.element("h2", "", "What decides");
     html.element("p", "", &rule(outcome));
-    html.element("p", "", &format!("Read: {}.", experiment::number::counted(outcome.report.lines, "row")));
+    html.element("p", "", &format!("Read: {}.", documents::number::counted(outcome.report.lines, "row")));
     html.paragraph("small muted", "All numbers: `verdict.json`.");
     html.page(TITLE)
 }

@@ -5,8 +5,8 @@ use crate::terminal::{json, put, say, table};
 use crate::usage::{Usage, number};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
+use documents::number::{counted, fixed, grouped};
 use evaluation::online::{Kind, LEAST_CLICKS, Plan, PlanRow, PlanSettings, Settings};
-use experiment::number::{counted, fixed, grouped};
 use std::fmt::Write as _;
 
 /// The number of looks, unless it is given.

@@ -21,8 +21,8 @@ static LISTS: LazyLock<[(&str, Vec<String>); 4]> = LazyLock::new(|| {
 fn lists_have_every_member() {
     let [(_, policies), (_, models), (_, formats), (_, experiments)] = &*LISTS;
     assert_eq!(*policies, catalogue::rows().iter().map(|row| row.name).collect::<Vec<_>>());
-    assert_eq!(*models, experiment::models::MODELS.map(|model| model.name));
-    assert!(click_logs::formats::rows().iter().all(|row| formats.iter().any(|name| name == row.name)));
+    assert_eq!(*models, spec::models::MODELS.map(|model| model.name));
+    assert!(log_reader::formats::rows().iter().all(|row| formats.iter().any(|name| name == row.name)));
     assert!(experiments.iter().any(|name| name == "kdd2012") && experiments.len() >= 10);
 }
 
@@ -80,7 +80,7 @@ fn a_policy_s_page_has_every_parameter_with_default_and_values() {
                 assert_eq!(shown["values"], names.join(", "));
             }
         }
-        let plays: Vec<&str> = experiment::models::MODELS
+        let plays: Vec<&str> = spec::models::MODELS
             .iter()
             .filter(|model| row.speaks(model.protocol))
             .map(|model| model.name)
@@ -92,7 +92,7 @@ fn a_policy_s_page_has_every_parameter_with_default_and_values() {
 #[test]
 fn a_model_s_page_has_every_key() {
     let dir = empty();
-    for model in experiment::models::MODELS {
+    for model in spec::models::MODELS {
         let page = printed(dir.path(), &["models", model.name]);
         for key in model.keys {
             assert!(page.contains(&format!("\n  {} (", key.name)), "{}: {}", model.name, key.name);

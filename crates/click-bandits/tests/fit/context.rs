@@ -1,7 +1,7 @@
 //! `fit --context`: from a log with segment and features to `context.json`.
 
 use super::{refused, text, works};
-use experiment::ContextFit;
+use spec::ContextFit;
 use std::fs;
 use tempfile::tempdir;
 

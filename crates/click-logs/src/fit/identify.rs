@@ -84,7 +84,7 @@ impl Identifiability {
 ///
 /// ```
 /// use click_logs::fit::{Scope, identifiability};
-/// use click_logs::{Format, Reader};
+/// use log_reader::{Format, Reader};
 ///
 /// let log = "item,position,click,impressions\na,1,30,100\nb,2,10,100\n";
 /// let format = Format::delimited("item=item,position=position,click=click,impressions=impressions")?;
@@ -92,7 +92,7 @@ impl Identifiability {
 /// let report = &identifiability(&counts, Scope::Query, 20)[0];
 /// assert_eq!(report.components.len(), 2);
 /// assert_eq!(report.few_clicks, [(1, 10)]);
-/// # Ok::<(), click_logs::Error>(())
+/// # Ok::<(), log_reader::Error>(())
 /// ```
 pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifiability> {
     let mut reports = Vec::new();

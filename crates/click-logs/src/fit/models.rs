@@ -102,7 +102,7 @@ impl Fit {
     ///
     /// ```
     /// use click_logs::fit::{Model, Options, fit};
-    /// use click_logs::{Format, Reader};
+    /// use log_reader::{Format, Reader};
     /// use click_models::PositionBased;
     ///
     /// let log = "query,item,position,clicks,impressions\nq,a,1,100,1000\nq,a,2,200,1000\nq,b,1,50,1000\nq,b,2,100,1000\n";

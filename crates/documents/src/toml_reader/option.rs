@@ -25,6 +25,13 @@ pub fn option<T: JsonSchema, V: FromStr + Serialize>(
             })
         };
         let found = text.parse().ok().filter(is_inside);
-        found.ok_or_else(|| format!("expected {}", words(schema)))
+        found.ok_or_else(|| {
+            let mut schema = schema.clone();
+            // The largest number of a file is not said: no file has a larger one.
+            if schema["type"] == "integer" && schema["maximum"].is_null() {
+                schema["maximum"] = u64::MAX.into();
+            }
+            format!("expected {}", words(&schema))
+        })
     }
 }

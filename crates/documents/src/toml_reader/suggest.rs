@@ -2,8 +2,15 @@
 
 use strsim::osa_distance;
 
+/// Names that earlier versions knew, and those that take their place.
+const EARLIER: [(&str, &str); 2] = [("pbm-ucb-plug-in", "pbm-gibbs"), ("pbm-ts-plug-in", "pbm-gibbs")];
+
 /// The candidate nearest to `word`, if it is near enough to be a suggestion.
 pub fn closest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let later = EARLIER.iter().find(|(earlier, _)| *earlier == word).map(|(_, later)| later);
+    if let Some(later) = candidates.iter().find(|one| Some(*one) == later) {
+        return Some(later);
+    }
     let normal = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
     let word = normal(word);
     let enough = 1 + word.chars().count() / 4;
@@ -41,5 +48,6 @@ mod tests {
         assert_eq!(closest("policy", &["instances", "policies"]), Some("policies"));
         assert_eq!(closest("instance", &["instances", "policies"]), Some("instances"));
         assert_eq!(closest("pbm_ts", &["pbm-ts", "pbm-ucb"]), Some("pbm-ts"));
+        assert_eq!(closest("pbm-ucb-plug-in", &["pbm-ucb", "pbm-gibbs"]), Some("pbm-gibbs"));
     }
 }

@@ -80,8 +80,19 @@ impl Table<'_> {
     ///
     /// All faults of its values and keys in one.
     pub fn build<T: InFiles>(&self) -> Result<T, Error> {
+        let (built, fault) = self.build_rest()?;
+        fault.map_or(Ok(built), Err)
+    }
+
+    /// The table as a `T` from its parts that serde can read, and all faults: for relations between
+    /// keys, which are then checked as well.
+    ///
+    /// # Errors
+    ///
+    /// All faults, if a part is missing that a `T` needs.
+    pub fn build_rest<T: InFiles>(&self) -> Result<(T, Option<Error>), Error> {
         let value = Spanned::new(self.span.clone(), DeValue::Table(self.entries.clone()));
-        Field { source: self.source, value: &value, path: self.path.clone() }.build()
+        Field { source: self.source, value: &value, path: self.path.clone() }.build_rest()
     }
 }
 
@@ -92,6 +103,20 @@ impl Field<'_> {
     ///
     /// All faults of the value, and of the values and keys inside, in one.
     pub fn build<T: InFiles>(&self) -> Result<T, Error> {
+        let (built, fault) = self.build_rest()?;
+        fault.map_or(Ok(built), Err)
+    }
+
+    /// Refuses a value that a schema does not accept.
+    ///
+    /// # Errors
+    ///
+    /// All faults of the value.
+    pub fn accept(&self, schema: &Value) -> Result<(), Error> {
+        check(schema, self)
+    }
+
+    fn build_rest<T: InFiles>(&self) -> Result<(T, Option<Error>), Error> {
         let (mut faults, mut value) = (Faults::default(), self.value.clone());
         // Paths of faults: what has one inside lacks a part, or is at fault by it.
         let mut said = vec![];
@@ -102,18 +127,18 @@ impl Field<'_> {
         let mut left = Error::MOST;
         loop {
             let fault = match serde_path_to_error::deserialize(ValueDeserializer::from(value.clone())) {
-                Ok(built) => return faults.end().map(|()| built),
+                Ok(built) => return Ok((built, faults.into_error())),
                 Err(fault) => fault,
             };
             let path: Vec<&Segment> = fault.path().iter().collect();
             let at = self.original(&value, &path);
             let error = at.error(fault.inner().message());
-            let is_inside = |said: &String| {
-                let rest = said.strip_prefix(&at.path);
-                rest.is_some_and(|rest| at.path.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
+            let is_inside = |inner: &str, outer: &str| {
+                let rest = inner.strip_prefix(outer);
+                rest.is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
             };
-            let is_said =
-                said.iter().any(is_inside) || OF_SERDE.iter().any(|words| error.message().starts_with(words));
+            let is_said = said.iter().any(|said| is_inside(said, &at.path) || is_inside(&at.path, said))
+                || OF_SERDE.iter().any(|words| error.message().starts_with(words));
             if faults.is_empty() || !is_said {
                 faults.add(error.clone());
             }
@@ -262,15 +287,23 @@ fn check_table(schema: &Value, all: &[&Value], table: &Table<'_>) -> Result<(), 
             faults.keep(check(schema, &field));
         }
     }
-    if let Some(first) = required(schema).into_iter().find(is_given) {
-        let others = all.iter().flat_map(|one| properties(one)).map(|(key, _)| key.as_str());
-        for key in others.filter(is_given).filter(|key| schema["properties"].get(key).is_none()).unique() {
-            let field = table.field(key);
-            let fault = format!("`{first}` is given already: expected one or the other");
-            faults.keep(field.map_or(Ok(()), |field| Err(field.error(fault))));
-        }
+    let others = all.iter().flat_map(|one| properties(one)).map(|(key, _)| key.as_str());
+    let others = others.filter(|key| schema["properties"].get(key).is_none()).unique().collect_vec();
+    // The first keys of others that are meant as well, or else whatever others have.
+    let firsts = all.iter().filter_map(|one| required(one).first().copied()).filter(is_given);
+    let mut excluded = firsts.filter(|key| others.contains(key)).collect_vec();
+    let is_clear = excluded.is_empty();
+    if is_clear {
+        excluded = others.iter().copied().filter(is_given).collect();
     }
-    for key in required(schema).into_iter().filter(|key| !is_given(key)) {
+    if let Some(first) = required(schema).into_iter().find(is_given) {
+        let fault = format!("`{first}` is given already: expected one or the other");
+        let fields = excluded.into_iter().filter_map(|key| table.field(key));
+        fields.for_each(|field| faults.add(field.error(&*fault)));
+    }
+    // Messages about unknown keys also suggest those of others.
+    table.know(&others);
+    for key in required(schema).into_iter().filter(|key| is_clear && !is_given(key)) {
         faults.add(table.missing(key, &words(&schema["properties"][key])));
     }
     match &schema["additionalProperties"] {
@@ -349,7 +382,8 @@ fn words_of_one(schema: &Value) -> String {
             .filter(|whole| schema[key].as_f64() == Some(*whole as f64))
             .map_or_else(|| schema[key].to_string(), grouped)
     };
-    let given = |key: &str| !schema[key].is_null();
+    // `1e400` is infinite, which schemas exclude so.
+    let given = |key: &str| !schema[key].is_null() && schema[key] != f64::MAX;
     let what = match schema["type"].as_str() {
         Some("integer") => "an integer",
         Some("number") => "a number",

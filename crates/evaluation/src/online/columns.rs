@@ -1,7 +1,7 @@
 //! The columns of a test.
 
 use super::Kind;
-use click_logs::RowColumn;
+use log_reader::RowColumn;
 
 pub(super) const USER: usize = 0;
 /// The team or the arm.

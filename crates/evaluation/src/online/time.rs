@@ -4,7 +4,7 @@
 mod tests;
 
 use super::MILLISECONDS_OF_A_DAY;
-use click_logs::{Fault, Value};
+use log_reader::{Fault, Value};
 use num_traits::ToPrimitive as _;
 
 /// Smaller numbers are days; larger ones are seconds, and from the second on milliseconds, from the

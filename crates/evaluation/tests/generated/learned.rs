@@ -4,10 +4,10 @@
 use super::examination;
 use super::world::{COLUMNS, Logger, Users, World};
 use click_logs::fit::{Model, Options, fit};
-use click_logs::{Error, Format, Ids, Input, Reader};
 use evaluation::{Basis, Evaluation, Key, Question, Ranking, Row};
+use log_reader::{Error, Format, Ids, Input, Reader};
 
-fn evaluated(log: &str, ranking: Ranking) -> (Evaluation, click_logs::Log) {
+fn evaluated(log: &str, ranking: Ranking) -> (Evaluation, log_reader::Log) {
     let reader = Reader::new(Format::delimited(COLUMNS).unwrap()).keep_sessions();
     let ids = Ids::new();
     let question = Question::new(ranking, reader.format(), None, &ids).unwrap();

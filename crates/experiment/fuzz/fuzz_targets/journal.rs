@@ -6,7 +6,8 @@
 #![no_main]
 
 use click_models::PositionBased;
-use experiment::{Experiment, Instances, Runner};
+use experiment::Runner;
+use spec::{Experiment, Instances};
 use libfuzzer_sys::fuzz_target;
 use std::fs;
 use std::path::PathBuf;

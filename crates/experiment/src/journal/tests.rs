@@ -6,8 +6,9 @@ mod attacked;
 use super::{JOURNAL, JournalError};
 use crate::manifest::Program;
 use crate::result::EndValue;
-use crate::{Claim, Experiment, Instances, Measured, PART, Parts, ResultDir, RunError, Runner, Shard};
+use crate::{Claim, Measured, PART, Parts, ResultDir, RunError, Runner, Shard};
 use click_models::{CascadeModel, DuelingModel, PositionBased, PreferenceMatrix};
+use spec::{Experiment, Instances};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,19 +28,19 @@ fn every_kind(runs: u64) -> Vec<Experiment> {
     let cascade = || Instances::of([CascadeModel::from_values(&[0.9, 0.4, 0.1], 1).unwrap()]);
     let preferences = PreferenceMatrix::new(&[vec![0.5, 0.9], vec![0.1, 0.5]]).unwrap();
     let duels = Instances::of([DuelingModel::new(preferences)]);
-    let build = |builder: crate::Builder| builder.runs(runs).build().unwrap();
+    let build = |builder: spec::Builder| builder.runs(runs).build().unwrap();
     vec![
         experiment(runs, &POLICIES),
         build(
             Experiment::builder("answers", cascade())
-                .task(crate::Task::Identify)
+                .task(spec::Task::Identify)
                 .horizon(3_000)
                 .policy("cascade-bai")
                 .policy("kl-lucb"),
         ),
         build(
             Experiment::builder("budget", cascade())
-                .task(crate::Task::Budget)
+                .task(spec::Task::Budget)
                 .horizon(50)
                 .policy("successive-rejects"),
         ),

@@ -1,8 +1,9 @@
 use crate::result::{Difference, EndValue};
-use crate::{Experiment, Instances, Measured, ResultFile, Runner};
+use crate::{Measured, ResultFile, Runner};
 use click_models::CascadeModel;
 use contenders::Entrant;
 use policies::catalogue::PolicySpec;
+use spec::{Experiment, Instances};
 
 fn experiment(runs: u64) -> Experiment {
     let users = CascadeModel::from_values(&[0.5, 0.4, 0.2], 2).unwrap();

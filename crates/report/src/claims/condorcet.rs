@@ -1,18 +1,18 @@
 //! Whether enough subsets of items have a Condorcet winner, at every size. The shares are exact.
 
-use crate::keys::Key;
-use experiment::schema::probability;
+use crate::keys::required;
+use spec::schema::probability;
 use std::sync::Arc;
 
 use super::{Basis, Comparison, Finding, JudgeError, Kind, KindReader, Sample, Test, Verdict};
 use confidence::Probability;
-use experiment::number;
-use experiment::toml_reader::Error;
+use documents::number;
+use documents::toml_reader::Error;
 
 pub(super) static KIND: Kind = Kind {
     name: "condorcet",
     says: "of dueling users: random subsets of every size have a Condorcet winner with at least this probability; exact",
-    keys: &[Key::required("least", probability, "the probability")],
+    keys: &[required("least", probability, "the probability")],
     relations: Vec::new,
     needs: &[],
     read,

@@ -4,8 +4,9 @@ use super::JudgeError;
 use super::order::ComparedAt;
 use crate::series::{Series, Simulated};
 use confidence::math::ln;
+use documents::number;
 use experiment::result::{Bound, EndValue};
-use experiment::{Measured, ResultFile, number};
+use experiment::{Measured, ResultFile};
 use std::slice::from_ref;
 
 /// The runs of a panel, by which claims about it are judged.

@@ -3,7 +3,7 @@
 use super::levels::Sign;
 use super::{Levels, Verdict};
 use crate::student;
-use experiment::number;
+use documents::number;
 use serde::Serialize;
 
 /// The finding of a test.

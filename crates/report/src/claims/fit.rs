@@ -6,8 +6,8 @@
 //! `R^2`, corrected for bias, and the spread of the runs. In addition, the slope has to be
 //! positive, judged by the residuals of the fit.
 
-use crate::keys::{Key, label, power};
-use experiment::schema::probability;
+use crate::keys::{POWER, label, required};
+use spec::schema::probability;
 use std::sync::Arc;
 
 use super::evidence::same_length;
@@ -17,16 +17,16 @@ use crate::least_squares::LeastSquares;
 use crate::reading::{Requirement, check_paired};
 use crate::student::CONFIDENCE;
 use confidence::Probability;
-use experiment::number;
-use experiment::toml_reader::{Error, Field};
+use documents::number;
+use documents::toml_reader::{Error, Field};
 
 pub(super) static KIND: Kind = Kind {
     name: "fit",
     says: "means over runs lie along `c1 size^power + c2` (least squares): R² at least `r-squared`, by its jackknife over the runs, and `c1` above 0, by the residuals",
     keys: &[
-        Key::required("policy", label, "a label that all variants have"),
-        Key::optional("power", power, "1 by default"),
-        Key::required("r-squared", probability, "the least share of explained variance"),
+        required("policy", label, "a label that all variants have"),
+        POWER,
+        required("r-squared", probability, "the least share of explained variance"),
     ],
     relations: Vec::new,
     needs: &[Requirement::Sizes],

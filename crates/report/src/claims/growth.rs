@@ -14,9 +14,9 @@
 //! conservative. Student's t distribution has `m - 2` degrees of freedom, or those of the runs if
 //! they are fewer.
 
-use crate::keys::{Key, LEAST, MOST, ROUND, has_a_limit, series};
-use experiment::schema::above;
+use crate::keys::{LEAST, MOST, ROUND, has_a_limit, required, series};
 use serde_json::{Value, json};
+use spec::schema::above;
 use std::sync::Arc;
 
 use super::evidence::same_length;
@@ -24,15 +24,15 @@ use super::{Basis, Comparison, Finding, JudgeError, Kind, KindReader, Limits, Te
 use crate::reading::check_paired;
 use crate::series::Series;
 use confidence::math::ln;
-use experiment::number;
-use experiment::toml_reader::{Error, Field};
+use documents::number;
+use documents::toml_reader::{Error, Field};
 
 pub(super) static KIND: Kind = Kind {
     name: "growth",
     says: "regret grows like a power of the number, with an exponent of at least `least` and at most `most`",
     keys: &[
-        Key::required("series", || series(3), "at least three series"),
-        Key::required("sizes", sizes, "the number that each belongs to, increasing"),
+        required("series", || series(3), "at least three series"),
+        required("sizes", sizes, "the number that each belongs to, increasing"),
         ROUND,
         LEAST,
         MOST,

@@ -6,10 +6,11 @@
 
 use super::levels::Sign;
 use super::{Comparison, Finding, Levels, Verdict, verdict_of};
+use crate::keys::{LEAST, MOST};
 use crate::reading::KindReader;
 use crate::student::{self, CONFIDENCE};
-use experiment::number;
-use experiment::toml_reader::{Error, Field};
+use documents::number;
+use documents::toml_reader::{Error, Field};
 use itertools::Itertools as _;
 
 /// Limits of an estimate.
@@ -26,19 +27,15 @@ pub enum Limits {
 impl Limits {
     /// Reads `least`, `most`, or both.
     pub(super) fn read(reading: &KindReader<'_, '_>) -> Result<Self, Error> {
-        let limit = |key| {
-            let fault = "a limit: expected a number above 0";
-            reading.number(key, |limit| limit > 0.0 && limit.is_finite(), fault)
-        };
-        match (limit("least")?, limit("most")?) {
+        match (LEAST.given(reading.table)?, MOST.given(reading.table)?) {
             (Some(least), Some(most)) if least < most => Ok(Self::Between(least, most)),
             (Some(_), Some(_)) => {
-                let most: Field<'_> = reading.table.required("most")?;
+                let most: Field<'_> = reading.table.required(MOST.name)?;
                 Err(most.error("`most` is not above `least`: expected a larger number"))
             }
             (Some(least), None) => Ok(Self::AtLeast(least)),
             (None, Some(most)) => Ok(Self::AtMost(most)),
-            (None, None) => Err(reading.table.missing("least", "a number, here or as `most`")),
+            (None, None) => Err(reading.table.missing(LEAST.name, "a number, here or as `most`")),
         }
     }
 

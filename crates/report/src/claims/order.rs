@@ -1,7 +1,7 @@
 //! Whether one regret (at a checkpoint, or its slope) is below another, or one stopping time, or
 //! another value of whole runs. The two values are compared run by run.
 
-use crate::keys::{FACTOR, Key, ROUND, SLOPE, not_both, series};
+use crate::keys::{FACTOR, ROUND, SLOPE, not_both, required, series};
 use itertools::Itertools as _;
 use std::sync::Arc;
 
@@ -12,16 +12,17 @@ use super::{
 };
 use crate::reading::checkpoint;
 use crate::series::Series;
+use documents::number;
+use documents::toml_reader::{Error, Field};
 use experiment::result::EndValue;
-use experiment::toml_reader::{Error, Field};
-use experiment::{Task, number};
+use spec::Task;
 
 pub(super) static KIND: Kind = Kind {
     name: "order",
     says: "regret of each of `lower` below `factor` times that of each of `upper`, on the differences run by run; with `slope`, of the slopes (regret at t2 minus regret at t1) / ln(t2 / t1). Also reported of a regret: the first checkpoint from which on the difference is significant at every later one",
     keys: &[
-        Key::required("lower", || series(1), "series"),
-        Key::required("upper", || series(1), "series"),
+        required("lower", || series(1), "series"),
+        required("upper", || series(1), "series"),
         ROUND,
         SLOPE,
         FACTOR,

@@ -12,10 +12,10 @@
 //! runs have to be able to detect. It is reproduced if there is no such run, and the probability of
 //! none at that share is at most the level.
 
-use crate::keys::{Key, inside_unit, series};
-use experiment::schema::probability;
+use crate::keys::{inside_unit, optional, required, series};
 use itertools::Itertools as _;
 use serde_json::json;
+use spec::schema::probability;
 use std::sync::Arc;
 
 use super::{
@@ -23,19 +23,19 @@ use super::{
 };
 use crate::series::Series;
 use confidence::Probability;
-use experiment::number;
+use documents::number;
+use documents::toml_reader::{Error, Field};
 use experiment::result::{EndValue, Quantity};
-use experiment::toml_reader::{Error, Field};
 use statrs::distribution::{Binomial, DiscreteCDF as _};
 
 pub(super) static KIND: Kind = Kind {
     name: "share",
     says: "at most, or at least, this share of the runs has a wrong answer, or none, by exact binomial tests (`quantity`: `\"wrong\"` or `\"capped\"`); `most = 0`: not a single run, of enough that a share of `below` would have been seen",
     keys: &[
-        Key::required("series", || series(1), "series"),
-        Key::optional("most", probability, "the largest share, below 1"),
-        Key::optional("least", inside_unit, "in place of `most`: the smallest share"),
-        Key::optional("below", inside_unit, "with `most = 0`: the share that the runs have to detect"),
+        required("series", || series(1), "series"),
+        optional("most", probability, "the largest share, below 1"),
+        optional("least", inside_unit, "in place of `most`: the smallest share"),
+        optional("below", inside_unit, "with `most = 0`: the share that the runs have to detect"),
     ],
     relations: || {
         vec![

@@ -1,24 +1,24 @@
 //! Whether a printed table agrees with the instances.
 
-use crate::keys::Key;
-use experiment::schema::{array, integer, names};
+use crate::keys::required;
 use itertools::Itertools as _;
+use spec::schema::{array, integer, names};
 use std::sync::Arc;
 
 use super::{Basis, Comparison, Finding, JudgeError, Kind, KindReader, Sample, Test, Verdict};
-use experiment::number;
-use experiment::toml_reader::{Error, Field, choice};
+use documents::number;
+use documents::toml_reader::{Error, Field, choice};
 
 pub(super) static KIND: Kind = Kind {
     name: "table",
     says: "every printed entry is the instance's value, rounded; exact",
     keys: &[
-        Key::required(
+        required(
             "columns",
             || array(&names(&Column::NAMES.map(|(name, _)| name)), 1..=u64::MAX),
             "of `n_items`, `min_theta`, `max_theta`",
         ),
-        Key::required("decimals", || integer(&(0..=12)), "the number of printed decimals"),
+        required("decimals", || integer(&(0..=12)), "the number of printed decimals"),
     ],
     relations: Vec::new,
     needs: &[],

@@ -9,7 +9,7 @@
 //! (trapezoids). The mean over runs is the logarithm of the ratio, and its standard error comes
 //! from the runs. A level that neither curve reaches counts as reached by both at the last horizon.
 
-use crate::keys::{Key, LEAST, MOST, has_a_limit, label};
+use crate::keys::{LEAST, MOST, has_a_limit, label, required};
 use confidence::math::ln;
 use std::sync::Arc;
 
@@ -21,16 +21,16 @@ use super::{
 use crate::reading::check_paired;
 use crate::series::Series;
 use crate::student;
-use experiment::number;
+use documents::number;
+use documents::toml_reader::Error;
 use experiment::result::EndValue;
-use experiment::toml_reader::Error;
 
 pub(super) static KIND: Kind = Kind {
     name: "time-ratio",
     says: "of dueling users, variants with a horizon each: the first needs at least `least` and at most `most` times the rounds of the second to recommend the best item, on average over the levels of accuracy",
     keys: &[
-        Key::required("policy", label, "a label that all variants have"),
-        Key::required("by", label, "another one"),
+        required("policy", label, "a label that all variants have"),
+        required("by", label, "another one"),
         LEAST,
         MOST,
     ],

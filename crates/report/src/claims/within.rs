@@ -10,11 +10,11 @@
 //! That two slopes are equal can only be shown within limits, of which both are tested
 //! (Schuirmann's two one-sided tests).
 
-use crate::keys::{Key, LEAST, MOST, ROUND, SLOPE, has_a_limit, not_both, round, series};
+use crate::keys::{LEAST, MOST, ROUND, SLOPE, has_a_limit, not_both, optional, required, round, series};
 use confidence::math::ln;
-use experiment::schema::names;
 use itertools::Itertools as _;
 use serde_json::json;
+use spec::schema::names;
 use std::sync::Arc;
 
 use super::evidence::{SeriesRuns, bound_at, same_length};
@@ -26,9 +26,9 @@ use super::{
 use crate::reading::{check_paired, checkpoint, variants_of};
 use crate::sample::ratio_of_means;
 use crate::series::Series;
-use experiment::number;
+use documents::number;
+use documents::toml_reader::{Error, Field, one_of};
 use experiment::result::EndValue;
-use experiment::toml_reader::{Error, Field, one_of};
 
 /// The keys that do not go with a value of `by`: with none, with a list of series, or with a word.
 const UNUSED: [(&str, &[&str]); 5] = [
@@ -46,14 +46,14 @@ pub(super) static KIND: Kind = Kind {
     name: "within",
     says: "the regret (with `slope`, its slope) of each of `series` divided by that of the one at its place in `by`, by the bound's, by the number printed, or by the expected clicks of a best list up to `t`, is at least `least` and at most `most`",
     keys: &[
-        Key::required("series", || series(1), "series"),
-        Key::optional(
+        required("series", || series(1), "series"),
+        optional(
             "by",
             || json!({ "oneOf": [series(1), names(&WORDS)] }),
             "as many series, or `\"bound\"`, `\"printed\"` or `\"optimum\"`; every two of `series` by default",
         ),
         ROUND,
-        Key::optional("by-t", round, "the checkpoint of `by`, `t` by default"),
+        optional("by-t", round, "the checkpoint of `by`, `t` by default"),
         SLOPE,
         LEAST,
         MOST,

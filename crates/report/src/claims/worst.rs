@@ -18,7 +18,7 @@
 //! that has probability `p` in a run with probability `(1 - p)^n`; the summary of a reproduced
 //! claim gives the largest `p` of which this is above the level.
 
-use crate::keys::{FACTOR, Key, ROUND, series};
+use crate::keys::{FACTOR, ROUND, required, series};
 use itertools::Itertools as _;
 use std::sync::Arc;
 
@@ -29,15 +29,15 @@ use super::{
 };
 use crate::series::Series;
 use confidence::math::ln;
-use experiment::number;
-use experiment::toml_reader::Error;
+use documents::number;
+use documents::toml_reader::Error;
 
 pub(super) static KIND: Kind = Kind {
     name: "worst",
     says: "the regret of the worst run of each of `lower` is below `factor` times that of the worst run of each of `upper`, by the number of runs of `upper` that are above every run of `lower`",
     keys: &[
-        Key::required("lower", || series(1), "series"),
-        Key::required("upper", || series(1), "series"),
+        required("lower", || series(1), "series"),
+        required("upper", || series(1), "series"),
         ROUND,
         FACTOR,
     ],

@@ -1,6 +1,7 @@
 use super::*;
 use click_models::CascadeModel;
-use experiment::{Builder, Experiment, Instances, Runner};
+use experiment::Runner;
+use spec::{Builder, Experiment, Instances};
 use std::fs;
 use tempfile::{TempDir, tempdir};
 
@@ -94,7 +95,7 @@ fn answers_are_compared_run_by_run() {
     let experiment = |seed| {
         let users = CascadeModel::from_values(&[0.9, 0.1], 1).unwrap();
         let builder = Experiment::builder("best", Instances::of([users])).runs(12).seed(seed);
-        played(builder.task(experiment::Task::Identify).horizon(5_000).policy("cascade-bai"))
+        played(builder.task(spec::Task::Identify).horizon(5_000).policy("cascade-bai"))
     };
     let ((_a, first), (_b, second), (_c, third)) = (experiment(1), experiment(1), experiment(2));
     let same = Compared::of(&first, &second).unwrap();

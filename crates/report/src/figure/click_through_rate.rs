@@ -3,18 +3,18 @@
 use super::curves::{FROM, OverRounds, SCALE, VARIANT, Value, highest, lowest};
 use super::{Band, Kind, Rounds};
 use crate::axis::Axis;
-use crate::keys::Key;
+use crate::keys::optional;
 use crate::reading::Requirement;
 use crate::svg::Curve;
 use experiment::result::{Curves, Optimum, ResultFile};
-use experiment::schema::names;
+use spec::schema::names;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
     name: "click-through-rate",
     says: "clicks so far by rounds so far; the curves of all variants together",
     keys: &[
-        Key::optional(
+        optional(
             "band",
             || names(&BANDS.map(|(name, _)| name)),
             "`\"confidence\"` by default, or `\"none\"`",

@@ -2,13 +2,13 @@
 
 use super::{FigureData, Plot, PolicyStyles, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
-use crate::keys::{Key, label, round, scale};
+use crate::keys::{Key, label, optional, round, scale};
 use crate::reading::KindReader;
 use crate::series::{Simulated, reader_name};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve, CurveStyle};
+use documents::toml_reader::{Error, one_of};
 use experiment::result::{Curves, PolicyResult, ResultFile};
-use experiment::toml_reader::{Error, one_of};
 use itertools::Itertools as _;
 use std::any::Any;
 use std::fmt;
@@ -47,11 +47,10 @@ impl Default for Rounds {
 
 /// The keys that all figures over rounds share, besides `band`.
 pub(super) const SCALE: Key =
-    Key::optional("scale", scale, "of the rounds, `\"log\"` by default, or `\"linear\"`");
+    optional("scale", scale, "of the rounds, `\"log\"` by default, or `\"linear\"`");
 pub(super) const FROM: Key =
-    Key::optional("from", round, "the first round shown, at most the horizon (also of `quick`)");
-pub(super) const VARIANT: Key =
-    Key::optional("variant", label, "the only variant shown; all together by default");
+    optional("from", round, "the first round shown, at most the horizon (also of `quick`)");
+pub(super) const VARIANT: Key = optional("variant", label, "the only variant shown; all together by default");
 
 impl Rounds {
     /// Reads the shared keys, and `band`, one of these.

@@ -4,15 +4,16 @@
 use super::end_values::{compared, finite, in_words};
 use super::{Band, FigureData, Kind, Plot, PolicyStyles, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::keys::{Key, QUANTITY, scale};
+use crate::keys::{QUANTITY, optional, scale};
 use crate::reading::{KindReader, Requirement, read_quantity};
 use crate::series::{Simulated, labels};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve};
+use documents::number;
+use documents::toml_reader::Error;
 use experiment::result::{EndValue, Quantity, ResultFile};
-use experiment::schema::names;
-use experiment::toml_reader::Error;
-use experiment::{Task, number};
+use spec::Task;
+use spec::schema::names;
 use std::slice::from_ref;
 use std::sync::Arc;
 
@@ -20,8 +21,8 @@ pub(super) static KIND: Kind = Kind {
     name: "final",
     says: "regret at the end, or a quantity of whole runs, from variant to variant, a line a policy, with 95 % confidence intervals; needs variants, or runs that end with an answer: then from policy to policy",
     keys: &[
-        Key::optional("scale", scale, "of the values, `\"linear\"` by default, or `\"log\"`"),
-        Key::optional(
+        optional("scale", scale, "of the values, `\"linear\"` by default, or `\"log\"`"),
+        optional(
             "band",
             || names(&BANDS.map(|(name, _)| name)),
             "`\"confidence\"` by default, `\"range\"` of the runs (regrets only), or `\"none\"`",

@@ -3,14 +3,14 @@
 
 use super::{FigureData, Kind, Plot, PolicyStyles, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::keys::{Key, label, power};
+use crate::keys::{POWER, label, optional, required};
 use crate::least_squares::LeastSquares;
 use crate::reading::{KindReader, Requirement};
 use crate::series::Simulated;
 use crate::student::CONFIDENCE;
 use crate::svg::{self, Chart, Curve};
-use experiment::number;
-use experiment::toml_reader::Error;
+use documents::number;
+use documents::toml_reader::Error;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ pub(super) static KIND: Kind = Kind {
     name: "fit",
     says: "the same of one policy against the variants' `size`, with a curve by least squares, its 95 % confidence band, coefficients and R²; needs at least three variants with a `size`",
     keys: &[
-        Key::required("policy", label, "a label that all variants have"),
-        Key::optional("power", power, "of the curve `c1 size^power + c2`, 1 by default"),
-        Key::optional("x-label", label, "label of the size axis"),
+        required("policy", label, "a label that all variants have"),
+        POWER,
+        optional("x-label", label, "label of the size axis"),
     ],
     relations: Vec::new,
     needs: &[Requirement::Variants, Requirement::Sizes],

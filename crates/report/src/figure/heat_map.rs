@@ -7,7 +7,7 @@
 
 use super::{FigureData, Kind, Plot, PolicyStyles, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::keys::{Key, label};
+use crate::keys::{label, required};
 use crate::reading::Requirement;
 use crate::sample::ratio_of_means;
 use crate::series::{Simulated, labels};
@@ -15,14 +15,14 @@ use crate::svg::canvas::{Drawing, Font, Layer, Pen};
 use crate::svg::layout::{Heading, WIDE, width_of};
 use crate::svg::names::Names;
 use crate::svg::palette::{Ink, N_STEPS, step_at};
-use experiment::number;
+use documents::number;
 use experiment::result::EndValue;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
     name: "heat-map",
     says: "the same as a share of one policy's: a row a policy, a column a variant; needs variants",
-    keys: &[Key::required("relative-to", label, "the policy")],
+    keys: &[required("relative-to", label, "the policy")],
     relations: Vec::new,
     needs: &[Requirement::Variants],
     read: |reading| Ok(Arc::new(HeatMap { relative_to: reading.some_label("relative-to")?.1 })),

@@ -3,19 +3,19 @@
 
 use super::{FigureData, Kind, Plot, PolicyStyles};
 use crate::axis::{Axis, Scale};
-use crate::keys::Key;
+use crate::keys::required;
 use crate::reading::KindReader;
 use crate::svg::{self, Chart, Curve, CurveStyle};
-use experiment::models::{InstanceTable, for_readers, lists};
-use experiment::schema::names;
-use experiment::toml_reader::{Error, choice};
+use documents::toml_reader::{Error, choice};
 use itertools::Itertools as _;
+use spec::models::{InstanceTable, for_readers, lists};
+use spec::schema::names;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
     name: "parameters",
     says: "one parameter of the users, its numbers from the largest to the smallest; a line an instance",
-    keys: &[Key::required(
+    keys: &[required(
         "parameter",
         || names(&lists().collect::<Vec<_>>()),
         "the name of a list parameter in specs, such as `theta` or `kappa`",

@@ -3,24 +3,24 @@
 use super::curves::{FROM, OverRounds, SCALE, VARIANT, Value, highest};
 use super::{Band, Kind, Rounds};
 use crate::axis::{Axis, Scale};
-use crate::keys::{Key, scale};
+use crate::keys::{optional, scale};
 use crate::reading::Requirement;
 use crate::svg::Curve;
 use experiment::result::{Bound, Curves, ResultFile};
-use experiment::schema::names;
+use spec::schema::names;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
     name: "regret",
     says: "cumulative expected regret; the curves of all variants together",
     keys: &[
-        Key::optional(
+        optional(
             "band",
             || names(&BANDS.map(|(name, _)| name)),
             "`\"confidence\"` by default, `\"deciles\"` of the runs, their `\"range\"`, or `\"none\"`",
         ),
         SCALE,
-        Key::optional(
+        optional(
             "y-scale",
             scale,
             "by default `\"log\"` if more than half of the policies with regret end below a tenth of the largest, otherwise `\"linear\"`",

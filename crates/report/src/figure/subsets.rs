@@ -7,7 +7,7 @@ use crate::reading::{KindReader, Requirement};
 use crate::subset_shares::{Shares, shares};
 use crate::svg::{self, Chart, Curve, CurveStyle};
 use click_models::PreferenceMatrix;
-use experiment::toml_reader::Error;
+use documents::toml_reader::Error;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {

@@ -1,7 +1,7 @@
 use super::*;
-use experiment::Task;
 use experiment::result::{Bound, MeanSe, Paired};
 use sim::{Identification, mean_and_error};
+use spec::Task;
 
 /// Runs with this mean and a spread of about `spread`; the same users make all policies good or bad
 /// in the same run.

@@ -1,7 +1,7 @@
 //! A leaderboard in sentences. There are few of them, however many policies there are.
 
 use super::{Leaderboard, Pair, Place, estimate};
-use experiment::number::{self, counted};
+use documents::number::{self, counted};
 use experiment::result::{EndValue, Quantity};
 use num_traits::ToPrimitive as _;
 use std::fmt::{self, Write as _};

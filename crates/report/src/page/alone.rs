@@ -9,9 +9,9 @@ use crate::html::Html;
 use crate::leaderboard::Leaderboard;
 use crate::panel::Panel;
 use crate::reproduction_report::PanelReport;
-use experiment::{Experiment, Task};
 use policies::catalogue::PolicySpec;
 use sim::Assignment;
+use spec::{Experiment, Task};
 
 pub(crate) fn page(
     panel: &Panel,

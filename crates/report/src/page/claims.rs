@@ -3,7 +3,7 @@
 use crate::claims::{Agreement, Comparison, Finding, POWER, Verdict};
 use crate::html::Html;
 use crate::reproduction_report::{Judged, Report};
-use experiment::number;
+use documents::number;
 
 pub(super) fn write_overview(html: &mut Html, report: &Report<'_>) {
     html.section("Claims");

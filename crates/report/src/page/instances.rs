@@ -8,9 +8,9 @@ use crate::html::Html;
 use crate::printed::Printed;
 use crate::reproduction::{DataSource, Reproduction};
 use crate::reproduction_report::Report;
-use experiment::models::{Calibration, InstanceTable, Parameter};
-use experiment::number;
+use documents::number;
 use itertools::Itertools as _;
+use spec::models::{Calibration, InstanceTable, Parameter};
 
 pub(super) fn write_instances(html: &mut Html, report: &Report<'_>) {
     let reproduction = report.reproduction;

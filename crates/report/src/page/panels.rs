@@ -8,10 +8,10 @@ use crate::leaderboard::Leaderboard;
 use crate::panel::{Panel, Variant};
 use crate::reproduction::Reproduction;
 use crate::reproduction_report::{PanelReport, Report, VariantReport};
-use experiment::models::InstanceTable;
-use experiment::number;
+use documents::number;
 use experiment::result::ResultFile;
 use sim::Assignment;
+use spec::models::InstanceTable;
 
 /// The most claims beside the pictures; further ones are below.
 const BESIDE: usize = 4;

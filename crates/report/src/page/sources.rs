@@ -3,8 +3,8 @@
 use super::panels::ran;
 use crate::html::Html;
 use crate::reproduction_report::{Report, VariantReport};
+use documents::number;
 use experiment::manifest::Manifest;
-use experiment::number;
 use experiment::timing::Timing;
 
 pub(super) fn write_sources(html: &mut Html, report: &Report<'_>) {

@@ -6,7 +6,7 @@ use crate::html::Html;
 use crate::panel::Panel;
 use crate::reproduction_report::{PanelReport, VariantReport};
 use crate::svg::{self, CurveStyle};
-use experiment::number;
+use documents::number;
 use experiment::result::{Bound, EndValue, PolicyResult, Quantity};
 use experiment::timing::Timing;
 use itertools::Itertools as _;

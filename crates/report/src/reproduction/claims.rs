@@ -7,8 +7,8 @@ use super::fields::tables;
 use super::{Extent, Panel, Reproduction};
 use crate::claims::{Claim, KINDS, Kind, Test, Untested, Verdict};
 use crate::reading::{KindReader, read_quantity};
+use documents::toml_reader::{Error, Field, Table, all, choice, collect, one_of};
 use experiment::result::EndValue;
-use experiment::toml_reader::{Error, Field, Table, all, choice, collect, one_of};
 
 const LEVEL: f64 = 1e-3;
 

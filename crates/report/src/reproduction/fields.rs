@@ -1,7 +1,7 @@
 //! Readers that several tables of an experiment share.
 
-use experiment::spec::title_fault;
-use experiment::toml_reader::{Error, Field, Table};
+use documents::toml_reader::{Error, Field, Table};
+use spec::experiment::title_fault;
 
 /// Reads a label, heading or name for readers.
 pub(super) fn read_title(field: &Field<'_>) -> Result<String, Error> {

@@ -2,9 +2,9 @@
 
 use super::fields::{read_title, tables};
 use super::{DataSource, Extent, Panel, Paper, Printed, PrintedRow, Reproduction, panels};
-use experiment::SpecContext;
-use experiment::models::InstanceTable;
-use experiment::toml_reader::{Error, Field, Table, all, one_of};
+use documents::toml_reader::{Error, Field, Table, all, one_of};
+use spec::SpecContext;
+use spec::models::InstanceTable;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn read_experiment(

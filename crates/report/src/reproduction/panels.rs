@@ -6,9 +6,9 @@ use crate::figure::Figure;
 use crate::reading::KindReader;
 use crate::report_dir::{CLAIMS, PAGE};
 use crate::series::Series;
+use documents::toml_reader::{Error, Faults, Field, Table, all, collect, one_of};
 use experiment::result::EndValue;
-use experiment::toml_reader::{Error, Faults, Field, Table, all, collect, one_of};
-use experiment::{Experiment, Overrides, SpecContext, Task};
+use spec::{Experiment, Overrides, SpecContext, Task};
 
 /// The maximal number of characters of a variant's title. Legends and axes show it.
 pub(crate) const MAX_TITLE: usize = 40;

@@ -3,8 +3,8 @@
 use super::any_text;
 use crate::claims::{KINDS, Kind, Verdict};
 use crate::keys::QUANTITY;
-use experiment::schema::{DIALECT, array, choice, described, object_of, reference, refuse, with};
 use serde_json::{Value, json};
+use spec::schema::{DIALECT, array, choice, described, object_of, reference, refuse, with};
 
 /// The schema of `claims.toml`.
 pub fn claims() -> Value {

@@ -3,13 +3,13 @@
 use super::any_text;
 use crate::figure::{KINDS, Kind};
 use crate::reproduction::MAX_TITLE;
-use experiment::schema::{
+use serde_json::{Map, Value, json};
+use spec::experiment::{HORIZONS, RUNS};
+use spec::schema::{
     DIALECT, above, array, choice, definitions, described, entries, instance, integer, keys, object,
     object_of, reference, seed, subsets, users_or_instances, with, with_task,
 };
-use experiment::spec::{HORIZONS, RUNS};
-use experiment::{Experiment, Task, models::MODELS};
-use serde_json::{Map, Value, json};
+use spec::{Experiment, Task, models::MODELS};
 
 /// The schema of `experiment.toml`. Any table is accepted as `log`: it names a format of logs,
 /// which this crate does not know.

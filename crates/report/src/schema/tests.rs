@@ -1,7 +1,7 @@
-//! The schemas and the readers agree, as in [`experiment::schema`].
+//! The schemas and the readers agree, as in [`spec::schema`].
 
 use super::*;
-use ::experiment::toml_reader::{Document, Error, Source};
+use documents::toml_reader::{Document, Error, Source};
 use jsonschema::Validator;
 use std::fs;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::{ABOVE, Chart, Curve};
 use crate::text::drawable;
-use experiment::number;
+use documents::number;
 
 /// The largest number of curves that are described one by one.
 const MOST: usize = 12;

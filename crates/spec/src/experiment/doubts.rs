@@ -1,7 +1,7 @@
 //! Settings that are valid, but perhaps not meant.
 
 use super::{Experiment, assumes_examination};
-use crate::models::{Duels, Model};
+use crate::models::{ATTRACTION, Duels, KAPPA, Model, THETA};
 use contenders::Entrant;
 use documents::number::counted;
 use policies::catalogue::{PolicySpec, find};
@@ -42,7 +42,7 @@ impl Experiment {
             ));
         }
         for table in self.instances.tables() {
-            let list = ["theta", "attraction"].iter().find_map(|key| Some((*key, table.list(key)?)));
+            let list = [THETA, ATTRACTION].iter().find_map(|key| Some((key.name, table.list(key.name)?)));
             if let Some((key, [first, rest @ ..])) = list
                 && !rest.is_empty()
                 && rest.iter().all(|value| value == first)
@@ -109,7 +109,7 @@ impl Experiment {
             let assumed: Vec<f64> = assumed.iter().map(|probability| probability.get()).collect();
             let tables = self.instances.tables();
             let differs = |own: &[f64]| own != assumed.as_slice();
-            if tables.iter().any(|table| table.list("kappa").is_some_and(differs)) {
+            if tables.iter().any(|table| table.list(KAPPA.name).is_some_and(differs)) {
                 doubts.push("it assumes another examination (`kappa`) than the users have".to_owned());
             }
         }

@@ -3,7 +3,7 @@
 use super::{Task, live};
 use crate::fields::read_tables;
 use crate::logged_lists;
-use crate::models::{Instances, MODELS, Model};
+use crate::models::{Instances, KAPPA, MODELS, Model};
 use crate::posterior::prior;
 use click_models::ListShape;
 use confidence::Probability;
@@ -36,7 +36,7 @@ fn read_policy(
 ) -> Result<Entrant, Error> {
     let mut faults = Faults::default();
     let (label, read_as) = (table.field("label"), table.field("read-as"));
-    let (kappa, told) = (table.field("kappa"), table.field("told"));
+    let (kappa, told) = (table.field(KAPPA.name), table.field("told"));
     let lists = table.field("lists");
     let sees = table.field("sees");
     let live = table.field("live");
@@ -230,7 +230,7 @@ const PRIOR_FILE: &str = "the file with the parameters of a log, which `fit` wri
 /// Whether a policy may have this key, one of [`OF_POLICY`](super::keys::OF_POLICY).
 pub(crate) fn accepts(spec: &PolicySpec, key: &str) -> bool {
     match key {
-        "kappa" => assumes_examination(spec),
+        _ if key == KAPPA.name => assumes_examination(spec),
         "live" => spec.row().protocols().any(Protocol::has_lists),
         "lists" => matches!(spec, PolicySpec::Logged {}),
         "prior" | "prior_file" => has_prior(spec),
@@ -453,7 +453,7 @@ fn check_examination(entry: &Entrant, instances: &Instances) -> Result<(), Fault
     let Some(examination) = &entry.examination else {
         if needed && instances.model().protocol != Protocol::PositionBased {
             let expected = "the examination probabilities that the policy assumes, one for each position: its users have none";
-            return Err(Fault { is_missing: true, ..Fault::new("kappa", expected) });
+            return Err(Fault { is_missing: true, ..Fault::new(KAPPA.name, expected) });
         }
         return Ok(());
     };
@@ -464,12 +464,12 @@ fn check_examination(entry: &Entrant, instances: &Instances) -> Result<(), Fault
             "does not use examination"
         };
         let message = format!("{:?} {does_not}: leave it out", entry.name);
-        return Err(Fault::new("kappa", message));
+        return Err(Fault::new(KAPPA.name, message));
     }
     for (index, shape) in instances.shapes().into_iter().enumerate() {
         if examination.len() != shape.n_positions() {
             return Err(Fault::new(
-                "kappa",
+                KAPPA.name,
                 format!(
                     "{}, but the lists of instances[{index}] have {}: expected one for each",
                     counted(examination.len() as u64, "probability"),

@@ -4,8 +4,8 @@
 use super::Task;
 use crate::fields::TABLES;
 use crate::key::{Key, Kind};
-use crate::models::MODELS;
-use crate::schema::{choice, defined, either, file, integer, list, names, of_keys, probability, texts};
+use crate::models::{KAPPA, MODELS};
+use crate::schema::{choice, defined, either, file, integer, names, of_keys, texts};
 use click_models::ListShape;
 use contenders::LiveUse;
 use documents::toml_reader::schema;
@@ -151,10 +151,10 @@ pub const OF_POLICY: [Key; 10] = [
         "\"cascade\"",
     ),
     Key::optional(
-        "kappa",
-        || list(&probability(), "position"),
+        KAPPA.name,
+        KAPPA.kind,
         "The examination probability of each position that the policy assumes; by default that of the users.",
-        "[0.9, 0.6, 0.3]",
+        KAPPA.example,
     ),
     Key::optional(
         "told",

@@ -12,15 +12,16 @@
 //! live = { prior = "estimated", window = 1000 }
 //! ```
 
-use crate::models::{Instances, MODELS, Model};
+use crate::models::{Instances, KAPPA, MODELS, Model};
 use crate::task::Task;
 use contenders::{Entrant, LiveUse};
 use documents::number::counted;
-use documents::toml_reader::{InFiles, Source, read};
+use documents::toml_reader::{InFiles, Source, inline, read};
 use itertools::Itertools as _;
 use live::Skips;
 use policies::catalogue::{Live, PolicySpec, Protocol};
-use sim::{Availability, Churn, Conditions, Delay, Delays, Drift, NewAttraction};
+use serde_json::json;
+use sim::{Availability, Conditions, Delay, Delays, Drift, NewAttraction};
 use std::collections::BTreeMap;
 
 /// The protocols of users whose answers can be known in parts.
@@ -81,7 +82,7 @@ pub(super) fn fault_of_policy(
     }
     let other = [
         ("read-as", entry.read_as.is_some()),
-        ("kappa", entry.examination.is_some()),
+        (KAPPA.name, entry.examination.is_some()),
         ("prior", entry.priors.is_some()),
     ];
     if let Some((key, _)) = other.into_iter().find(|(_, is_given)| *is_given) {
@@ -120,15 +121,16 @@ pub(super) fn in_words(conditions: &Conditions) -> Vec<String> {
             if *rounds == 1 { "round".to_owned() } else { format!("block of {}", counted(*rounds, "round")) };
         words.push(format!("In each {each}, an item may be shown with probability {share}."));
     }
-    if let Some(Churn { rate, prior: new, returning }) = churn {
-        let again = if *returning > 0.0 {
-            format!("; with probability {returning} it is one of before")
+    if let Some(churn) = churn {
+        let again = if churn.returning > 0.0 {
+            format!("; with probability {} it is an item seen earlier", churn.returning)
         } else {
             String::new()
         };
         words.push(format!(
-            "In each round an item is replaced with probability {rate}. The attraction of the new one is {}{again}.",
-            prior(new)
+            "In each round an item is replaced with probability {}. The attraction of the new one is {}{again}.",
+            churn.rate,
+            prior(&churn.prior)
         ));
     }
     match drift {
@@ -184,41 +186,33 @@ fn fault_of_written<T: PartialEq + InFiles>(toml: &str, written: &T) -> Option<S
 
 /// The table of conditions in a file.
 pub(super) fn to_toml(conditions: &Conditions) -> String {
-    let Conditions { availability, churn, drift, delay } = conditions;
+    let mut table = json!(conditions);
+    // Files have words or pairs of numbers where the canonical form has the names of variants.
     let prior = |prior: &NewAttraction| match prior {
-        NewAttraction::Beta { a, b } => format!("[{a:?}, {b:?}]"),
-        NewAttraction::Instance => "\"instance\"".to_owned(),
+        NewAttraction::Beta { a, b } => json!([a, b]),
+        NewAttraction::Instance => json!(prior),
     };
-    let mut keys = Vec::new();
-    if let Some(Availability { share, rounds }) = availability {
-        keys.push(format!("availability = {{ share = {share:?}, rounds = {rounds} }}"));
+    if let Some(churn) = &conditions.churn {
+        table["churn"]["prior"] = prior(&churn.prior);
     }
-    if let Some(Churn { rate, prior: new, returning }) = churn {
-        keys.push(format!(
-            "churn = {{ rate = {rate:?}, prior = {}, returning = {returning:?} }}",
-            prior(new)
-        ));
-    }
-    match drift {
+    match &conditions.drift {
         Some(Drift::Jumps { every, share, prior: new }) => {
-            keys.push(format!("drift = {{ jumps = {every}, share = {share:?}, prior = {} }}", prior(new)));
+            table["drift"] = json!({ "jumps": every, "share": share, "prior": prior(new) });
         }
         Some(Drift::Waves { period, height }) => {
-            keys.push(format!("drift = {{ waves = {period}, height = {height:?} }}"));
+            table["drift"] = json!({ "waves": period, "height": height });
         }
         None => {}
     }
-    if !delay.is_none() {
-        let Delays { click, skip, lost_click, lost_skip } = delay;
-        let delays = match (click, skip) {
-            (Delay::Rounds(click), Delay::Rounds(skip)) => format!("click = {click}, skip = {skip}"),
-            (Delay::Geometric(mean), _) | (_, Delay::Geometric(mean)) => format!("geometric = {mean:?}"),
+    if !conditions.delay.is_none() {
+        let Delays { click, skip, lost_click, lost_skip } = conditions.delay;
+        table["delay"] = match (click, skip) {
+            (Delay::Rounds(click), Delay::Rounds(skip)) => json!({ "click": click, "skip": skip }),
+            (Delay::Geometric(mean), _) | (_, Delay::Geometric(mean)) => json!({ "geometric": mean }),
         };
-        keys.push(format!(
-            "delay = {{ {delays}, lost = {{ click = {lost_click:?}, skip = {lost_skip:?} }} }}"
-        ));
+        table["delay"]["lost"] = json!({ "click": lost_click, "skip": lost_skip });
     }
-    format!("{{ {} }}", keys.join(", "))
+    inline(&table)
 }
 
 /// The table of a policy's live use in a file.

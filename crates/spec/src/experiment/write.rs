@@ -2,11 +2,12 @@
 
 use super::entries::names_of;
 use super::{Experiment, Schedule, Task, checkpoints, live};
-use crate::models::{Model, Parameter, Parameters};
+use crate::models::{KAPPA, Model, Parameter, Parameters};
 use contenders::Entrant;
 use documents::names::quoted;
 use documents::toml_reader::inline;
 use itertools::Itertools as _;
+use serde_json::json;
 use sim::Sees;
 use std::fmt::Write as _;
 
@@ -33,7 +34,7 @@ impl Experiment {
                         let rows = rows.iter().map(|row| format!("    {row:?},\n"));
                         format!("[\n{}]", rows.collect::<String>())
                     }
-                    other => inline(&serde_json::to_value(other).unwrap_or_default()),
+                    other => inline(&json!(other)),
                 };
                 let _ = writeln!(text, "{key} = {value}");
             }
@@ -61,10 +62,7 @@ impl Experiment {
     pub fn settings(entry: &Entrant) -> Vec<(&'static str, String)> {
         let lists = entry.lists.as_ref().map(|lists| quoted(lists.file.file_name()));
         let priors = entry.priors.as_ref().map(|priors| quoted(priors.file.file_name()));
-        let kappa = entry.examination.as_ref().map(|examination| {
-            let kappa: Vec<f64> = examination.iter().map(|probability| probability.get()).collect();
-            format!("{kappa:?}")
-        });
+        let examination = entry.examination.as_ref().map(|examination| inline(&json!(examination)));
         let sees = (entry.sees != Sees::default()).then(|| format!("{:?}", names_of(entry.sees)));
         let all = [
             ("read-as", entry.read_as.map(|protocol| quoted(Model::of(protocol).name))),
@@ -74,7 +72,7 @@ impl Experiment {
             ("prior_file", priors),
             ("live", entry.live.as_ref().map(live::use_to_toml)),
             ("told", entry.told_gamma.then(|| quoted("gamma"))),
-            ("kappa", kappa),
+            (KAPPA.name, examination),
         ];
         all.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
     }

@@ -1,53 +1,53 @@
 //! `cascade`: users scan a list from the top and click the first item that attracts them.
 
-use super::context::{self, CONTEXT, ItemCount};
-use super::fields::{at_fault, required_list, required_positions};
+use super::context::{self, CONTEXT, ItemCount, read_attraction};
+use super::fields::{at_fault, read_positions};
 use super::keys::{ATTRACTION, POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
 use super::tournament::{EnterError, TournamentSettings, for_regret, tournament};
 use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
 use crate::bound::Bound;
-use crate::key::Key;
-use crate::schema::{integer, list, number, of_keys, probability};
+use crate::fields::LONGEST_LIST;
+use crate::key::{Key, Part};
+use crate::schema::{list, number};
 use crate::task::Task;
 use click_models::bounds::{cascade_bai_lower_bound, cascade_characteristic_time};
 use click_models::{CascadeModel, ListShape};
-use confidence::{Probability, bernoulli_kl};
+use confidence::bernoulli_kl;
 use contenders::{AnyTournament, Entrant, recommending_contenders, stopping_contenders};
-use documents::toml_reader::{Error, Field, Table, all};
+use documents::toml_reader::{Error, Table, all, schema};
 use policies::catalogue::{PolicySpec, Protocol};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use sim::{UntilStopped, WithBudget};
-use std::ops::RangeInclusive;
 
 pub(super) static MODEL: Model = Model {
     name: "cascade",
     protocol: Protocol::Cascade,
     sentence: "A user scans the list from the top and clicks the first item that attracts.",
-    parameters: &[("attraction", "Attraction"), ("positions", "Positions"), ("weights", "Weights")],
-    keys: &[
-        ATTRACTION,
-        Key::required(
-            "two-values",
-            || of_keys(TWO_VALUES),
-            "The attraction of many items that have one of two values.",
-            "{ items = 1000, best = 0.2, others = 0.1 }",
-        )
-        .in_place_of(&["attraction"]),
-        CONTEXT.in_place_of(&["attraction"]),
-        POSITIONS,
-        Key::optional(
-            "weights",
-            || list(&number(0, 1_000_000_000), "position"),
-            "The value of a click at each position, which must not rise from position to position; without it a click is worth 1.",
-            "[1.0, 0.8, 0.5]",
-        ),
-    ],
+    keys: &[ATTRACTION, TWO_VALUES, CONTEXT.in_place_of(&[ATTRACTION.name]), POSITIONS, WEIGHTS],
     first_choices: &["cascade-ts", "cascade-kl-ucb"],
     names_best_items: true,
     read: |tables, _| context::instances(tables, read),
     of_queries: None,
     of_posterior: Some(|file| instances(file, DRAWN)),
 };
+
+const TWO_VALUES: Key = Key::required(
+    "two-values",
+    schema::<TwoValues>,
+    "The attraction of many items that have one of two values.",
+    "{ items = 1000, best = 0.2, others = 0.1 }",
+)
+.in_place_of(&[ATTRACTION.name]);
+
+const WEIGHTS: Key = Key::optional(
+    "weights",
+    || list(&number(0, 1_000_000_000), "position"),
+    "The value of a click at each position, which must not rise from position to position; without it a click is worth 1.",
+    "[1.0, 0.8, 0.5]",
+)
+.called("Weights");
 
 /// Users drawn from a fit.
 pub(super) const DRAWN: Drawn<CascadeModel> = Drawn {
@@ -59,22 +59,20 @@ pub(super) const DRAWN: Drawn<CascadeModel> = Drawn {
     build: |lists, n_positions| CascadeModel::from_values(&lists[0], n_positions),
 };
 
-/// The keys of `two-values`.
-const TWO_VALUES: &[Key] = &[
-    Key::required(
-        "items",
-        || integer(&(*TWO_VALUED_ITEMS.start()..=*TWO_VALUED_ITEMS.end())),
-        "The number of items.",
-        "1000",
-    ),
-    Key::required(
-        "best",
-        probability,
-        "The attraction of the best items, as many as there are positions.",
-        "0.2",
-    ),
-    Key::required("others", probability, "The attraction of all other items.", "0.1"),
-];
+/// The attraction of many items, which saves a file from listing hundreds of equal numbers.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TwoValues {
+    /// The number of items.
+    #[schemars(range(min = 1, max = LONGEST_LIST), example = 1000)]
+    items: usize,
+    /// The attraction of the best items, as many as there are positions.
+    #[schemars(range(min = 0, max = 1), example = 0.2)]
+    best: f64,
+    /// The attraction of all other items.
+    #[schemars(range(min = 0, max = 1), example = 0.1)]
+    others: f64,
+}
 
 impl Member for CascadeModel {
     const MODEL: &'static Model = &MODEL;
@@ -85,12 +83,10 @@ impl Member for CascadeModel {
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
         let weights = users.weights().map(|weights| {
-            ("weights", Parameter::Numbers(weights.iter().map(|weight| weight.get()).collect()))
+            WEIGHTS.with(Parameter::Numbers(weights.iter().map(|weight| weight.get()).collect()))
         });
-        let mut values = vec![
-            ("attraction", Parameter::of(users.attraction())),
-            ("positions", Parameter::Count(users.shape().n_positions())),
-        ];
+        let mut values =
+            vec![ATTRACTION.with(users.attraction()), POSITIONS.with(users.shape().n_positions())];
         values.extend(weights);
         values
     }
@@ -182,58 +178,35 @@ fn n_different(weights: &[f64]) -> usize {
 }
 
 fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<CascadeModel, Error> {
-    let of_list = match given {
-        None => required_list(table, "attraction", "item"),
-        Some(given) => given.attraction(table, &["attraction", "two-values"]),
-    };
-    let attraction = match (table.field("two-values"), table.field("attraction")) {
-        (None, _) => of_list.map(|list| (list.field, Attraction::List(list.value))),
-        (Some(field), _) if given.is_some() => of_list.map(|list| (field, Attraction::List(list.value))),
-        (Some(field), None) => read_two_values(&field).map(|two_values| (field, two_values)),
+    let two_values = table.field(TWO_VALUES.name).filter(|_| given.is_none());
+    let attraction = match (&two_values, table.field(ATTRACTION.name)) {
+        (None, _) => read_attraction(table, given, &[ATTRACTION, TWO_VALUES]),
+        (Some(field), None) => Ok(Part { value: vec![], field: field.clone() }),
         (Some(_), Some(list)) => {
             Err(list.error("`two-values` already gives the attraction: expected one or the other"))
         }
     };
-    let weights = table.field("weights").map(|field| Ok((field.get::<Vec<f64>>()?, field))).transpose();
-    let ((field, given), positions, weights, ()) =
-        all((attraction, required_positions(table), weights, table.finish()))?;
+    let two_values = two_values.map(|field| field.build::<TwoValues>()).transpose();
+    let weights = table.field(WEIGHTS.name).map(|field| Ok((field.get::<Vec<f64>>()?, field))).transpose();
+    let (attraction, two_values, positions, weights, ()) =
+        all((attraction, two_values, read_positions(table), weights, table.finish()))?;
     let n_positions = positions.value;
-    let fault = |error: click_models::Error| at_fault(&error, &field, &positions.field);
-    let probabilities = match given {
-        Attraction::List(probabilities) => probabilities,
-        Attraction::TwoValues { n_items, best, others } => {
+    let fault = |error: click_models::Error| at_fault(&error, &attraction.field, &positions.field);
+    let users = match two_values {
+        None => CascadeModel::new(attraction.value, n_positions),
+        Some(TwoValues { items, best, others }) => {
             // Checked before the list is built, which may have millions of numbers.
-            ListShape::new(n_items, n_positions).map_err(fault)?;
-            (0..n_items).map(|item| if item < n_positions { best } else { others }).collect()
+            ListShape::new(items, n_positions).map_err(fault)?;
+            let list: Vec<f64> =
+                (0..items).map(|item| if item < n_positions { best } else { others }).collect();
+            CascadeModel::from_values(&list, n_positions)
         }
     };
-    let users = CascadeModel::new(probabilities, n_positions).map_err(fault)?;
+    let users = users.map_err(fault)?;
     match weights {
         None => Ok(users),
         Some((numbers, field)) => {
             users.with_weights(&numbers).map_err(|error| at_fault(&error, &field, &field))
         }
     }
-}
-
-/// The attraction of items as a file gives it.
-enum Attraction {
-    /// Item by item.
-    List(Vec<Probability>),
-    /// The attraction of the best items, as many as there are positions, and of all others.
-    TwoValues { n_items: usize, best: Probability, others: Probability },
-}
-
-/// Valid numbers of items given by two values: up to about as many as a file could list one by one.
-const TWO_VALUED_ITEMS: RangeInclusive<u64> = 1..=1 << 24;
-
-/// Reads `two-values`, which saves a file from listing hundreds of equal numbers: the number of
-/// items, the attraction of the best items (as many as there are positions), and the attraction of
-/// all others.
-fn read_two_values(field: &Field<'_>) -> Result<Attraction, Error> {
-    let table: Table<'_> = field.get()?;
-    let items = table.required::<Field<'_>>("items").and_then(|items| items.integer_in(&TWO_VALUED_ITEMS));
-    let (items, best, others, ()) =
-        all((items, table.required("best"), table.required("others"), table.finish()))?;
-    Ok(Attraction::TwoValues { n_items: usize::try_from(items).unwrap_or(usize::MAX), best, others })
 }

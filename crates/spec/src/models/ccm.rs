@@ -1,7 +1,7 @@
 //! `ccm`: users scan a list from the top, and continue with a probability that depends on the click
 //! and on the item's relevance.
 
-use super::fields::{Part, at_fault, read_each, required_list, required_positions};
+use super::fields::{at_fault, read_each, read_positions};
 use super::keys::{ATTRACTION, POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
@@ -16,23 +16,21 @@ pub(super) static MODEL: Model = Model {
     name: "ccm",
     protocol: Protocol::ClicksOnly,
     sentence: "A user scans the list from the top, clicks what attracts, and leaves more or less often after a relevant item.",
-    parameters: &[("attraction", "Attraction"), ("continuation", "Going on: no click, irrelevant, relevant")],
-    keys: &[
-        ATTRACTION,
-        Key::required(
-            "continuation",
-            || array(&probability(), 3..=3),
-            "The probabilities of continuation: after no click, after a click on an irrelevant item, after a click on a relevant one.",
-            "[0.95, 0.8, 0.4]",
-        ),
-        POSITIONS,
-    ],
+    keys: &[ATTRACTION, CONTINUATION, POSITIONS],
     first_choices: &["top-rank", "rba-kl-ucb"],
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
     of_posterior: Some(|file| instances(file, DRAWN)),
 };
+
+const CONTINUATION: Key = Key::required(
+    "continuation",
+    || array(&probability(), 3..=3),
+    "The probabilities of continuation: after no click, after a click on an irrelevant item, after a click on a relevant one.",
+    "[0.95, 0.8, 0.4]",
+)
+.called("Going on: no click, irrelevant, relevant");
 
 /// Users drawn from a fit.
 pub(super) const DRAWN: Drawn<ClickChain> = Drawn {
@@ -56,20 +54,20 @@ impl Member for ClickChain {
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
         vec![
-            ("attraction", Parameter::of(users.attraction())),
-            ("continuation", Parameter::of(&users.continuation())),
-            ("positions", Parameter::Count(users.shape().n_positions())),
+            ATTRACTION.with(users.attraction()),
+            CONTINUATION.with(&users.continuation()[..]),
+            POSITIONS.with(users.shape().n_positions()),
         ]
     }
 }
 
 fn read(table: &Table<'_>) -> Result<ClickChain, Error> {
-    let expected = "three probabilities of continuation: after no click, after a click on an irrelevant item, and on a relevant one";
-    let three = Part::<Vec<Probability>>::required(table, "continuation", expected).and_then(|list| {
-        <[Probability; 3]>::try_from(list.value).map_err(|_| list.field.error(format!("expected {expected}")))
+    let three = CONTINUATION.read::<Vec<Probability>>(table).and_then(|list| {
+        let three = <[Probability; 3]>::try_from(list.value);
+        three.map_err(|_| list.field.error(format!("expected {}", CONTINUATION.words())))
     });
     let (attraction, three, positions, ()) =
-        all((required_list(table, "attraction", "item"), three, required_positions(table), table.finish()))?;
+        all((ATTRACTION.read::<Vec<_>>(table), three, read_positions(table), table.finish()))?;
     ClickChain::new(attraction.value, three, positions.value)
         .map_err(|error| at_fault(&error, &attraction.field, &positions.field))
 }

@@ -11,11 +11,14 @@ mod keys;
 pub use files::{ContextFiles, FeatureTable};
 pub use fitted::FittedContexts;
 pub(super) use keys::CONTEXT;
+use keys::ContextKeys;
 
-use super::fields::{Part, read_each};
+use super::fields::read_each;
 use super::tournament::{EnterError, OwnContender, TournamentSettings, ValuesOfUsers};
 use super::{Instance, InstanceTable, Instances, Member, Model, Parameter, Parameters, Users};
+use crate::key::{Key, Part};
 use click_models::{Context, ListShape, Personal, RandomUsers, WithAttraction};
+use confidence::Probability;
 use contenders::{AnyTournament, Play};
 use documents::InputFile;
 use documents::names::quoted;
@@ -59,28 +62,18 @@ impl Contexts {
     /// Reads the key `context`.
     fn read(field: &Field<'_>) -> Result<Self, Error> {
         let table: Table<'_> = field.get()?;
-        let drawn = ["random", "posterior"].into_iter().find_map(|key| Some((key, table.field(key)?)));
-        if let Some((key, _)) = &drawn {
-            let others = ["users", "items", "coefficients", "posterior"].into_iter();
-            let given = others.filter(|other| other != key).find_map(|other| table.field(other));
-            if let Some(file) = given {
-                return Err(file.error(format!("`{key}` already gives the users: expected one or the other")));
+        let contexts = match field.build()? {
+            ContextKeys::Files { users, items, coefficients } => {
+                Self::Files(Arc::new(ContextFiles::read(&table, [users, items, coefficients])?))
             }
-        }
-        let contexts = match drawn {
-            None => Self::Files(Arc::new(ContextFiles::read(&table)?)),
-            Some(("random", random)) => {
-                let random: keys::Random = random.build()?;
-                Self::Random { items: random.items, users: random.into() }
-            }
-            Some((_, posterior)) => {
-                let name: String = posterior.get()?;
+            ContextKeys::Random { random } => Self::Random { items: random.items, users: random.into() },
+            ContextKeys::Fitted { posterior: name } => {
+                let posterior: Field<'_> = table.required("posterior")?;
                 let path = posterior.folder().join(&name).display().to_string();
                 let content = posterior.read_beside(&name, "the file context.json of a fit")?;
                 Self::Fitted(Arc::new(FittedContexts::parse(InputFile::new(name, content), &path)?))
             }
         };
-        table.finish()?;
         contexts.fault().map_or(Ok(contexts), |fault| Err(field.error(fault)))
     }
 
@@ -245,8 +238,8 @@ where
 
     fn parameters(&self) -> Vec<(&'static str, Parameter)> {
         let instance = Instance::new(None, self.model.clone());
-        let others = M::parameters(&instance).into_iter().filter(|(key, _)| *key != M::OF_ATTRACTION);
-        std::iter::once(("context", Parameter::Context(self.contexts.clone()))).chain(others).collect()
+        let others = M::parameters(&instance).into_iter().filter(|(key, _)| *key != M::OF_ATTRACTION.name);
+        std::iter::once(CONTEXT.with(Parameter::Context(self.contexts.clone()))).chain(others).collect()
     }
 }
 
@@ -303,19 +296,19 @@ pub(super) struct ItemCount<'doc> {
     field: Field<'doc>,
 }
 
-impl<'doc> ItemCount<'doc> {
-    /// The attraction of users before they differ; an error if the table also has it.
-    pub(super) fn attraction(
-        &self,
-        table: &Table<'doc>,
-        keys: &[&str],
-    ) -> Result<Part<'doc, Vec<confidence::Probability>>, Error> {
-        if let Some(list) = keys.iter().find_map(|key| table.field(key)) {
-            return Err(list.error("`context` already gives the attraction: expected one or the other"));
-        }
-        let half = confidence::Probability::new(0.5).expect("a probability");
-        Ok(Part { value: vec![half; self.n_items], field: self.field.clone() })
+/// The attraction of items, in the first of these keys; in the place of all of them, that of users
+/// before they differ.
+pub(super) fn read_attraction<'doc>(
+    table: &Table<'doc>,
+    given: Option<&ItemCount<'doc>>,
+    keys: &[Key],
+) -> Result<Part<'doc, Vec<Probability>>, Error> {
+    let Some(ItemCount { n_items, field }) = given else { return keys[0].read(table) };
+    if let Some(list) = keys.iter().find_map(|key| table.field(key.name)) {
+        return Err(list.error("`context` already gives the attraction: expected one or the other"));
     }
+    let half = Probability::new(0.5).expect("a probability");
+    Ok(Part { value: vec![half; *n_items], field: field.clone() })
 }
 
 /// Draws the users of a run.

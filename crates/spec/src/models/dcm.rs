@@ -1,7 +1,7 @@
 //! `dcm`: users scan a list from the top, click what attracts them, and may leave after a click.
 
-use super::context::{self, CONTEXT, ItemCount};
-use super::fields::{at_fault, choice_or_default, name_of, required_list};
+use super::context::{self, CONTEXT, ItemCount, read_attraction};
+use super::fields::{at_fault, choice_or_default, name_of};
 use super::keys::{ATTRACTION, OF_POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
@@ -15,29 +15,29 @@ pub(super) static MODEL: Model = Model {
     name: "dcm",
     protocol: Protocol::Dcm,
     sentence: "A user scans the list from the top, clicks what attracts, and may leave after a click.",
-    parameters: &[("attraction", "Attraction"), ("leave", "Leave after a click"), ("reward", "Reward")],
-    keys: &[
-        ATTRACTION,
-        CONTEXT.in_place_of(&["attraction"]),
-        Key::required(
-            "leave",
-            OF_POSITIONS,
-            "The probability that a user leaves after a click at a position.",
-            "[0.6, 0.4, 0.2]",
-        ),
-        Key::optional(
-            "reward",
-            || names(&["satisfaction", "clicks"]),
-            "What counts: users who leave after a click (satisfaction), or clicks; \"satisfaction\" without the key.",
-            "\"clicks\"",
-        ),
-    ],
+    keys: &[ATTRACTION, CONTEXT.in_place_of(&[ATTRACTION.name]), LEAVE, REWARD],
     first_choices: &["dcm-ts", "dcm-kl-ucb"],
     names_best_items: false,
     read: |tables, _| context::instances(tables, read),
     of_queries: None,
     of_posterior: Some(|file| instances(file, DRAWN)),
 };
+
+const LEAVE: Key = Key::required(
+    "leave",
+    OF_POSITIONS,
+    "The probability that a user leaves after a click at a position.",
+    "[0.6, 0.4, 0.2]",
+)
+.called("Leave after a click");
+
+const REWARD: Key = Key::optional(
+    "reward",
+    || names(&REWARDS.map(|(name, _)| name)),
+    "What counts: users who leave after a click (satisfaction), or clicks; \"satisfaction\" without the key.",
+    "\"clicks\"",
+)
+.called("Reward");
 
 /// Users drawn from a fit.
 pub(super) const DRAWN: Drawn<DependentClick> = Drawn {
@@ -66,9 +66,9 @@ impl Member for DependentClick {
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
         vec![
-            ("attraction", Parameter::of(users.attraction())),
-            ("leave", Parameter::of(users.leave())),
-            ("reward", Parameter::Name(name_of(&REWARDS, users.reward()).to_owned())),
+            ATTRACTION.with(users.attraction()),
+            LEAVE.with(users.leave()),
+            REWARD.with(name_of(&REWARDS, users.reward())),
         ]
     }
 
@@ -81,14 +81,10 @@ impl Member for DependentClick {
 }
 
 fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<DependentClick, Error> {
-    let attraction = match given {
-        None => required_list(table, "attraction", "item"),
-        Some(given) => given.attraction(table, &["attraction"]),
-    };
     let (attraction, leave, reward, ()) = all((
-        attraction,
-        required_list(table, "leave", "position"),
-        choice_or_default(table, "reward", &REWARDS),
+        read_attraction(table, given, &[ATTRACTION]),
+        LEAVE.read::<Vec<_>>(table),
+        choice_or_default(table, &REWARD, &REWARDS),
         table.finish(),
     ))?;
     DependentClick::new(attraction.value, leave.value, reward)

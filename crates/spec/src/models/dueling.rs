@@ -45,28 +45,7 @@ pub(super) static MODEL: Model = Model {
     name: "dueling",
     protocol: Protocol::Dueling,
     sentence: "A user compares two items and prefers one of them.",
-    parameters: &[("preferences", "Preferences"), ("arms", "Which items")],
-    keys: &[
-        Key::required(
-            "preferences",
-            square,
-            "In row i and column j, the probability that item i is preferred to item j: 1/2 on the diagonal, and p_ij + p_ji = 1.",
-            "[[0.5, 0.6, 0.7], [0.4, 0.5, 0.6], [0.3, 0.4, 0.5]]",
-        ),
-        Key::required(
-            "file",
-            file,
-            "A preference matrix as text, a line for each row; `click-bandits preferences` writes one.",
-            "\"matrix.csv\"",
-        )
-        .in_place_of(&["preferences"]),
-        Key::optional(
-            "arms",
-            || either(&[items(), of_keys(RANDOM_ARMS)]),
-            "The items that are compared: a list, or random subsets of all items; all items without the key.",
-            "[0, 2]",
-        ),
-    ],
+    keys: &[PREFERENCES, FILE, ARMS],
     first_choices: &["double-ts", "rmed1"],
     names_best_items: false,
     read: |tables, inputs| {
@@ -77,18 +56,41 @@ pub(super) static MODEL: Model = Model {
     of_posterior: None,
 };
 
-/// The keys of `arms` with random subsets.
-const RANDOM_ARMS: &[Key] = &[
-    Key::required("random", || integer(&(2..=LONGEST_LIST)), "The number of items of a subset.", "2"),
-    Key::required("subsets", SIZE, "The number of random subsets; each is an instance.", "10"),
-];
+const PREFERENCES: Key = Key::required(
+    "preferences",
+    square,
+    "In row i and column j, the probability that item i is preferred to item j: 1/2 on the diagonal, and p_ij + p_ji = 1.",
+    "[[0.5, 0.6, 0.7], [0.4, 0.5, 0.6], [0.3, 0.4, 0.5]]",
+)
+.called("Preferences");
+
+const FILE: Key = Key::required(
+    "file",
+    file,
+    "A preference matrix as text, a line for each row, in the folder of the spec; `click-bandits preferences` writes one.",
+    "\"matrix.csv\"",
+)
+.in_place_of(&[PREFERENCES.name]);
+
+const ARMS: Key = Key::optional(
+    "arms",
+    || either(&[items(), of_keys(&[RANDOM, SUBSETS])]),
+    "The items that are compared: a list, or random subsets of all items; all items without the key.",
+    "[0, 2]",
+)
+.called("Which items");
+
+const RANDOM: Key =
+    Key::required("random", || integer(&(2..=LONGEST_LIST)), "The number of items of a subset.", "2");
+const SUBSETS: Key =
+    Key::required("subsets", SIZE, "The number of random subsets; each is an instance.", "10");
 
 impl Member for DuelingModel {
     const MODEL: &'static Model = &MODEL;
     const LOWER_BOUND: Option<LowerBound<Self>> = Some(("lower bound (dueling bandits)", Self::lower_bound));
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
-        vec![("preferences", matrix(instance.model.preferences()))]
+        vec![PREFERENCES.with(matrix(instance.model.preferences()))]
     }
 
     fn n_items(&self) -> usize {
@@ -124,9 +126,9 @@ impl Users for Duels {
 
     fn parameters(&self) -> Vec<Parameters> {
         let of_group = |group: &Group| {
-            let mut values = vec![("preferences", matrix(&group.matrix))];
+            let mut values = vec![PREFERENCES.with(matrix(&group.matrix))];
             if group.arms != Arms::All {
-                values.push(("arms", Parameter::Arms(group.arms.clone())));
+                values.push(ARMS.with(Parameter::Arms(group.arms.clone())));
             }
             Parameters { name: group.name.clone(), values }
         };
@@ -142,13 +144,11 @@ impl Users for Duels {
                 Arms::Random { subsets: 1, .. } => "a random subset".to_owned(),
                 Arms::Random { subsets, .. } => format!("{subsets} random subsets"),
             };
-            let values = [("preferences", group.source()), ("arms", arms)];
+            let values = [(PREFERENCES, group.source()), (ARMS, arms)];
             InstanceTable {
                 name: group.name.clone().unwrap_or_else(|| format!("instance {index}")),
                 n_items: group.n_items(),
-                parameters: values
-                    .map(|(key, value)| (MODEL.for_readers(key), Parameter::Name(value)))
-                    .into(),
+                parameters: values.map(|(key, value)| (key.title, Parameter::Name(value))).into(),
                 lists: Vec::new(),
             }
         };
@@ -237,7 +237,8 @@ const MISS: f64 = 0.05;
 
 fn read_group(table: &Table<'_>, given: Option<&Arc<MatrixFile>>) -> Result<Group, Error> {
     let name = table.optional("name")?;
-    let (inline, file, arms) = (table.field("preferences"), table.field("file"), table.field("arms"));
+    let (inline, file, arms) =
+        (table.field(PREFERENCES.name), table.field(FILE.name), table.field(ARMS.name));
     table.know(&["model"]);
     let ((), (matrix, source, place)) = all((table.finish(), read_matrix(table, inline, file, given)))?;
     let n_items = matrix.shape().n_items();
@@ -266,7 +267,7 @@ fn read_matrix<'doc>(
         (Some(_), Some(file)) => {
             Err(file.error("`preferences` already gives the matrix: expected one or the other"))
         }
-        (None, None) => Err(table.missing("preferences", "rows of probabilities, [[..], ..], or `file`")),
+        (None, None) => Err(table.missing(PREFERENCES.name, "rows of probabilities, [[..], ..], or `file`")),
         (Some(field), None) => {
             let rows: Vec<Vec<f64>> = field.get()?;
             let matrix = PreferenceMatrix::new(&rows).map_err(|error| field.error(error.to_string()))?;

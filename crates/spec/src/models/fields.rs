@@ -1,8 +1,9 @@
 //! Readers that several models share.
 
 use super::Instance;
-use confidence::Probability;
-use documents::toml_reader::{Error, Field, FromToml, Table, choice, collect};
+use super::keys::POSITIONS;
+use crate::key::{Key, Part};
+use documents::toml_reader::{Error, Field, Table, choice, collect};
 
 /// Reads the instances of tables. Their `model` and `name` have been checked before.
 pub(super) fn read_each<M>(
@@ -13,33 +14,9 @@ pub(super) fn read_each<M>(
     collect(tables.iter().map(read))
 }
 
-/// A value with its field, for errors that are found later.
-pub(super) struct Part<'doc, T> {
-    pub(super) value: T,
-    pub(super) field: Field<'doc>,
-}
-
-impl<'doc, T: FromToml<'doc>> Part<'doc, T> {
-    /// The value of a key; `expected` describes it if the key is missing.
-    pub(super) fn required(table: &Table<'doc>, key: &str, expected: &str) -> Result<Self, Error> {
-        let field = table.field(key).ok_or_else(|| table.missing(key, expected))?;
-        Ok(Self { value: field.get()?, field })
-    }
-}
-
-/// A list of probabilities, one for each item, position or the like (`each`).
-pub(super) fn required_list<'doc>(
-    table: &Table<'doc>,
-    key: &str,
-    each: &str,
-) -> Result<Part<'doc, Vec<Probability>>, Error> {
-    Part::required(table, key, &format!("an array of probabilities, one for each {each}"))
-}
-
 /// The key `positions`, for models without a parameter for each position.
-pub(super) fn required_positions<'doc>(table: &Table<'doc>) -> Result<Part<'doc, usize>, Error> {
-    let Part { field, .. } =
-        Part::<Field<'_>>::required(table, "positions", "the number of positions of a list")?;
+pub(super) fn read_positions<'doc>(table: &Table<'doc>) -> Result<Part<'doc, usize>, Error> {
+    let Part { field, .. } = POSITIONS.read::<Field<'_>>(table)?;
     let value = usize::try_from(field.integer_in(&(0..=u64::from(u32::MAX)))?).unwrap_or(usize::MAX);
     Ok(Part { value, field })
 }
@@ -47,10 +24,10 @@ pub(super) fn required_positions<'doc>(table: &Table<'doc>) -> Result<Part<'doc,
 /// The name of one of the `known` values; the default one if the key is absent.
 pub(super) fn choice_or_default<T: Copy + Default>(
     table: &Table<'_>,
-    key: &str,
+    key: &Key,
     known: &[(&str, T)],
 ) -> Result<T, Error> {
-    table.field(key).map_or_else(|| Ok(T::default()), |field| choice(&field, known, key))
+    table.field(key.name).map_or_else(|| Ok(T::default()), |field| choice(&field, known, key.name))
 }
 
 /// The name of one of the `known` values.

@@ -1,8 +1,10 @@
 //! A list of instances of one click model, and the trait that a click model implements for it.
 
+use super::keys::ATTRACTION;
 use super::tournament::{EnterError, TournamentSettings, ValuesOfUsers, for_regret, values_of_users};
 use super::{Evidence, EvidenceOf, Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
 use crate::bound::Bound;
+use crate::key::Key;
 use crate::posterior::PosteriorFile;
 use click_models::{ClickModel, ListShape};
 use contenders::{AnyTournament, Entrant, LoggedLists, OwnAnswers, Play};
@@ -30,7 +32,7 @@ pub trait Member: ClickModel + Play + Clone + Debug + Send + Sync + 'static {
     const SHAPE: Option<fn(&Self) -> ListShape> = None;
 
     /// The key of its attraction.
-    const OF_ATTRACTION: &'static str = "attraction";
+    const OF_ATTRACTION: &'static Key = &ATTRACTION;
 
     /// Its asymptotic lower bound on regret; `None` if no bound is known.
     const LOWER_BOUND: Option<LowerBound<Self>> = None;

@@ -5,8 +5,9 @@
 //! ([`Experiment::answer_with`](crate::Experiment::answer_with)). The rows are not in
 //! [`MODELS`](super::MODELS): nobody chooses such a model by name.
 
-use super::fields::{Part, read_each, required_positions};
-use super::keys::{OF_POSITIONS, POSITIONS, SIZE};
+use super::fields::{read_each, read_positions};
+use super::keys::{POSITIONS, SIZE};
+use super::pbm::KAPPA;
 use super::tournament::{EnterError, TournamentSettings, tournament};
 use super::{Instance, Instances, Member, Model, Parameter};
 use crate::fields::read_size;
@@ -23,23 +24,17 @@ use std::sync::Arc;
 /// The models of the caller's users.
 pub static OWN_MODELS: [&Model; 5] = [&OF_PBM, &OF_SEMI_BANDIT, &OF_CASCADE, &OF_DCM, &OF_CLICKS_ONLY];
 
-const KEYS: &[Key] = &[
-    Key::required("items", SIZE, "The number of items.", "5"),
-    POSITIONS,
-    Key::required(
-        "best",
-        || list(&number(0, u32::MAX.into()), "position"),
-        "A best list: numbers of items from the top down.",
-        "[0, 1, 2]",
-    ),
-    Key::required("best-reward", || number(0, 1 << 32), "The mean reward of the best list.", "0.8"),
-    Key::optional(
-        "kappa",
-        OF_POSITIONS,
-        "The examination of the positions, as policies know it.",
-        "[0.9, 0.6, 0.3]",
-    ),
-];
+const ITEMS: Key = Key::required("items", SIZE, "The number of items.", "5");
+const BEST: Key = Key::required(
+    "best",
+    || list(&number(0, u32::MAX.into()), "position"),
+    "A best list: numbers of items from the top down.",
+    "[0, 1, 2]",
+)
+.called("Best list");
+const BEST_REWARD: Key =
+    Key::required("best-reward", || number(0, 1 << 32), "The mean reward of the best list.", "0.8")
+        .called("Its mean reward");
 
 /// A model of users whose protocol has a name.
 trait HasProtocol: OwnProtocol {
@@ -52,8 +47,7 @@ macro_rules! models {
             name: $name,
             protocol: Protocol::$protocol,
             sentence: "Users of the program that runs the experiment.",
-            parameters: &[("kappa", "Examination"), ("best", "Best list"), ("best-reward", "Its mean reward")],
-            keys: KEYS,
+            keys: &[ITEMS, POSITIONS, BEST, BEST_REWARD, KAPPA],
             first_choices: $first_choices,
             names_best_items: false,
             read: |tables, _| Ok(Instances::from_users(read_each(tables, read::<$Protocol>)?)),
@@ -82,13 +76,13 @@ impl<I: HasProtocol> Member for OwnUsers<I> {
         let users = &instance.model;
         let best = users.best.0.iter().map(|item| item.index() as f64).collect();
         let mut parameters = vec![
-            ("items", Parameter::Count(users.shape.n_items())),
-            ("positions", Parameter::Count(users.shape.n_positions())),
-            ("best", Parameter::Numbers(best)),
-            ("best-reward", Parameter::Number(users.best.1)),
+            ITEMS.with(users.shape.n_items()),
+            POSITIONS.with(users.shape.n_positions()),
+            BEST.with(Parameter::Numbers(best)),
+            BEST_REWARD.with(users.best.1),
         ];
         if !users.examination.is_empty() {
-            parameters.push(("kappa", Parameter::of(&users.examination)));
+            parameters.push(KAPPA.with(&users.examination[..]));
         }
         parameters
     }
@@ -120,13 +114,13 @@ impl<I: HasProtocol> Member for OwnUsers<I> {
 }
 
 fn read<I: HasProtocol>(table: &Table<'_>) -> Result<OwnUsers<I>, Error> {
-    let n_items = read_size(table, "items")?;
-    let positions = required_positions(table)?;
-    let best = Part::<Vec<f64>>::required(table, "best", "the items of a best list, from the top down")?;
-    let reward = Part::<f64>::required(table, "best-reward", "its mean reward")?;
-    let kappa = table.field("kappa");
+    let n_items = read_size(table, ITEMS.name)?;
+    let positions = read_positions(table)?;
+    let best = BEST.read::<Vec<f64>>(table)?;
+    let reward = BEST_REWARD.read::<f64>(table)?;
+    let kappa = table.field(KAPPA.name);
     if kappa.is_none() && I::PROTOCOL == Protocol::PositionBased {
-        return Err(table.missing("kappa", "the examination of every position"));
+        return Err(table.missing(KAPPA.name, &KAPPA.words()));
     }
     let examination: Vec<Probability> = kappa.as_ref().map_or(Ok(vec![]), Field::get)?;
     table.finish()?;

@@ -38,10 +38,6 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    pub(super) fn of(list: &[Probability]) -> Self {
-        Self::Numbers(list.iter().map(|probability| probability.get()).collect())
-    }
-
     /// The numbers of a list; empty for any other value.
     pub fn numbers(&self) -> &[f64] {
         match self {
@@ -54,6 +50,30 @@ impl Parameter {
             | Self::Arms(_)
             | Self::Context(_) => &[],
         }
+    }
+}
+
+impl From<&[Probability]> for Parameter {
+    fn from(list: &[Probability]) -> Self {
+        Self::Numbers(list.iter().map(|probability| probability.get()).collect())
+    }
+}
+
+impl From<usize> for Parameter {
+    fn from(count: usize) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<f64> for Parameter {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&str> for Parameter {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
     }
 }
 

@@ -1,7 +1,7 @@
 //! `pbm`: position-based users.
 
-use super::context::{self, CONTEXT, ItemCount};
-use super::fields::{at_fault, required_list};
+use super::context::{self, CONTEXT, ItemCount, read_attraction};
+use super::fields::at_fault;
 use super::keys::{OF_ITEMS, OF_POSITIONS};
 use super::posterior::{Drawn, instances};
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
@@ -16,8 +16,7 @@ pub(super) static MODEL: Model = Model {
     name: "pbm",
     protocol: Protocol::PositionBased,
     sentence: "A user clicks what is examined and attracts; how probably a position is examined is known.",
-    parameters: THETA_KAPPA,
-    keys: &[KEYS[0], KEYS[1], CONTEXT.in_place_of(&["theta"])],
+    keys: &[THETA, KAPPA, CONTEXT.in_place_of(&[THETA.name])],
     first_choices: &["pbm-ts", "pbm-pie"],
     names_best_items: false,
     read: |tables, _| context::instances(tables, |table, given| read(table, given, PositionBased::new)),
@@ -45,30 +44,28 @@ fn attraction_and_examination(fit: &LogPart, query: &Query, n_positions: usize) 
     vec![attraction, examination.into_iter().map(|examined| examined.times(1.0 / scale)).collect()]
 }
 
-/// The names for readers of the parameters of this model and of `semi-bandit`.
-pub(super) const THETA_KAPPA: &[(&str, &str)] =
-    &[("theta", "Attraction theta"), ("kappa", "Examination kappa")];
+/// The attraction of items, of this model and of `semi-bandit`.
+pub(crate) const THETA: Key = Key::required(
+    "theta",
+    OF_ITEMS,
+    "The attraction of an item: the probability of a click when it is examined.",
+    "[0.45, 0.35, 0.25, 0.15, 0.05]",
+)
+.called("Attraction theta");
 
-/// The keys of instances of this model and of `semi-bandit`.
-pub(super) const KEYS: [Key; 2] = [
-    Key::required(
-        "theta",
-        OF_ITEMS,
-        "The attraction of an item: the probability of a click when it is examined.",
-        "[0.45, 0.35, 0.25, 0.15, 0.05]",
-    ),
-    Key::required(
-        "kappa",
-        OF_POSITIONS,
-        "The probability that a position is examined; positions may come in any order.",
-        "[0.9, 0.6, 0.3]",
-    ),
-];
+/// The examination of positions, of this model and of `semi-bandit`.
+pub(crate) const KAPPA: Key = Key::required(
+    "kappa",
+    OF_POSITIONS,
+    "The probability that a position is examined; positions may come in any order.",
+    "[0.9, 0.6, 0.3]",
+)
+.called("Examination kappa");
 
 impl Member for PositionBased {
     const MODEL: &'static Model = &MODEL;
     const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
-    const OF_ATTRACTION: &'static str = "theta";
+    const OF_ATTRACTION: &'static Key = &THETA;
     const LOWER_BOUND: Option<LowerBound<Self>> =
         Some(("lower bound (PBM paper, Theorem 6)", Self::lower_bound));
     const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
@@ -80,7 +77,7 @@ impl Member for PositionBased {
 
 /// The attraction of items and the examination of positions as parameters.
 pub(super) fn theta_kappa(theta: &[Probability], kappa: &[Probability]) -> Vec<(&'static str, Parameter)> {
-    vec![("theta", Parameter::of(theta)), ("kappa", Parameter::of(kappa))]
+    vec![THETA.with(theta), KAPPA.with(kappa)]
 }
 
 /// Reads users with the attraction of items and the examination of positions.
@@ -89,11 +86,7 @@ pub(super) fn read<M>(
     given: Option<&ItemCount<'_>>,
     build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
 ) -> Result<M, Error> {
-    let theta = match given {
-        None => required_list(table, "theta", "item"),
-        Some(given) => given.attraction(table, &["theta"]),
-    };
-    let parts = (theta, required_list(table, "kappa", "position"), table.finish());
-    let (theta, kappa, ()) = all(parts)?;
+    let theta = read_attraction(table, given, &[THETA]);
+    let (theta, kappa, ()) = all((theta, KAPPA.read::<Vec<_>>(table), table.finish()))?;
     build(theta.value, kappa.value).map_err(|error| at_fault(&error, &theta.field, &kappa.field))
 }

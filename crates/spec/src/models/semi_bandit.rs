@@ -1,7 +1,7 @@
 //! `semi-bandit`: users look at a random number of positions, which the feedback shows.
 
 use super::fields::read_each;
-use super::pbm::{KEYS, THETA_KAPPA, read, theta_kappa};
+use super::pbm::{KAPPA, THETA, read, theta_kappa};
 use super::{Instance, Instances, LowerBound, Member, Model, Parameter};
 use click_models::{ListShape, RandomSemiBandit};
 use policies::catalogue::Protocol;
@@ -10,8 +10,7 @@ pub(super) static MODEL: Model = Model {
     name: "semi-bandit",
     protocol: Protocol::SemiBandit,
     sentence: "A user looks at a random number of positions from the top, and shows of each whether it attracts.",
-    parameters: THETA_KAPPA,
-    keys: &KEYS,
+    keys: &[THETA, KAPPA],
     first_choices: &["rsf-ts", "rsf-kl-ucb"],
     names_best_items: false,
     read: |tables, _| {

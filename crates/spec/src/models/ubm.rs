@@ -1,6 +1,6 @@
 //! `ubm`: users examine a position with a probability that depends on it and on their last click.
 
-use super::fields::{Part, read_each, required_list};
+use super::fields::read_each;
 use super::keys::ATTRACTION;
 use super::posterior::{Drawn, instances};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
@@ -8,7 +8,6 @@ use crate::key::Key;
 use crate::posterior::{LogPart, Query, Uncertain};
 use crate::schema::triangle;
 use click_models::{Error as Fault, ListShape, UserBrowsing};
-use confidence::Probability;
 use documents::toml_reader::{Error, Field, Table, all};
 use policies::catalogue::Protocol;
 
@@ -16,22 +15,21 @@ pub(super) static MODEL: Model = Model {
     name: "ubm",
     protocol: Protocol::ClicksOnly,
     sentence: "A user examines a position with a probability that depends on it and on the last click above, and clicks what attracts.",
-    parameters: &[("attraction", "Attraction"), ("examination", "Examination by position and last click")],
-    keys: &[
-        ATTRACTION,
-        Key::required(
-            "examination",
-            triangle,
-            "The examination of each position: without a click above, then after a last click at each position above.",
-            "[[1.0], [0.6, 0.9], [0.4, 0.5, 0.8]]",
-        ),
-    ],
+    keys: &[ATTRACTION, EXAMINATION],
     first_choices: &["top-rank", "rba-kl-ucb"],
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
     of_posterior: Some(|file| instances(file, DRAWN)),
 };
+
+const EXAMINATION: Key = Key::required(
+    "examination",
+    triangle,
+    "The examination of each position: without a click above, then after a last click at each position above.",
+    "[[1.0], [0.6, 0.9], [0.4, 0.5, 0.8]]",
+)
+.called("Examination by position and last click");
 
 /// Users drawn from a fit.
 pub(super) const DRAWN: Drawn<UserBrowsing> = Drawn {
@@ -86,18 +84,13 @@ impl Member for UserBrowsing {
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
         let rows = users.examination().iter().map(|row| row.iter().map(|p| p.get()).collect()).collect();
-        vec![("attraction", Parameter::of(users.attraction())), ("examination", Parameter::Matrix(rows))]
+        vec![ATTRACTION.with(users.attraction()), EXAMINATION.with(Parameter::Matrix(rows))]
     }
 }
 
 fn read(table: &Table<'_>) -> Result<UserBrowsing, Error> {
-    let expected = "a row for every position, [[..], [.., ..], ..]: its examination without a click above, \
-                    then after a last click at each position above";
-    let (attraction, examination, ()) = all((
-        required_list(table, "attraction", "item"),
-        Part::<Vec<Vec<Probability>>>::required(table, "examination", expected),
-        table.finish(),
-    ))?;
+    let parts = (ATTRACTION.read::<Vec<_>>(table), EXAMINATION.read::<Vec<Vec<_>>>(table), table.finish());
+    let (attraction, examination, ()) = all(parts)?;
     UserBrowsing::new(attraction.value, examination.value).map_err(|error| {
         let rows: Vec<Field<'_>> = examination.field.get().unwrap_or_default();
         let place = match &error {

@@ -1,6 +1,6 @@
 //! Schemas of tables from the rows of their keys.
 
-use super::value::{described, entries, object, refuse, with};
+use super::value::{entries, object, refuse, with};
 use crate::key::Key;
 use documents::toml_reader::Source;
 use itertools::Itertools as _;
@@ -42,7 +42,7 @@ fn alternatives(keys: &[Key]) -> Vec<Value> {
 }
 
 fn of_key(key: &Key) -> Value {
-    let mut schema = described(&(key.kind)(), key.meaning);
+    let mut schema = key.schema();
     let source = Source::from_text("", format!("x = {}", key.example));
     if let Ok(document) = source.as_ref().map_err(Clone::clone).and_then(Source::parse) {
         with(&mut schema, &json!({ "examples": [document.to_json()["x"]] }));

@@ -2,7 +2,7 @@
 
 use crate::clock::{median, rate, rounded};
 use crate::players::{PLAYERS, Player, Size};
-use experiment::number::{grouped, significant};
+use documents::number::{grouped, significant};
 
 /// A measurement of a policy: a size and rounds from the first one on.
 struct Row {

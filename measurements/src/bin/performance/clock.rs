@@ -1,7 +1,7 @@
 //! CPU time, medians and rates.
 
 use crate::players::Play;
-use experiment::number::significant;
+use documents::number::significant;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 

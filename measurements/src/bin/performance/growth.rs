@@ -3,7 +3,7 @@
 use crate::clock::{median, rate, rounded, seconds};
 use crate::players::{PLAYERS, Play, Player, Size};
 use anyhow::{Context as _, Result};
-use experiment::number::grouped;
+use documents::number::grouped;
 use report::svg::{Chart, Curve, CurveStyle, render};
 use report::{Axis, Scale};
 use std::fs;

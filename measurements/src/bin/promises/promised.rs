@@ -5,9 +5,9 @@ pub(crate) use answer::HORIZON;
 use answer::{Decision, Finding, PolicyGain, Settings};
 use click_logs::fit::{Model, Options, Users};
 use click_logs::study::{self, Study, study, with_users};
-use click_logs::{Error, Format, Reader};
 use click_models::PositionBased;
 use experiment::Silent;
+use log_reader::{Error, Format, Reader};
 use serde::Serialize;
 use std::num::NonZeroUsize;
 

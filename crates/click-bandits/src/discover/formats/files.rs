@@ -2,9 +2,9 @@
 
 use super::super::Member;
 use super::super::page::{Page, plain};
-use experiment::key::Key;
-use experiment::spec::keys::{EXPERIMENT, OF_INSTANCE, OF_POLICY, OF_USERS};
 use serde::Serialize;
+use spec::experiment::keys::{EXPERIMENT, OF_INSTANCE, OF_POLICY, OF_USERS};
+use spec::key::Key;
 
 /// Names with their meanings.
 type Fields = &'static [(&'static str, &'static str)];
@@ -326,7 +326,7 @@ impl Member for FileFormat {
         #[cfg(feature = "logs")]
         if self.name == "experiment.toml" {
             page.heading("Keys of [log]");
-            for key in experiment::key::inside(&crate::reproduce::schema_of_log()) {
+            for key in spec::key::inside(&crate::reproduce::schema_of_log()) {
                 page.beside(2, &key.name, 22, &key.meaning);
             }
         }

@@ -1,7 +1,7 @@
 //! The keys of `[log]`, and their errors.
 
 use super::*;
-use experiment::toml_reader::inline;
+use documents::toml_reader::inline;
 use serde_json::Value;
 
 fn message(log: &str) -> String {
@@ -23,6 +23,10 @@ fn errors_name_their_place() {
         (
             "format = \"obd\"\npositions = 3\nprior = -1",
             "5:9: log.prior: -1 found: expected a number from 0 to 1,000,000,000",
+        ),
+        (
+            "format = \"obd\"\npositions = 3\nexact-queries = true",
+            "5:17: log.exact-queries: only for format \"ubi\", this is \"obd\"",
         ),
         ("format = \"obd\"\npositions = 3\npiror = 0", "5:1: log.piror: unknown key: did you mean `prior`?"),
     ] {

@@ -76,9 +76,9 @@ fn slopes_and_errors_are_those_of_the_definition() {
         let used: Vec<&Grouped> = Grouped::differing(&queries).collect();
         let found = Transfers::of_predictions(&[Model::Pbm, Model::Ubm], &used, &predicted);
         let plain = |model: usize| -> Vec<Plain> {
-            let of_query = |(number, query): (usize, crate::QuerySessions<'_>)| {
+            let of_query = |(number, query): (usize, log_reader::QuerySessions<'_>)| {
                 let n_sessions = query.in_order().len();
-                let session = |(place, session): (usize, crate::Session)| {
+                let session = |(place, session): (usize, log_reader::Session)| {
                     let p = predicted[model][number][session.list];
                     let y = f64::from(session.clicks.count());
                     let group = 5 * (place * 10 / n_sessions) + queries[number].parts[session.list];

@@ -128,6 +128,50 @@ fn all_faults_of_a_file_are_found() {
     assert_eq!(places, ["share", "shares", "pair[0]", "when.to"]);
 }
 
+/// Of alternatives the one is meant whose first key is there; keys of others are suggested as well.
+#[test]
+fn faults_of_alternatives_are_said_once() {
+    let with = |when: &str| GOOD.replace("{ from = 1, to = 2 }", when);
+    for (when, expected) in [
+        (
+            "{ round = 7 }",
+            vec![
+                "8:8: when: expected `rounds` or `from`",
+                "8:10: when.round: unknown key: did you mean `rounds`? known: from, rounds, to",
+            ],
+        ),
+        (
+            "{ rounds = 7, from = 1 }",
+            vec!["8:22: when.from: `rounds` is given already: expected one or the other"],
+        ),
+        (
+            "{ rounds = 7, to = 1 }",
+            vec!["8:22: when.to: `rounds` is given already: expected one or the other"],
+        ),
+        (
+            "{ rounds = 7, too = 1 }",
+            vec!["8:22: when.too: unknown key: did you mean `to`? known: from, rounds, to"],
+        ),
+    ] {
+        let expected: Vec<_> = expected.iter().map(|fault| format!("shop.toml:{fault}")).collect();
+        assert_eq!(faults(&with(when)), expected, "{when}");
+    }
+    // An array in the place of a table is one fault, in no words of the parser.
+    let found = faults("name = \"a\"\npositions = 3\n[[limits]]\nany = 1\n");
+    assert_eq!(found, ["shop.toml:3:1: limits: an array found: expected a table"]);
+}
+
+/// Relations between keys can be checked among those that are right.
+#[test]
+fn what_is_right_is_built_beside_the_faults() {
+    let source = Source::from_text("shop.toml", GOOD.replace("true", "3")).unwrap();
+    let (shop, fault) = source.parse().unwrap().root().build_rest::<Shop>().unwrap();
+    assert_eq!((shop.positions, shop.open), (3, None));
+    assert_eq!(fault.unwrap().field(), "open");
+    let source = Source::from_text("shop.toml", "positions = 3\n").unwrap();
+    assert_eq!(source.parse().unwrap().root().build_rest::<Shop>().unwrap_err().field(), "name");
+}
+
 /// Faults of conversions are said beside those that the schema finds, each once.
 #[test]
 fn faults_of_conversions_are_all_found() {
@@ -165,4 +209,20 @@ fn a_schema_has_no_null() {
     let source = Source::from_text("shop.toml", GOOD.replace("18446744073709551615", "1")).unwrap();
     let json = source.parse().unwrap().to_json();
     assert!(jsonschema::is_valid(&schema, &json));
+}
+
+#[test]
+fn an_option_beyond_its_type_is_told_the_limit() {
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Settings {
+        seed: u64,
+        threads: u8,
+    }
+    let seed = crate::toml_reader::option::<Settings, u64>("seed");
+    assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
+    let fault = seed("18446744073709551616").unwrap_err();
+    assert_eq!(fault, "expected an integer from 0 to 18446744073709551615");
+    let threads = crate::toml_reader::option::<Settings, u8>("threads");
+    assert_eq!(threads("256").unwrap_err(), "expected an integer from 0 to 255");
 }

@@ -3,10 +3,9 @@
 
 use super::{at_once, bytes, contents, error, experiment, files_of_runs, merge, play_parts, run_into};
 use crate::journal::file::{FileHead, JournalFile};
-use crate::{
-    Claim, Experiment, Instances, JOURNAL, Observer, PART, ResultDir, RunError, Runner, Shard, Step,
-};
+use crate::{Claim, JOURNAL, Observer, PART, ResultDir, RunError, Runner, Shard, Step};
 use click_models::CascadeModel;
+use spec::{Experiment, Instances};
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{Seek as _, SeekFrom, Write as _};

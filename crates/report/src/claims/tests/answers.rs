@@ -4,9 +4,9 @@ use super::*;
 use crate::claims::fit::Fit;
 use crate::claims::share::{Share, ShareLimit};
 use crate::claims::within::Divisor;
-use experiment::Task;
 use experiment::result::Quantity;
 use sim::Identification;
+use spec::Task;
 
 /// Runs of these lengths. The last `wrong` runs have a wrong answer, the `capped` runs before them
 /// have none, all others a right one.

@@ -3,9 +3,10 @@
 use super::*;
 use crate::leaderboard::{LEVEL, Leaderboard};
 use click_models::{ItemId, PbmKnown, PositionBased, Ranking};
-use experiment::{Experiment, Instances, Runner};
+use experiment::Runner;
 use policies::Fixed;
 use sim::{Entry, Schedule};
+use spec::{Experiment, Instances};
 
 const INSTANCES: usize = 20;
 

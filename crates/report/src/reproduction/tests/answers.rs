@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::figure::fit::Fit;
-use experiment::Task;
 use experiment::result::{EndValue, Quantity};
+use spec::Task;
 
 const EXPERIMENT: &str = r#"
 name = "best"

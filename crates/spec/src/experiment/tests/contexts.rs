@@ -398,7 +398,7 @@ fn a_fit_of_others_is_refused() {
             fit("cascade"),
             "posterior = \"context.json\", items = \"items.csv\"",
             "",
-            "`posterior` already gives the users",
+            "`posterior` is given already",
         ),
         (fit("cascade"), "posterior = \"none.json\"", "", "none.json"),
     ] {

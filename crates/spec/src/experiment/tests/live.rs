@@ -81,7 +81,7 @@ fn all_faults_of_conditions_are_found_in_one_run() {
             "live.drift.waves: `jumps` is given already: expected one or the other",
             "live.delay.click: `geometric` is given already: expected one or the other",
             "live.delay.lost.skip: 2 found: expected a number from 0 to 1",
-            "live.delay.x: unknown key: known: click, geometric, lost",
+            "live.delay.x: unknown key: known: click, geometric, lost, skip",
         ]
     );
 }

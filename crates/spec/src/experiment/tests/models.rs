@@ -192,7 +192,11 @@ fn a_needle_is_the_same_instance_as_its_listed_rows_and_columns() {
             "gap = 0.8",
             "8:54: instances[0].needle.gap: 0.25 + 0.8 is not a probability: expected at most 1 together",
         ),
-        ("gap = 0.5", "gap = -0.1", "8:54: instances[0].needle.gap: -0.1 is not a probability"),
+        (
+            "gap = 0.5",
+            "gap = -0.1",
+            "8:54: instances[0].needle.gap: -0.1 found: expected a number from 0 to 1",
+        ),
         (", gap = 0.5", "", "8:10: instances[0].needle.gap: missing key"),
         ("rows = 3", "rows = 0", "8:19: instances[0].needle.rows: 0 is too small"),
         (
@@ -233,7 +237,7 @@ fn a_calibrated_instance_is_written_as_its_summary() {
             "mu = 0.5",
             "8:14: instances[0].calibrated: an average of 0.5 with a maximum of 0.85 and 100 rows",
         ),
-        ("mu = 0.13", "mu = 1.3", "instances[0].calibrated.mu: 1.3 is not a probability"),
+        ("mu = 0.13", "mu = 1.3", "instances[0].calibrated.mu: 1.3 found: expected a number from 0 to 1"),
         ("items = 100", "items = 0", "instances[0].calibrated.items: 0 is too small"),
         (", seed = 1", "", "instances[0].calibrated.seed: missing key"),
         (" }", " }\nrows = [0.5]", "9:8: instances[0].rows: `calibrated` already gives the rows and columns"),
@@ -321,7 +325,7 @@ fn two_values_are_the_same_instance_as_the_listed_attractions() {
         ),
         (
             "two-values = { items = 5, best = 1.5, others = 0.25 }\npositions = 2",
-            "spec.toml:8:34: instances[0].two-values.best: 1.5 is not a probability",
+            "spec.toml:8:34: instances[0].two-values.best: 1.5 found: expected a number from 0 to 1",
         ),
         (
             "two-values = { items = 5, best = 0.5 }\npositions = 2",
@@ -355,7 +359,7 @@ const CLICKS_ONLY: [(&str, Faults); 3] = [
             (
                 "continuation = 0.9\n",
                 "",
-                "6:1: instances[0].continuation: missing key: expected the probability of continuing to the next position when not satisfied",
+                "6:1: instances[0].continuation: missing key: expected a number from 0 to 1",
             ),
             (
                 "positions = 2",
@@ -375,7 +379,7 @@ const CLICKS_ONLY: [(&str, Faults); 3] = [
             (
                 "[0.9, 0.7, 0.2]",
                 "[0.9, 0.7]",
-                "9:16: instances[0].continuation: expected three probabilities of continuation: after no click, after a click on an irrelevant item, and on a relevant one",
+                "9:16: instances[0].continuation: expected an array of 3 entries, each a number from 0 to 1",
             ),
             (
                 "positions = 2",

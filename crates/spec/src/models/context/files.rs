@@ -8,7 +8,7 @@
 
 use click_models::{Context, LogOdds, Personal, WithAttraction};
 use confidence::Probability;
-use documents::toml_reader::{Error, Location, Table};
+use documents::toml_reader::{Error, Field, Location, Table};
 use documents::{InputFile, named_cell, read_json, without_byte_order_mark};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -65,8 +65,8 @@ struct Coefficients {
 }
 
 impl ContextFiles {
-    /// Reads the files that a table names.
-    pub(super) fn read(table: &Table<'_>) -> Result<Self, Error> {
+    /// Reads the files that a table names so.
+    pub(super) fn read(table: &Table<'_>, names: [String; 3]) -> Result<Self, Error> {
         let expected = [
             ("users", "a CSV file of users"),
             ("items", "a CSV file of items"),
@@ -74,9 +74,8 @@ impl ContextFiles {
         ];
         let mut files = vec![];
         let mut paths = vec![];
-        for (key, words) in expected {
-            let field = table.field(key).ok_or_else(|| table.missing(key, words))?;
-            let name: String = field.get()?;
+        for ((key, words), name) in expected.into_iter().zip(names) {
+            let field: Field<'_> = table.required(key)?;
             paths.push(field.folder().join(&name).display().to_string());
             files.push(InputFile::new(name.clone(), field.read_beside(&name, words)?));
         }

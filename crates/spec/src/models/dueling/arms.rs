@@ -1,5 +1,6 @@
 //! The key `arms`: selects items of a preference matrix.
 
+use super::{RANDOM, SUBSETS};
 use crate::fields::read_size;
 use documents::toml_reader::{Error, Field, Table, all, collect};
 use serde::Serialize;
@@ -41,14 +42,14 @@ pub(super) fn read_arms(field: &Field<'_>, n_items: usize) -> Result<Arms, Error
     }
     let table: Table<'_> = field.get()?;
     let (random, subsets, ()) =
-        all((read_size(&table, "random"), read_size(&table, "subsets"), table.finish()))?;
+        all((read_size(&table, RANDOM.name), read_size(&table, SUBSETS.name), table.finish()))?;
     if random < 2 || random > n_items {
         return Err(table
-            .required::<Field<'_>>("random")?
+            .required::<Field<'_>>(RANDOM.name)?
             .error(format!("{random} of {n_items} items: expected an integer from 2 to {n_items}")));
     }
     if random.saturating_mul(random).saturating_mul(subsets) > MAX_ENTRIES {
-        return Err(table.required::<Field<'_>>("subsets")?.error(format!(
+        return Err(table.required::<Field<'_>>(SUBSETS.name)?.error(format!(
             "{subsets} matrices of {random} x {random} take more than 2 GiB: reduce `subsets`"
         )));
     }
