@@ -142,11 +142,11 @@ fn faults_of_alternatives_are_said_once() {
         ),
         (
             "{ rounds = 7, from = 1 }",
-            vec!["8:22: when.from: `rounds` is given already: expected one or the other"],
+            vec!["8:29: when.from: `rounds` is given already: expected one or the other"],
         ),
         (
             "{ rounds = 7, to = 1 }",
-            vec!["8:22: when.to: `rounds` is given already: expected one or the other"],
+            vec!["8:27: when.to: `rounds` is given already: expected one or the other"],
         ),
         (
             "{ rounds = 7, too = 1 }",
