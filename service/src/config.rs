@@ -295,8 +295,8 @@ impl Template {
         faults
     }
 
-    /// The settings that the policy refuses, and why: each by itself, and if none is at fault alone,
-    /// all together. Examination may come from a fit or a store.
+    /// The settings that the policy refuses, and why: each by itself, and if none is at fault
+    /// alone, all together. Examination may come from a fit or a store.
     fn faults_of_settings(&self) -> Vec<(&'static str, String)> {
         let examination = if self.is_complete() {
             self.examination.clone()

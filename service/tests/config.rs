@@ -128,7 +128,7 @@ fn relations_between_keys_are_checked_beside_other_faults() {
         "{:#?}",
         faults(&text)
     );
-    // What only follows from a fault of the policy's own is not said.
+    // Faults that only follow from one of the policy's own keys are left out.
     let places_beside = places(&text.replace("keep = 9", "keep = 0").replace("postgres://u@h/d", "d"));
     assert_eq!(places_beside, ["store", "items", "policy.keep", "limits.seconds"]);
     assert_eq!(places("[[policy]]\nusers = 'cascade'\n"), ["policy"]);

@@ -249,8 +249,8 @@ impl<E: fmt::Display> fmt::Display for StudyError<E> {
 impl<E: fmt::Debug + fmt::Display> std::error::Error for StudyError<E> {}
 
 /// Studies a log. `read` is called once. For `(one_in, seed)` it reads the log with a part held out
-/// ([`Reader::hold_out`](log_reader::Reader::hold_out)), for `None` without. `before` is called before
-/// every step, and ends the study with an error.
+/// ([`Reader::hold_out`](log_reader::Reader::hold_out)), for `None` without. `before` is called
+/// before every step, and ends the study with an error.
 ///
 /// # Errors
 ///

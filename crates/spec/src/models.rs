@@ -176,9 +176,10 @@ pub fn subsections() -> String {
             let own = row(key.name, &key.need(), key.meaning, &key.words(), key.example);
             own + &key.inside().into_iter().map(inner).collect::<String>()
         };
-        let rows: String = model.keys.iter().map(of_key).collect();
+        let named = row("model", "required", model.sentence, "", &format!("{:?}", model.name));
+        let rows: String = std::iter::once(named).chain(model.keys.iter().map(of_key)).collect();
         let head = "| key | needed | meaning | values | example |\n|---|---|---|---|---|\n";
-        format!("\n### Users of model `{}`\n\n{}\n\n{head}{rows}", model.name, model.sentence)
+        format!("\n### Users of model `{}`\n\n{head}{rows}", model.name)
     };
     MODELS.map(of_model).concat() + "\n"
 }

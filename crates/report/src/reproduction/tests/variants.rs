@@ -250,7 +250,7 @@ fn errors_in_claims_about_variants_name_their_place() {
         (
             "factor = 0.5",
             "factor = 1e7",
-            "claims[3].test.factor: 1e7 is not a factor: expected a number above 0, at most 1e6",
+            "claims[3].test.factor: 1e7 found: expected a number above 0 and at most 1,000,000",
         ),
         ("\"a/pbm-ts\", ", "\"b/pbm-ts\", ", "claims[2].test.series[1]: \"b/pbm-ts\" is already given"),
         (
@@ -264,11 +264,11 @@ fn errors_in_claims_about_variants_name_their_place() {
             "claims[2].test.slope: round 100 is not after round 1000",
         ),
         ("slope = [100, 1000]\nmost", "slope = [100]\nmost", "claims[2].test.slope: 1 round: expected two"),
-        ("most = 1.2", "most = 0", "claims[2].test.most: 0 is not a limit"),
+        ("most = 1.2", "most = 0", "claims[2].test.most: 0 found: expected a number above 0"),
         ("most = 1.2\n", "", "claims[2].test.least: missing key"),
         ("most = 1.2", "by-t = 5", "claims[2].test.by-t: does not go with this `by`"),
         ("by = \"bound\"", "by = \"bounds\"", "claims[4].test.by: unknown divisor \"bounds\""),
-        ("factor = 0.5", "factor = 0", "claims[3].test.factor: 0 is not a factor"),
+        ("factor = 0.5", "factor = 0", "claims[3].test.factor: 0 found: expected a number above 0"),
         ("factor = 0.5", "t = 100", "claims[3].test.t: `slope` already gives the rounds"),
         (
             "slope = [100, 1000]\nfactor = 0.5\n",
@@ -305,7 +305,7 @@ fn errors_in_claims_about_variants_name_their_place() {
             "claims[5].test.least: missing key: expected a number, here or as `most`",
         ),
         ("most = 2.2", "most = 1.8", "claims[5].test.most: `most` is not above `least`"),
-        ("least = 1.8", "least = 0", "claims[5].test.least: 0 is not a limit: expected a number above 0"),
+        ("least = 1.8", "least = 0", "claims[5].test.least: 0 found: expected a number above 0"),
         ("least = 1.8", "leest = 1.8", "claims[5].test.leest: unknown key"),
         (
             "\"b/pbm-ts\", \"b/pbm-ucb\"]",
