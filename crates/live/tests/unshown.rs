@@ -102,7 +102,7 @@ fn a_draw_that_prefers_some_items_is_caught() {
         loop {
             policy.select(&mut rng, &mut decision);
             let list = items_of(&decision.action);
-            if list[0] % 10 > 0 && list[POSITIONS - 1] % 10 > 0 {
+            if !list[0].is_multiple_of(10) && !list[POSITIONS - 1].is_multiple_of(10) {
                 return list;
             }
         }
