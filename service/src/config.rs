@@ -502,7 +502,9 @@ impl Config {
                 add(&policy, key, what);
             }
         }
-        fault.into_iter().for_each(|fault| faults.add(fault));
+        if let Some(fault) = fault {
+            faults.add(fault);
+        }
         faults.end().map(|()| config)
     }
 }

@@ -53,6 +53,10 @@ fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
             "positions count from 1, found `0`; if they count from 0, give --first-position 0",
         ),
         (
+            &[text(&table), "--format", "delimited", "--columns", COLUMNS, "--first-position", "0"],
+            "--first-position: 0, but no position of the log is 0: it counts from 1",
+        ),
+        (
             &[text(&above), "--format", "delimited", "--columns", COLUMNS],
             "more clicks than the 1 impression, found `2`; give --clip-clicks to clip clicks to impressions",
         ),
