@@ -31,6 +31,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import venv
 from typing import Any, Callable
@@ -248,7 +249,7 @@ def environment(package: pathlib.Path) -> tuple[pathlib.Path, dict[str, str], li
             done = subprocess.run([*pip, requirement, *PINNED], capture_output=True, text=True)
             if done.returncode:
                 lines = [line for line in done.stderr.splitlines() if "ERROR" in line] or ["no reason given"]
-                missing.append(f"{name} does not install: `{lines[-1].strip()[:160]}`")
+                missing.append(f"{name} does not install: `{lines[-1].strip().split(': for help')[0][:60]}`")
         said.write_text(json.dumps(missing))
     threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
     paths = [str(HERE / "adapters")]
@@ -318,7 +319,7 @@ def ratios(medians: dict[tuple[str, str, str, str], float]) -> list[str]:
         if ours and theirs:
             low, high = ours[0] / max(theirs), ours[0] / min(theirs)
             said.append(f"{game} {rounded(low)} to {rounded(high)}")
-    return [f"Thompson sampling, singly, over that of the others: {'; '.join(said)}."] if said else []
+    return [textwrap.fill(f"Thompson sampling, singly, over that of the others: {'; '.join(said)}.", 100)] if said else []
 
 
 def block(given: argparse.Namespace) -> str:

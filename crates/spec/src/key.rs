@@ -15,7 +15,7 @@ use serde_json::Value;
 pub struct Key {
     /// Name.
     pub name: &'static str,
-    /// The name of its value for readers: its own, unless it has [another](Self::called).
+    /// The name of its value for readers: its own, unless it has another.
     pub title: &'static str,
     /// Accepted values.
     pub kind: Kind,

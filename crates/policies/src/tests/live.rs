@@ -155,8 +155,7 @@ where
     }
 }
 
-/// With few items, with enough for a shortlist, and, for policies that have one, with so many that
-/// equals are drawn.
+/// Plays few items, enough for a shortlist, and more than the limit above which equals are drawn.
 fn assert_scan<P>(most: usize, build: impl Fn(ListShape) -> P, begin: Begin, score: Score)
 where
     P: SelectAmong<Ranking, Note = ()> + Tallies + Serialize + DeserializeOwned + Debug,
