@@ -653,7 +653,9 @@ fn settings_that_do_not_fit_a_policy_that_sees_who_asks_are_refused_by_name() {
     ] {
         let text = format!("[policy]\nusers = 'cascade'\npolicy = 'hybrid-ts'\npositions = 3\n{settings}");
         let error = Config::parse(&text).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("serve.toml:3:10: policy.policy: {expected}")), "{error}");
+        let key = settings.split(' ').next().unwrap();
+        let column = key.len() + 4;
+        assert!(error.starts_with(&format!("serve.toml:5:{column}: policy.{key}: {expected}")), "{error}");
     }
     let parse = |settings: &str| {
         let text = format!("{settings}\n[policy]\nusers = 'cascade'\npolicy = 'hybrid-ts'\npositions = 3");

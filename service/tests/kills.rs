@@ -265,7 +265,7 @@ fn what_cannot_be_started_says_why() {
             "127.0.0.1:0",
             "window: 0 is too small",
         ),
-        (plain.replace("positions = 3", "positions = 3\nprior = [0, 1]"), "127.0.0.1:0", "policy.policy: "),
+        (plain.replace("positions = 3", "positions = 3\nprior = [0, 1]"), "127.0.0.1:0", "policy.prior: "),
         (plain.replace("users", "user"), "127.0.0.1:0", "unknown key: did you mean `users`"),
         (plain.clone() + "examination = [1, 0.5, 0.2]", "127.0.0.1:0", "policy.examination: only for"),
         (one_item_config("store-authorities = 'x.pem'"), "127.0.0.1:0", "store-authorities: only for"),
