@@ -10,7 +10,7 @@ use rand::Rng;
 use serde::{Serialize, Serializer};
 
 /// Among some items, draws of at most this number for each position, or of five times it, are not
-/// thinned once settled: the runs of live use that are reproduced have as many.
+/// thinned once settled: reproduced runs of live use with 50 items keep their numbers.
 const FEW_AMONG: usize = 10;
 
 /// Thinned rounds among `m` of `n` items are faster from `m * m = MANY * n` on: their cost grows
