@@ -17,7 +17,7 @@ use crate::{
 };
 use click_logs::fit::{self, Deviation, Fit, FitError, Model, Options, Verdict};
 use click_logs::parameters;
-use click_logs::study::{ONLY_CLICKED, Study, is_only_clicked};
+use click_logs::study::{Checks, ListsAlone, ONLY_CLICKED, Study};
 use contenders::Entrant;
 use documents::InputFile;
 use documents::toml_reader::Error as FileError;
@@ -120,10 +120,11 @@ impl Decision {
     /// The simulation was stopped. Others do not occur for valid fits.
     pub fn new(
         study: &Study,
+        checks: &Checks,
         options: &Options,
         settings: &Settings<'_>,
     ) -> Result<Result<Self, String>, Error> {
-        if is_only_clicked(&study.log.counts) {
+        if checks.only_clicked {
             return Ok(Err(ONLY_CLICKED.to_owned()));
         }
         let streams = Streams::new(settings.seed);
@@ -145,7 +146,7 @@ impl Decision {
         }
         let others = models.filter(|other| queries.are_those_of(other.fit(), &study.log));
         let users: Vec<FittedUsers<'_>> = std::iter::once(users).chain(others).collect();
-        let deciding = SharedPart::new(study, options, settings, &users, queries)?;
+        let deciding = SharedPart::new(study, checks, options, settings, &users, queries)?;
         match deciding.decision(&users) {
             Err(Error::NoUsers) => {
                 Ok(Err("a half of the log has too few clicks for users to be drawn from it".to_owned()))
@@ -158,6 +159,7 @@ impl Decision {
 /// The part that all models of an answer share.
 struct SharedPart<'a> {
     study: &'a Study,
+    lists_alone: Option<&'a ListsAlone>,
     settings: &'a Settings<'a>,
     queries: LoggedQueries,
     /// The fits of both halves, as files of parameters.
@@ -168,6 +170,7 @@ struct SharedPart<'a> {
 impl<'a> SharedPart<'a> {
     fn new(
         study: &'a Study,
+        checks: &'a Checks,
         options: &Options,
         settings: &'a Settings<'a>,
         users: &[FittedUsers<'_>],
@@ -199,7 +202,14 @@ impl<'a> SharedPart<'a> {
             return Err(Error::OneHalf);
         }
         let halves = [half(first)?, half(second)?];
-        Ok(Self { study, settings, queries, halves, n_models: users.len() })
+        Ok(Self {
+            study,
+            lists_alone: checks.lists_alone.as_ref(),
+            settings,
+            queries,
+            halves,
+            n_models: users.len(),
+        })
     }
 
     fn decision(&self, users: &[FittedUsers<'_>]) -> Result<Decision, Error> {
@@ -221,7 +231,7 @@ impl<'a> SharedPart<'a> {
             users.iter().map(|users| self.transferred(users.fit().model())).collect();
         let largest = self.queries.largest(PLAYED);
         let spec = self.experiment(users[0], &largest, users[0].contenders())?;
-        let promises = models[0].verdict != Verdict::Contradicted;
+        let promises = may_promise(models[0].verdict, self.lists_alone);
         let gains = if promises { Some(self.gains(users, &largest, &spec)?) } else { None };
         let answer = self.answer(users[0], models, &evidence, &largest, gains.as_ref());
         let [first, second] = self.halves.clone();
@@ -394,6 +404,7 @@ impl<'a> SharedPart<'a> {
         let mut answer = Answer {
             version: VERSION,
             models,
+            lists_alone: self.lists_alone.cloned(),
             lists_of_log: queries.lists_of_log,
             queries_of_log: queries.n_queries,
             lists: queries.queries.iter().map(|query| query.lists.count()).sum(),
@@ -408,6 +419,17 @@ impl<'a> SharedPart<'a> {
         answer.remarks = answer.remarked();
         answer
     }
+}
+
+/// Whether the log allows the promise of a gain: it does not contradict the model, and does not
+/// show that more than the list decides the clicks.
+pub(crate) fn may_promise(verdict: Verdict, lists_alone: Option<&ListsAlone>) -> bool {
+    verdict != Verdict::Contradicted && !is_alarm(verdict, lists_alone)
+}
+
+/// Whether the log shows that more than the list decides the clicks.
+pub(crate) fn is_alarm(verdict: Verdict, lists_alone: Option<&ListsAlone>) -> bool {
+    verdict == Verdict::Exceeded || lists_alone.is_some_and(ListsAlone::is_denied)
 }
 
 /// Every second session of each query, in the order of the log, and the others.

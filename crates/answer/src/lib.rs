@@ -13,6 +13,8 @@ pub use gain::{PassingTime, PolicyGain};
 pub use users::FittedUsers;
 
 use click_logs::fit::Verdict;
+use click_logs::study::ListsAlone;
+use decision::{is_alarm, may_promise};
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
@@ -162,6 +164,9 @@ pub struct Answer {
     /// The model of the users, then the models that are not told apart from it, each with its
     /// transfer.
     pub models: Vec<TransferSlope>,
+    /// The test whether the lists alone decide the clicks; `None` if the log cannot test it. If
+    /// they do not, the loss is that of users for whom they would.
+    pub lists_alone: Option<ListsAlone>,
     /// Lists of the log.
     pub lists_of_log: u64,
     /// Queries of the log with lists that can be simulated.
@@ -197,6 +202,17 @@ impl Answer {
         let clicks = (observed * lists / 1000.0).max(1.0);
         let error = 1000.0 * clicks.sqrt() / lists;
         (self.fitted_clicks - observed).abs() <= (RELIED_ON * observed).max(ERRORS * error)
+    }
+
+    /// Whether the log shows that more than the list decides the clicks: who sees it, or what
+    /// stands beside an item.
+    pub fn is_alarmed(&self) -> bool {
+        is_alarm(self.verdict(), self.lists_alone.as_ref())
+    }
+
+    /// Whether a gain is promised and lists are recommended.
+    pub fn promises(&self) -> bool {
+        self.is_reliable() && may_promise(self.verdict(), self.lists_alone.as_ref())
     }
 
     /// Whether the log supports the model of the users.

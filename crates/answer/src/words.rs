@@ -2,7 +2,7 @@
 
 use crate::{Answer, Finding, HORIZON, Interval, PassingTime, PolicyGain, Recommendation, TransferSlope};
 use click_logs::fit::Verdict;
-use documents::number::{counted, fixed, grouped};
+use documents::number::{counted, fixed, grouped, significant};
 use documents::remark::{Remark, code};
 use std::fmt;
 
@@ -49,6 +49,7 @@ impl TransferSlope {
             Verdict::Supported => {
                 format!("{part} The log supports the differences; the answer takes this part of them.")
             }
+            Verdict::Exceeded => format!("{part} That is surely more than {model} predicts."),
             Verdict::Contradicted => format!(
                 "{part} The log contradicts the differences that {model} predicts: no list is recommended, and no gain promised."
             ),
@@ -87,7 +88,7 @@ fn rounded(number: f64) -> String {
 impl Answer {
     /// Every refusal, reason of "not decided" and warning of the sentences.
     pub(crate) fn remarked(&self) -> Vec<Remark> {
-        let promises = self.is_reliable() && self.verdict() != Verdict::Contradicted;
+        let promises = self.promises();
         let recommended = || self.queries.iter().filter_map(|query| query.recommended.as_ref());
         let untold = self.played.is_some_and(|played| played.gained.cannot_tell());
         let not_passed = self.played.is_some_and(|played| played.passed.median.is_none());
@@ -95,6 +96,8 @@ impl Answer {
             (!self.is_reliable(), const { code("fit-off") }),
             (self.verdict() == Verdict::Contradicted, const { code("transfer-contradicted") }),
             (self.verdict() == Verdict::CannotTest, const { code("transfer-untested") }),
+            (self.is_alarmed(), const { code("lists-not-alone") }),
+            (self.lists_alone.is_none(), const { code("lists-alone-untested") }),
             (promises && recommended().next().is_none(), const { code("no-better-list") }),
             (promises && recommended().any(|list| list.is_guess), const { code("guesses") }),
             (promises && untold, const { code("gain-untold") }),
@@ -136,9 +139,14 @@ impl Answer {
                 fixed(*observed, 0)
             )];
         }
+        let lost = if self.is_alarmed() {
+            String::new()
+        } else {
+            format!(" The best possible lists, which nobody knows, would get {loss} more.")
+        };
         let mut sentences = vec![format!(
-            "Today's ranking gets {today} clicks per 1,000 lists ({} were observed). The best possible lists, which nobody knows, would get {loss} more.",
-            fixed(*observed, 0),
+            "Today's ranking gets {today} clicks per 1,000 lists ({} were observed).{lost}",
+            fixed(*observed, 0)
         )];
         if let Some((first, others)) = self.models.split_first() {
             let others: Vec<&str> = others.iter().map(|other| other.model).collect();
@@ -152,7 +160,8 @@ impl Answer {
                 first.sentence()
             ));
         }
-        if self.verdict() != Verdict::Contradicted {
+        sentences.extend(self.alarm());
+        if self.promises() {
             sentences.push(self.recommendation());
             if let Some(played) = &self.played {
                 sentences.push(self.played(played));
@@ -165,6 +174,33 @@ impl Answer {
             ));
         }
         sentences
+    }
+
+    /// The signs that more than the list decides the clicks, and the way out; or that the log
+    /// cannot test it.
+    fn alarm(&self) -> Option<String> {
+        let Some(test) = &self.lists_alone else {
+            return Some(
+                "Whether lists alone decide the clicks cannot be tested: too few sessions have lists that begin alike and go on \
+                 differently. If today's ranking depends on the user, one list for all may earn less."
+                    .to_owned(),
+            );
+        };
+        let seen = test.is_denied().then(|| {
+            format!(
+                "Clicks at the first two places depend on what stands below, where users have not looked yet (p = {}).",
+                significant(test.p, 1)
+            )
+        });
+        self.is_alarmed().then(|| {
+            format!(
+                "{}Not the list alone decides the clicks, but also who sees it, or what stands beside an item; this log cannot tell \
+                 which. If today's ranking depends on the user, one list for all may earn less than today's. So no gain is promised, \
+                 no list is recommended for all, and no policy is played. The way out: fit a log for each group of users, such as \
+                 a kind of device, or say who asks (`fit --context`).",
+                seen.map_or_else(String::new, |seen| seen + " ")
+            )
+        })
     }
 
     /// The gain of the recommended lists, and how far they lie outside of what the log shows.

@@ -2,6 +2,7 @@
 
 use answer::{Answer, Finding, Interval, TransferSlope};
 use click_logs::fit::Verdict;
+use click_logs::study::ListsAlone;
 
 fn interval(mean: f64) -> Interval {
     Interval { mean, lower: mean - 10.0, upper: mean + 10.0 }
@@ -22,6 +23,7 @@ fn answer(sessions: u64, lists: u64, queries: u64) -> Answer {
         version: 2,
         remarks: Vec::new(),
         models: vec![model],
+        lists_alone: None,
         lists_of_log: 1000,
         queries_of_log: 10,
         lists: 1000,
@@ -45,4 +47,34 @@ fn what_would_be_needed_has_two_digits_that_count() {
         let said = answer(numbers.0, numbers.1, numbers.2).sentences().join(" ");
         assert!(said.contains(would), "{said}");
     }
+}
+
+/// Where more than the list decides, no gain is promised, whichever sign shows it; where that
+/// cannot be tested, the answer says so.
+#[test]
+fn an_alarm_promises_nothing() {
+    let tested = |p| Some(ListsAlone { p, statistics: Vec::new() });
+    let of = |verdict, lists_alone| {
+        let mut answer = answer(1000, 100, 10);
+        answer.models[0].verdict = verdict;
+        answer.models[0].slope = Some(Interval { mean: 2.0, lower: 1.5, upper: 2.5 });
+        answer.lists_alone = lists_alone;
+        answer
+    };
+    for (verdict, p, seen) in [
+        (Verdict::Supported, 0.001, "Clicks at the first two places depend on what stands below"),
+        (Verdict::Exceeded, 0.5, "That is surely more than pbm predicts"),
+    ] {
+        let answer = of(verdict, tested(p));
+        assert!(answer.is_alarmed() && !answer.promises());
+        let said = answer.sentences().join(" ");
+        assert!(said.contains(seen) && said.contains("no gain is promised"), "{said}");
+        assert!(said.contains("fit --context"), "{said}");
+        assert!(!said.contains("would get") && !said.contains("No list was found"), "{said}");
+    }
+    let untested = of(Verdict::Supported, None);
+    assert!(untested.promises());
+    assert!(untested.sentences().join(" ").contains("cannot be tested"));
+    let harmless = of(Verdict::Supported, tested(0.5));
+    assert!(harmless.promises() && !harmless.sentences().join(" ").contains("decide"));
 }

@@ -152,7 +152,7 @@ fn fit_and_write<'a>(
             stop: None,
         };
         // The fit is written, whatever the simulation of its users meets.
-        Decision::new(&study, &options, &settings)
+        Decision::new(&study, &checks, &options, &settings)
             .map_err(|error| format!("its users cannot be simulated: {:#}", anyhow::Error::from(error)))
             .flatten()
     } else {

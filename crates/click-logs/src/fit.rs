@@ -75,6 +75,7 @@ mod rows;
 mod scanned;
 mod squarem;
 mod stopping;
+pub(crate) mod strata;
 mod svd;
 #[cfg(test)]
 #[path = "fit/tests/test_sessions.rs"]
@@ -94,6 +95,7 @@ pub use identify::{Component, Identifiability, identifiability};
 pub use options::{EmOptions, Exit, Method, Options, Scope};
 pub use predict::Prediction;
 pub use squarem::{Convergence, Progress};
+pub use strata::{Cluster, FeatureScore};
 pub use svd::{RankOneSvd, rank_one_svd};
 pub use transfer::{Deviation, Transfer, Transfers, Verdict};
 pub use users::Users;

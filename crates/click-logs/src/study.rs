@@ -37,9 +37,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod alarm;
 mod checks;
 mod only_clicked;
 
+pub use self::alarm::{BelowStatistic, ListsAlone};
 pub use self::checks::{Again, Checks, ManyClicks, Repeats, SecondHalf};
 pub use self::only_clicked::{ONLY_CLICKED, are_all_clicked, is_only_clicked};
 

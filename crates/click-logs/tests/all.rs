@@ -1,5 +1,6 @@
 //! All integration tests of the crate in one binary: linking is what a further binary costs.
 
+mod alarm;
 mod chain;
 mod checks;
 mod compare;

@@ -280,6 +280,7 @@ fn counts_are_not_checked() {
         many_clicks: None,
         second_half: None,
         repeats: None,
+        lists_alone: None,
     };
     assert_eq!(checks, nothing);
     assert!(matches!(checks.sentences(LIMIT).as_slice(), [only] if only.contains("counts do not have")));

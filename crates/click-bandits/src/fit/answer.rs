@@ -92,11 +92,13 @@ fn recommended(answer: &Answer, html: &mut Html) {
 /// from the log.
 fn rows(answer: &Answer) -> Vec<[String; 6]> {
     let row = |QueryFinding { query, lists, finding, recommended, played, .. }: &QueryFinding| {
+        // The loss is that of users for whom the list alone decides.
+        let loss = if answer.is_alarmed() { "not known".to_owned() } else { finding.loss.to_string() };
         [
             in_line(query).into_owned(),
             grouped(*lists),
             finding.today.to_string(),
-            finding.loss.to_string(),
+            loss,
             recommended.as_ref().map_or_else(|| "none found".to_owned(), |list| list.gain.to_string()),
             played.map_or_else(|| "–".to_owned(), |played| played.gained.to_string()),
         ]

@@ -100,8 +100,10 @@ pub struct Deviation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The interval is above 0.
+    /// The interval is above 0, and does not lie above 1.
     Supported,
+    /// The interval lies above 1: more than the list decides the clicks.
+    Exceeded,
     /// The interval ends below .3.
     Contradicted,
     /// Neither.
@@ -113,6 +115,7 @@ impl Verdict {
     pub fn name(self) -> &'static str {
         match self {
             Self::Supported => "supported",
+            Self::Exceeded => "more than predicted",
             Self::Contradicted => "contradicted",
             Self::CannotTest => "this log cannot test it",
         }
@@ -129,6 +132,7 @@ impl Transfer {
     /// The conclusion that the log allows.
     pub fn verdict(&self) -> Verdict {
         match self.interval() {
+            Some((low, _)) if low > 1.0 => Verdict::Exceeded,
             Some((low, _)) if low > 0.0 => Verdict::Supported,
             Some((_, high)) if high < CONTRADICTED => Verdict::Contradicted,
             _ => Verdict::CannotTest,

@@ -12,7 +12,7 @@ pub use self::many_clicks::ManyClicks;
 pub use self::repeats::{Again, Repeats};
 pub use self::second_half::SecondHalf;
 
-use super::{ONLY_CLICKED, Study, is_only_clicked};
+use super::{ListsAlone, ONLY_CLICKED, Study, is_only_clicked};
 use crate::fit::{Fit, FitError, Model, Options};
 use documents::number::{counted, fixed, grouped, significant};
 use serde::Serialize;
@@ -32,6 +32,8 @@ pub struct Checks {
     pub second_half: Option<SecondHalf>,
     /// `None` without an order, or if no query has three sessions.
     pub repeats: Option<Repeats>,
+    /// Whether the lists alone decide the clicks; `None` if the log cannot test it.
+    pub lists_alone: Option<ListsAlone>,
 }
 
 impl Checks {
@@ -45,13 +47,16 @@ impl Checks {
         let fits: Vec<_> = study.fits.iter().filter(|fit| study.has_users(fit)).collect();
         let whole = study.simulated().or(study.fits.first());
         let second_half = whole.map(|whole| SecondHalf::new(whole, sessions, options)).transpose()?;
+        let repeats = Repeats::new(sessions);
+        let repeated = repeats.as_ref().map_or(0.0, Repeats::repeated);
         Ok(Self {
             only_clicked: is_only_clicked(&study.log.counts),
             not_converged: study.fits.iter().filter(|fit| !fit.has_converged()).map(Fit::model).collect(),
             in_order: !sessions.is_empty() && sessions.has_order(),
             many_clicks: ManyClicks::new(&fits, sessions),
             second_half: second_half.flatten(),
-            repeats: Repeats::new(sessions),
+            repeats,
+            lists_alone: ListsAlone::new(sessions, repeated),
         })
     }
 

@@ -58,12 +58,14 @@ pub struct Repeats {
 }
 
 /// A part of a log that stands in it twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Again {
     /// Sessions of it that are rare in the log.
     pub sessions: u64,
     /// How many sessions later it stands again.
     pub later: u32,
+    /// Share of the log's sessions that equal the session so much earlier.
+    pub share: f64,
 }
 
 /// Weighted differences of near and far sessions.
@@ -159,8 +161,15 @@ impl Repeats {
             within,
             share,
             standard_error,
-            again: again(distances, n),
+            again: again(distances, n)
+                .map(|again| Again { share: share_again(sessions, again.later), ..again }),
         })
+    }
+
+    /// The share of sessions that repeat others, as far as it is not chance.
+    pub(crate) fn repeated(&self) -> f64 {
+        let near = if self.is_excessive() { self.share } else { 0.0 };
+        self.again.map_or(near, |again| again.share.max(near))
     }
 
     /// Whether more sessions repeat one before them than chance makes probable.
@@ -201,5 +210,25 @@ fn again(mut distances: Vec<u32>, sessions: f64) -> Option<Again> {
     let mean = (2.0 * distances.len() as f64 / sessions).max(beside as f64 / f64::from(2 * BESIDE));
     let times = n as f64 / mean;
     let chance = ln(sessions) + n as f64 * (1.0 - ln(times)) - mean;
-    (n >= PAIRS && times > 1.0 && chance < BY_CHANCE).then_some(Again { sessions: n as u64, later })
+    (n >= PAIRS && times > 1.0 && chance < BY_CHANCE).then_some(Again {
+        sessions: n as u64,
+        later,
+        share: 0.0,
+    })
+}
+
+/// The share of sessions that equal the session of their query `later` places earlier.
+fn share_again(sessions: &Sessions, later: u32) -> f64 {
+    let mut equal = 0_u64;
+    for query in sessions.queries() {
+        let mut earlier = query.in_order().peekable();
+        for session in query.in_order() {
+            while earlier.next_if(|other| other.place.saturating_add(later) < session.place).is_some() {}
+            equal += u64::from(earlier.peek().is_some_and(|other| {
+                (other.place + later, other.list, other.clicks)
+                    == (session.place, session.list, session.clicks)
+            }));
+        }
+    }
+    equal as f64 / sessions.n_sessions() as f64
 }

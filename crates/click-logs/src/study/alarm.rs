@@ -1,0 +1,291 @@
+//! Whether the lists alone decide the clicks: a test that is free of click models.
+//!
+//! Users look from the top. Given the items down to a place and the clicks above it, a click at the
+//! place then does not depend on what stands below. It does if today's ranker shows other lists to
+//! other users, since what stands below tells who they are, or if an item looks better beside a
+//! worse one. No test can tell the two apart: given the list, any distribution of clicks can come
+//! from either.
+//!
+//! Strata are a query, a block of about [`BLOCK`] of its sessions in their order, the length of the
+//! list, the items down to the place, and the clicks above it ([`strata`](crate::fit::strata)). The
+//! blocks follow a ranker, users or a level of clicks that change. With `h` the height of an item
+//! in the list, from the bottom, and `l` the first principal component of the heights in all lists
+//! of the query, there are four features:
+//!
+//! | feature | value | groups |
+//! |---|---|---|
+//! | `below` | `S`, the sum of `h l` of the items below | a query |
+//! | `below-by-item` | `S` | a query, a place and its item |
+//! | `below-times-item` | `S l` of the item | one |
+//! | `neighbour` | mean height of the item just below | one |
+//!
+//! The first finds two rankers, the next two personal ones, the last neighbours that change an
+//! item. Clusters are the sessions with one list, at a place. Sessions that are written twice would
+//! count as two within a block, so the overdispersion is at least what their share makes it.
+//!
+//! Reference: none. Deviations: none. Numerics: power iteration, [`STEPS`] steps. Complexity:
+//! O(sessions log sessions), O(lists positions) for each step.
+
+use crate::fit::FeatureScore;
+use crate::fit::strata::{ChiSquare, Cluster};
+use click_models::Clicks;
+use confidence::math::sqrt;
+use log_reader::{Id, ListSessions, QuerySessions, Session, Sessions};
+use serde::Serialize;
+
+/// Places that are tested, from the top.
+const PLACES: usize = 2;
+/// Sessions of a block.
+const BLOCK: u64 = 25;
+const STEPS: usize = 30;
+/// The probability of an alarm where the lists alone decide.
+const LEVEL: f64 = 0.01;
+
+/// The names of the features.
+const BELOW: usize = 0;
+const BY_ITEM: usize = 1;
+const TIMES_ITEM: usize = 2;
+const NEIGHBOUR: usize = 3;
+const NAMES: [&str; 4] = ["below", "below-by-item", "below-times-item", "neighbour"];
+
+/// Whether clicks depend on what stands below them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ListsAlone {
+    /// The probability of statistics as large as these, if they do not.
+    pub p: f64,
+    /// The statistics that can be computed.
+    pub statistics: Vec<BelowStatistic>,
+}
+
+/// A chi-square statistic of a feature of what stands below.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct BelowStatistic {
+    /// Its feature.
+    pub feature: &'static str,
+    /// The statistic, if sessions were independent.
+    pub chi_square: f64,
+    /// Degrees of freedom.
+    pub freedom: u32,
+    /// How many times their variance the sessions have; the statistic is divided by it.
+    pub overdispersion: f64,
+    /// The probability of a larger statistic.
+    pub p: f64,
+}
+
+impl ListsAlone {
+    /// The test of a log. `repeated` is the share of sessions that repeat others. `None` if no list
+    /// can be compared with one that differs below.
+    pub fn new(sessions: &Sessions, repeated: f64) -> Option<Self> {
+        let mut all = [ChiSquare::default(); NAMES.len()];
+        let mut of_log = [FeatureScore::default(); NAMES.len()];
+        for query in sessions.queries() {
+            if let Some(query) = Query::new(&query) {
+                query.add(&mut all, &mut of_log);
+            }
+        }
+        for feature in [TIMES_ITEM, NEIGHBOUR] {
+            all[feature].add(&of_log[feature]);
+        }
+        let statistic = |(feature, of): (&'static str, ChiSquare)| {
+            let (chi_square, freedom, overdispersion, p) = of.test(1.0 + 2.0 * repeated)?;
+            Some(BelowStatistic { feature, chi_square, freedom, overdispersion, p })
+        };
+        let statistics: Vec<BelowStatistic> = NAMES.into_iter().zip(all).filter_map(statistic).collect();
+        let least = statistics.iter().map(|statistic| statistic.p).reduce(f64::min)?;
+        Some(Self { p: (NAMES.len() as f64 * least).min(1.0), statistics })
+    }
+
+    /// Whether the log denies that lists alone decide clicks.
+    pub fn is_denied(&self) -> bool {
+        self.p < LEVEL
+    }
+}
+
+/// A list that is tested, by the items of its query.
+struct Tested {
+    items: Vec<usize>,
+    sessions: f64,
+    /// By place: lists with one number have the same items down to the place, and one length.
+    prefixes: [u32; PLACES],
+}
+
+/// The lists and sessions of a query.
+struct Query {
+    n_items: usize,
+    n_positions: usize,
+    lists: Vec<Tested>,
+    /// List of each session, in their order, and its clicks at the places that are tested.
+    sessions: Vec<(u32, u8)>,
+}
+
+/// A block, and the number of the items down to a place with the clicks above it.
+type Stratum = (u32, u32);
+
+/// A session in its stratum: the number of its list, and whether the place is clicked.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Row {
+    stratum: Stratum,
+    list: u32,
+    is_clicked: bool,
+}
+
+impl Query {
+    /// `None` if no two lists can be compared.
+    fn new(query: &QuerySessions<'_>) -> Option<Self> {
+        // Places below a gap are not known to be looked at in their order.
+        let is_whole = |list: &ListSessions<'_>| {
+            list.items().len() > 1 && list.positions().end() == list.positions().len()
+        };
+        let mut ids: Vec<Id> =
+            query.lists().filter(is_whole).flat_map(|list| list.items()).copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let (mut lists, mut numbers) = (Vec::<Tested>::new(), Vec::new());
+        for list in query.lists() {
+            numbers.push(is_whole(&list).then_some(u32::try_from(lists.len()).ok()?));
+            if is_whole(&list) {
+                let item = |id| ids.binary_search(id).unwrap_or_default();
+                let items: Vec<usize> = list.items().iter().map(item).collect();
+                let sessions = list.patterns().iter().map(|pattern| pattern.sessions as f64).sum();
+                lists.push(Tested { items, sessions, prefixes: [0; PLACES] });
+            }
+        }
+        let clicks = |clicks: Clicks| u8::from(clicks.get(0)) | u8::from(clicks.get(1)) << 1;
+        let whole = |session: Session| Some((numbers[session.list]?, clicks(session.clicks)));
+        let sessions: Vec<(u32, u8)> = query.in_order().filter_map(whole).collect();
+        if lists.len() < 2 || sessions.len() < 2 {
+            return None;
+        }
+        let mut order: Vec<usize> = (0..lists.len()).collect();
+        for place in 0..PLACES {
+            let key = |list: usize| {
+                let items = &lists[list].items;
+                (items.len(), &items[..items.len().min(place + 1)])
+            };
+            order.sort_by(|&a, &b| key(a).cmp(&key(b)));
+            let mut numbers = vec![0; lists.len()];
+            for pair in order.windows(2) {
+                numbers[pair[1]] = numbers[pair[0]] + u32::from(key(pair[0]) != key(pair[1]));
+            }
+            for (list, number) in lists.iter_mut().zip(numbers) {
+                list.prefixes[place] = number;
+            }
+        }
+        let n_positions = lists.iter().map(|list| list.items.len()).max().unwrap_or(0);
+        Some(Self { n_items: ids.len(), n_positions, lists, sessions })
+    }
+
+    /// The heights of a list's items.
+    fn heights<'a>(&self, list: &'a Tested) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        let n_positions = self.n_positions;
+        list.items.iter().enumerate().map(move |(place, &item)| (item, (n_positions - place) as f64))
+    }
+
+    /// The mean height of each item, and the first principal component of the heights.
+    fn loadings(&self) -> [Vec<f64>; 2] {
+        let all: f64 = self.lists.iter().map(|list| list.sessions).sum();
+        let (mut means, mut squares) = (vec![0.0; self.n_items], vec![0.0; self.n_items]);
+        for list in &self.lists {
+            for (item, height) in self.heights(list) {
+                means[item] += list.sessions * height / all;
+                squares[item] += list.sessions * height * height;
+            }
+        }
+        let start = |(item, square): (usize, f64)| {
+            (item + 1) as f64 * sqrt((square - all * means[item] * means[item] + 1e-9).max(0.0))
+        };
+        let mut loadings: Vec<f64> = squares.into_iter().enumerate().map(start).collect();
+        for _ in 0..STEPS {
+            let mean: f64 = means.iter().zip(&loadings).map(|(mean, loading)| mean * loading).sum();
+            let (mut next, mut sum) = (vec![0.0; self.n_items], 0.0);
+            for list in &self.lists {
+                let product: f64 = self.heights(list).map(|(item, height)| height * loadings[item]).sum();
+                let weight = list.sessions * (product - mean);
+                sum += weight;
+                self.heights(list).for_each(|(item, height)| next[item] += weight * height);
+            }
+            next.iter_mut().zip(&means).for_each(|(next, mean)| *next -= sum * mean);
+            let length = sqrt(next.iter().map(|loading| loading * loading).sum());
+            if length == 0.0 {
+                loadings = next;
+                break;
+            }
+            loadings = next.into_iter().map(|loading| loading / length).collect();
+        }
+        [means, loadings]
+    }
+
+    /// The features of each list at a place; 0 for lists that end there.
+    fn values(&self, [means, loadings]: &[Vec<f64>; 2], place: usize) -> Vec<[f64; NAMES.len()]> {
+        let of_list = |list: &Tested| {
+            let (Some(&item), Some(&next)) = (list.items.get(place), list.items.get(place + 1)) else {
+                return [0.0; NAMES.len()];
+            };
+            let below = self.heights(list).skip(place + 1);
+            let below: f64 = below.map(|(item, height)| height * loadings[item]).sum();
+            let mut values = [below; NAMES.len()];
+            values[TIMES_ITEM] *= loadings[item];
+            values[NEIGHBOUR] = means[next];
+            values
+        };
+        self.lists.iter().map(of_list).collect()
+    }
+
+    /// Adds the scores of the groups of this query to those of the log, and its strata to the
+    /// scores of the features with one group.
+    fn add(&self, all: &mut [ChiSquare; NAMES.len()], of_log: &mut [FeatureScore; NAMES.len()]) {
+        let loadings = self.loadings();
+        let mut below = FeatureScore::default();
+        for place in 0..PLACES {
+            let values = self.values(&loadings, place);
+            let mut by_item = vec![FeatureScore::default(); self.n_items];
+            let mut clusters = vec![[Cluster::default(); NAMES.len()]; self.lists.len()];
+            for stratum in self.in_strata(place).chunk_by(|a, b| a.stratum == b.stratum) {
+                let item = self.lists[stratum[0].list as usize].items[place];
+                for feature in 0..NAMES.len() {
+                    let numbers =
+                        |row: &Row| [values[row.list as usize][feature], f64::from(u8::from(row.is_clicked))];
+                    let numbers: Vec<[f64; 2]> = stratum.iter().map(numbers).collect();
+                    let score = match feature {
+                        BELOW => &mut below,
+                        BY_ITEM => &mut by_item[item],
+                        feature => &mut of_log[feature],
+                    };
+                    score.add(&numbers, |number, [product, square]| {
+                        let cluster = &mut clusters[stratum[number].list as usize][feature];
+                        *cluster = [cluster[0] + product, cluster[1] + square];
+                    });
+                }
+            }
+            for (list, cluster) in self.lists.iter().zip(clusters) {
+                below.close(cluster[BELOW]);
+                if let Some(&item) = list.items.get(place) {
+                    by_item[item].close(cluster[BY_ITEM]);
+                }
+                of_log[TIMES_ITEM].close(cluster[TIMES_ITEM]);
+                of_log[NEIGHBOUR].close(cluster[NEIGHBOUR]);
+            }
+            for score in &by_item {
+                all[BY_ITEM].add(score);
+            }
+        }
+        all[BELOW].add(&below);
+    }
+
+    /// The sessions whose lists have an item below a place, by stratum.
+    fn in_strata(&self, place: usize) -> Vec<Row> {
+        let n = self.sessions.len() as u64;
+        let blocks = (n / BLOCK).max(1);
+        let row = |(number, &(list, clicks)): (u64, &(u32, u8))| {
+            let tested = &self.lists[list as usize];
+            let block = u32::try_from(number * blocks / n).unwrap_or(u32::MAX);
+            let above = u32::from(clicks & ((1 << place) - 1));
+            let stratum = (block, tested.prefixes[place] << (PLACES - 1) | above);
+            let is_clicked = clicks >> place & 1 == 1;
+            (tested.items.len() > place + 1).then_some(Row { stratum, list, is_clicked })
+        };
+        let mut rows: Vec<Row> = (0..).zip(&self.sessions).filter_map(row).collect();
+        rows.sort_unstable();
+        rows
+    }
+}
