@@ -16,6 +16,7 @@ mod spreads;
 mod sum_up;
 mod synthetic;
 mod tables;
+mod tournament;
 mod unix;
 
 pub mod interrupt;
@@ -38,6 +39,7 @@ pub use runs::{Quantity, Runs};
 pub use shard::Shard;
 pub use spreads::Spreads;
 pub use tables::SummaryRow;
+pub use tournament::{EnterError, OwnContender};
 
 #[cfg(test)]
 mod tests;

@@ -5,8 +5,8 @@ use crate::observer::{Observer, Plan};
 use crate::run_error::RunError;
 use crate::runs::{Layout, Runs, Sequence, lock};
 use crate::timing::{Stopwatch, Timing};
+use crate::tournament::{EnterError, OwnContender, tournament};
 use spec::Experiment;
-use spec::models::{OwnContender, TournamentSettings};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -42,18 +42,7 @@ pub(crate) struct Played {
 /// Plays the runs that are missing.
 pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
     let &PlayRequest { experiment, ref recorded, journal, observer, .. } = request;
-    let settings = TournamentSettings {
-        task: experiment.task(),
-        horizon: experiment.horizon(),
-        checkpoints: experiment.checkpoints(),
-        runs: request.runs.end,
-        assignment: experiment.assignment(),
-        seed: experiment.seed(),
-        live: experiment.live(),
-        policies: experiment.policies(),
-        own: request.own,
-    };
-    let tournament = experiment.instances().tournament(&settings)?;
+    let tournament = tournament(experiment, request.own, request.runs.end)?;
     let labels = tournament.labels();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(request.threads.unwrap_or(0))
@@ -64,8 +53,8 @@ pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
     let restarting = (0..labels.len()).filter(|&contender| !tournament.is_saved(contender));
     let missing: Vec<u64> = counts(Sequence::n_missing);
     let n_new_runs: u64 = missing.iter().sum();
-    if n_new_runs > 0 {
-        experiment.instances().check_answers()?;
+    if n_new_runs > 0 && !experiment.instances().can_answer() {
+        return Err(EnterError::NoAnswers(experiment.instances().model().name).into());
     }
     observer.begin(&Plan {
         recorded: counts(Sequence::n_recorded),

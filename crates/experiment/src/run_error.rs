@@ -2,7 +2,7 @@
 
 use crate::journal::JournalError;
 use crate::path_error::PathError;
-use spec::models::EnterError;
+use crate::tournament::EnterError;
 
 /// Why an experiment cannot be run, or its result cannot be written.
 #[derive(Debug, thiserror::Error)]

@@ -66,14 +66,15 @@ pub(crate) use entries::{SEEN, accepts, assumes_examination, check, names_of, re
 use self::memory::Size;
 use self::scope::Scope;
 use crate::canonical::Canonical;
-use crate::models::{Evidence, Instances};
+use crate::models::{Evidence, Instances, UserModel, different_users, without_contenders};
 use crate::posterior::PosteriorFile;
+use click_models::{Personal, WithAttraction};
 use contenders::{Entrant, OwnAnswers};
 use documents::names::{MAX_NAME, read_name};
 use documents::number::{counted, noun};
 use documents::toml_reader::{Document, Error, Field, Source, Table, all};
 use itertools::Itertools as _;
-use sim::{Assignment, Conditions, Streams};
+use sim::{Assignment, Conditions, Objective, Streams, Tournament};
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
@@ -287,6 +288,20 @@ impl Experiment {
     /// Users, one instance for every run; empty while data are missing, when it cannot be run.
     pub fn instances(&self) -> &Instances {
         &self.instances
+    }
+
+    /// The users whom runs meet, as a tournament without contenders; `None` if their model is another.
+    pub fn users<M: UserModel, T: Objective>(&self, task: T) -> Option<Tournament<'_, M, T>> {
+        let list = self.instances.typed::<M>()?;
+        Some(without_contenders(list, task, self.assignment, self.seed))
+    }
+
+    /// As [`Self::users`], if users differ from each other.
+    pub fn different_users<M: UserModel + WithAttraction, T: Objective>(
+        &self,
+        task: T,
+    ) -> Option<Tournament<'_, Personal<M>, T>> {
+        different_users(&self.instances, task, self.assignment, self.seed)
     }
 
     /// Whether the users come from data given by the caller.

@@ -24,9 +24,9 @@ mod pbm;
 mod posterior;
 mod rank_one;
 mod semi_bandit;
-mod tournament;
 mod transfer;
 mod ubm;
+mod users_of_runs;
 
 pub use calibration::Calibration;
 pub use contenders::{OwnAnswers, OwnProtocol, OwnRun, OwnUsers};
@@ -37,13 +37,15 @@ pub use instance::Instance;
 pub use list::UserModel;
 pub use own::OWN_MODELS;
 pub use parameter::{InstanceTable, Parameter, Parameters};
-pub use tournament::{EnterError, OWN, OwnContender, TournamentSettings, ValuesOfUsers};
+pub use users_of_runs::ValuesOfUsers;
 
+pub(crate) use context::different_users;
 pub(crate) use evidence::EvidenceOf;
 pub(crate) use keys::ATTRACTION;
 pub(crate) use list::{LowerBound, Member};
 pub(crate) use parameter::CanonicalInstance;
 pub(crate) use pbm::{KAPPA, THETA};
+pub(crate) use users_of_runs::without_contenders;
 
 use crate::bound::Bound;
 use crate::fields::read_tables;
@@ -51,7 +53,7 @@ use crate::key::{Key, KeyInside};
 use crate::posterior::PosteriorFile;
 use crate::queries::Queries;
 use click_models::{ListShape, PreferenceMatrix};
-use contenders::{AnyTournament, Entrant, LoggedLists};
+use contenders::{Entrant, LoggedLists};
 use documents::InputFile;
 use documents::names::{read_title, unique};
 use documents::toml_reader::{Error, Faults, Field, Location, Table, choice};
@@ -63,6 +65,9 @@ use std::any::Any;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+
+/// The policy name of every contender of the caller.
+pub const OWN: &str = "own";
 
 /// A row of [`MODELS`]: the properties of a click model that do not depend on an instance.
 #[derive(Debug, Clone, Copy)]
@@ -260,15 +265,6 @@ impl Instances {
         self.duels()?.file()
     }
 
-    /// Checks that the users can be played.
-    ///
-    /// # Errors
-    ///
-    /// [`EnterError::NoAnswers`] for users of another program, known from a file only.
-    pub fn check_answers(&self) -> Result<(), EnterError> {
-        if self.can_answer() { Ok(()) } else { Err(EnterError::NoAnswers(self.model().name)) }
-    }
-
     /// Redraws the random parts with this seed, and with this number of subsets if one is given.
     pub(crate) fn draw(&mut self, seed: u64, subsets: Option<usize>) -> Result<(), Error> {
         let Some(duels) = self.duels_mut() else { return Ok(()) };
@@ -425,16 +421,6 @@ pub trait Users: fmt::Debug + Send + Sync {
 
     /// A copy.
     fn cloned(&self) -> Instances;
-
-    /// The tournament of an experiment on these users.
-    ///
-    /// # Errors
-    ///
-    /// A contender cannot play on them, or the checkpoints do not increase.
-    fn tournament(
-        &self,
-        settings: &TournamentSettings<'_>,
-    ) -> Result<Box<dyn AnyTournament + '_>, EnterError>;
 
     /// The values of the users that the runs meet; `instances_of_runs` has the instance of every
     /// run.

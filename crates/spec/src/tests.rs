@@ -1,24 +1,10 @@
-//! Every policy that the reader accepts for a model can also play it.
+//! The tasks that policies can be entered for, and bounds on stopping times.
 
 use crate::Experiment;
-use crate::models::{MODELS, Model, TournamentSettings};
 use contenders::{recommending_contenders, stopping_contenders};
 use documents::toml_reader::Source;
-use policies::catalogue::{Family, PolicySpec, Purpose, Row, rows};
-use sim::Assignment;
+use policies::catalogue::{PolicySpec, rows};
 use std::fmt::Write as _;
-
-/// Every model, with the examples of its required keys.
-fn instances() -> impl Iterator<Item = (&'static Model, String)> {
-    MODELS.into_iter().map(|model| {
-        let required = model.keys.iter().filter(|key| key.required);
-        (
-            model,
-            required.map(|key| format!("{} = {}", key.name, key.example)).collect::<Vec<_>>().join("\n")
-                + "\n",
-        )
-    })
-}
 
 #[test]
 fn exactly_the_policies_that_name_best_items_can_be_entered_for_tasks_that_ask_for_them() {
@@ -79,51 +65,4 @@ fn stopping_times_are_bounded_by_the_theorem_and_by_the_characteristic_time() {
     assert_eq!(bounds_of_stopping(&[0.5, 0.5], &[0.1]), []);
     let weights: Vec<f64> = (1..=129).map(|item| f64::from(item) / 130.0).collect();
     assert_eq!(bounds_of_stopping(&weights, &[0.1]).len(), 1);
-}
-
-/// The number of pairs of a policy and a model that the reader accepts, with these additional keys.
-fn entered(keys: &str) -> usize {
-    let mut entered = 0;
-    for name in rows().iter().map(|row| row.name) {
-        for (model, parameters) in instances() {
-            let head = "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n";
-            let users = format!("[[instances]]\nmodel = {:?}\n{parameters}", model.name);
-            let text = format!("{head}{users}[[policies]]\npolicy = \"{name}\"\n{keys}\n");
-            let source = Source::from_text("spec.toml", text).unwrap();
-            let Ok(experiment) = Experiment::from_document(&source.parse().unwrap()) else { continue };
-            let settings = TournamentSettings {
-                task: experiment.task(),
-                horizon: 10,
-                checkpoints: &[10],
-                runs: 1,
-                assignment: Assignment::Drawn,
-                seed: 1,
-                live: experiment.live(),
-                policies: experiment.policies(),
-                own: &[],
-            };
-            drop(experiment.instances().tournament(&settings).unwrap());
-            entered += 1;
-        }
-    }
-    entered
-}
-
-#[test]
-fn every_policy_can_be_entered_on_exactly_the_models_that_it_plays() {
-    // Policies that name best items have other tasks, and `logged` needs the lists of a log.
-    let plays = |row: &Row, model: &Model| {
-        row.purpose() == Purpose::Regret
-            && !row.families.contains(&Family::Logged)
-            && row.speaks(model.protocol)
-    };
-    let pairs = MODELS.iter().flat_map(|model| rows().iter().filter(|row| plays(row, model)));
-    assert_eq!(entered(""), pairs.count());
-    // Policies for any list need no `read-as`, so it is refused; all others can read the feedback
-    // of another model of lists.
-    let others = MODELS.iter().filter(|model| model.protocol.has_lists()).count() - 1;
-    let pairs = |family| others * rows().iter().filter(|row| row.families.contains(&family)).count();
-    assert_eq!(entered("read-as = \"pbm\"\nkappa = [0.5, 0.4, 0.3]"), pairs(Family::PositionBased));
-    assert_eq!(entered("read-as = \"pbm\""), pairs(Family::UnknownExamination));
-    assert_eq!(entered("read-as = \"cascade\""), pairs(Family::Prefix));
 }

@@ -4,22 +4,19 @@ use super::context::{self, CONTEXT, ItemCount, read_attraction};
 use super::fields::{at_fault, read_positions};
 use super::keys::{ATTRACTION, POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
-use super::tournament::{EnterError, TournamentSettings, for_regret, tournament};
 use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
 use crate::bound::Bound;
 use crate::fields::LONGEST_LIST;
 use crate::key::{Key, Part};
 use crate::schema::{list, number};
-use crate::task::Task;
 use click_models::bounds::{cascade_bai_lower_bound, cascade_characteristic_time};
 use click_models::{CascadeModel, ListShape};
 use confidence::bernoulli_kl;
-use contenders::{AnyTournament, Entrant, recommending_contenders, stopping_contenders};
+use contenders::Entrant;
 use documents::toml_reader::{Error, Table, all, schema};
 use policies::catalogue::{PolicySpec, Protocol};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use sim::{UntilStopped, WithBudget};
 
 pub(super) static MODEL: Model = Model {
     name: "cascade",
@@ -140,30 +137,6 @@ impl Member for CascadeModel {
         }
         bounds.retain(|bound| bound.value[0].is_finite());
         bounds
-    }
-
-    fn tournament<'a>(
-        instances: &'a [Instance<Self>],
-        settings: &TournamentSettings<'_>,
-    ) -> Result<Box<dyn AnyTournament + 'a>, EnterError> {
-        let &TournamentSettings { policies, horizon, .. } = settings;
-        match settings.task {
-            Task::Regret => for_regret(instances, settings),
-            Task::Identify => {
-                let task = UntilStopped { max_steps: horizon };
-                tournament(
-                    instances,
-                    stopping_contenders(policies, &settings.live.delay)?,
-                    task,
-                    settings,
-                    None,
-                )
-            }
-            Task::Budget => {
-                let contenders = recommending_contenders(policies, horizon)?;
-                tournament(instances, contenders, WithBudget { horizon }, settings, None)
-            }
-        }
     }
 }
 

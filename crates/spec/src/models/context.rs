@@ -14,12 +14,11 @@ pub(super) use keys::CONTEXT;
 use keys::ContextKeys;
 
 use super::fields::read_each;
-use super::tournament::{EnterError, OwnContender, TournamentSettings, ValuesOfUsers};
+use super::users_of_runs::ValuesOfUsers;
 use super::{Instance, InstanceTable, Instances, Member, Model, Parameter, Parameters, Users};
 use crate::key::{Key, Part};
 use click_models::{Context, ListShape, Personal, RandomUsers, WithAttraction};
 use confidence::Probability;
-use contenders::{AnyTournament, Play};
 use documents::InputFile;
 use documents::names::quoted;
 use documents::toml_reader::{Error, Field, Table};
@@ -28,7 +27,7 @@ use live::ContextFit;
 use policies::{HybridPrior, HybridSettings, HybridTs};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
-use sim::{Assignment, DrawUsers, Schedule, Sees, SimRng, Streams, Tournament};
+use sim::{Assignment, DrawUsers, Sees, SimRng, Streams, Tournament};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -207,10 +206,7 @@ struct DifferentUsers<M> {
     users: Option<Personal<M>>,
 }
 
-impl<M: Member + WithAttraction> DifferentUsers<M>
-where
-    Personal<M>: Play,
-{
+impl<M: Member + WithAttraction> DifferentUsers<M> {
     fn new(name: Option<String>, model: M, contexts: Contexts) -> Result<Self, Error> {
         if let Contexts::Fitted(fitted) = &contexts
             && fitted.fit().model != M::MODEL.name
@@ -249,10 +245,7 @@ impl Instances {
     /// # Errors
     ///
     /// Too many users, items or features; contents of files that do not belong together.
-    pub fn differing<M: Member + WithAttraction>(model: M, contexts: Contexts) -> Result<Self, Error>
-    where
-        Personal<M>: Play,
-    {
+    pub fn differing<M: Member + WithAttraction>(model: M, contexts: Contexts) -> Result<Self, Error> {
         if let Some(fault) = contexts.fault() {
             return Err(Error::whole_file("context", fault));
         }
@@ -270,10 +263,7 @@ impl Instances {
 pub(super) fn instances<M: Member + WithAttraction>(
     tables: &[Table<'_>],
     read: impl Fn(&Table<'_>, Option<&ItemCount<'_>>) -> Result<M, Error>,
-) -> Result<Instances, Error>
-where
-    Personal<M>: Play,
-{
+) -> Result<Instances, Error> {
     if tables.iter().all(|table| table.field("context").is_none()) {
         return Ok(Instances::from_users(read_each(tables, |table| read(table, None))?));
     }
@@ -314,10 +304,7 @@ pub(super) fn read_attraction<'doc>(
 /// Draws the users of a run.
 struct Draws<'a, M>(&'a [DifferentUsers<M>]);
 
-impl<M: Member + WithAttraction> DrawUsers<Personal<M>> for Draws<'_, M>
-where
-    Personal<M>: Play,
-{
+impl<M: Member + WithAttraction> DrawUsers<Personal<M>> for Draws<'_, M> {
     fn draw(&self, instance: usize, _number: u64, rng: &mut SimRng) -> Personal<M> {
         let instance = &self.0[instance];
         match &instance.contexts {
@@ -331,15 +318,23 @@ where
     }
 }
 
+/// Users who differ, as a tournament without contenders; `None` if the instances are others.
+pub(crate) fn different_users<M: Member + WithAttraction, T: sim::Objective>(
+    instances: &Instances,
+    task: T,
+    assignment: Assignment,
+    seed: u64,
+) -> Option<Tournament<'_, Personal<M>, T>> {
+    let list = instances.list().downcast_ref::<Vec<DifferentUsers<M>>>()?;
+    Some(without_contenders(list, task, assignment, seed))
+}
+
 fn without_contenders<M: Member + WithAttraction, T: sim::Objective>(
     instances: &[DifferentUsers<M>],
     task: T,
     assignment: Assignment,
     seed: u64,
-) -> Tournament<'_, Personal<M>, T>
-where
-    Personal<M>: Play,
-{
+) -> Tournament<'_, Personal<M>, T> {
     let are_random = instances.iter().any(|instance| instance.users.is_none());
     Tournament {
         instances: instances.iter().map(DifferentUsers::announced).collect(),
@@ -353,10 +348,7 @@ where
     }
 }
 
-impl<M: Member + WithAttraction> Users for Vec<DifferentUsers<M>>
-where
-    Personal<M>: Play,
-{
+impl<M: Member + WithAttraction> Users for Vec<DifferentUsers<M>> {
     fn model(&self) -> &'static Model {
         M::MODEL
     }
@@ -443,20 +435,6 @@ where
 
     fn cloned(&self) -> Instances {
         Instances::from_users(self.clone())
-    }
-
-    fn tournament(
-        &self,
-        settings: &TournamentSettings<'_>,
-    ) -> Result<Box<dyn AnyTournament + '_>, EnterError> {
-        let &TournamentSettings { policies, horizon, checkpoints, runs, assignment, seed, own, .. } =
-            settings;
-        let mut contenders = Personal::<M>::contenders(policies, horizon)?;
-        for contender in own {
-            contenders.push(OwnContender::typed(contender)?);
-        }
-        let task = Schedule::new(checkpoints.to_vec())?;
-        Ok(Box::new(Tournament { contenders, runs, ..without_contenders(self, task, assignment, seed) }))
     }
 
     fn values_of_users(

@@ -25,7 +25,7 @@ pub use duels::{Duels, Group};
 pub use matrix_file::MatrixFile;
 
 use super::keys::SIZE;
-use super::tournament::{EnterError, TournamentSettings, ValuesOfUsers};
+use super::users_of_runs::ValuesOfUsers;
 use super::{Instance, InstanceTable, Instances, LowerBound, Member, Model, Parameter, Parameters, Users};
 use crate::bound::Bound;
 use crate::fields::LONGEST_LIST;
@@ -34,7 +34,7 @@ use crate::schema::{either, file, integer, items, of_keys, square};
 use arms::read_arms;
 use click_models::bounds::{rucb_expected_bound, rucb_high_probability_bound};
 use click_models::{DuelingModel, ItemId, ListShape, PreferenceMatrix};
-use contenders::{AnyTournament, Entrant};
+use contenders::Entrant;
 use documents::toml_reader::{Error, Field, Table, all, collect};
 use policies::catalogue::{PolicySpec, Protocol};
 use sim::Assignment;
@@ -213,13 +213,6 @@ impl Users for Duels {
 
     fn cloned(&self) -> Instances {
         Instances::from_users(self.clone())
-    }
-
-    fn tournament(
-        &self,
-        settings: &TournamentSettings<'_>,
-    ) -> Result<Box<dyn AnyTournament + '_>, EnterError> {
-        Users::tournament(self.list(), settings)
     }
 
     fn values_of_users(

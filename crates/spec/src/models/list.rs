@@ -1,13 +1,13 @@
 //! A list of instances of one click model, and the trait that a click model implements for it.
 
 use super::keys::ATTRACTION;
-use super::tournament::{EnterError, TournamentSettings, ValuesOfUsers, for_regret, values_of_users};
+use super::users_of_runs::{ValuesOfUsers, values_of_users};
 use super::{Evidence, EvidenceOf, Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
 use crate::bound::Bound;
 use crate::key::Key;
 use crate::posterior::PosteriorFile;
 use click_models::{ClickModel, ListShape};
-use contenders::{AnyTournament, Entrant, LoggedLists, OwnAnswers, Play};
+use contenders::{Entrant, LoggedLists, OwnAnswers};
 use itertools::Itertools as _;
 use policies::Logged;
 use sim::{Assignment, Streams};
@@ -24,7 +24,7 @@ impl<M: Member> UserModel for M {}
 pub(crate) type LowerBound<M> = (&'static str, fn(&M) -> f64);
 
 /// Properties of a click model that an experiment needs.
-pub trait Member: ClickModel + Play + Clone + Debug + Send + Sync + 'static {
+pub trait Member: ClickModel + Clone + Debug + Send + Sync + 'static {
     /// Its row of [`MODELS`](super::MODELS).
     const MODEL: &'static Model;
 
@@ -67,14 +67,6 @@ pub trait Member: ClickModel + Play + Clone + Debug + Send + Sync + 'static {
     /// Bounds on the stopping time of the experiment's policies.
     fn bounds_of_stopping(_instances: &[Instance<Self>], _policies: &[Entrant]) -> Vec<Bound> {
         Vec::new()
-    }
-
-    /// The tournament of an experiment on these instances.
-    fn tournament<'a>(
-        instances: &'a [Instance<Self>],
-        settings: &TournamentSettings<'_>,
-    ) -> Result<Box<dyn AnyTournament + 'a>, EnterError> {
-        for_regret(instances, settings)
     }
 
     /// Whether these users can be played: those of another program have no answers.
@@ -183,13 +175,6 @@ impl<M: Member> Users for Vec<Instance<M>> {
 
     fn cloned(&self) -> Instances {
         Instances::from_users(self.clone())
-    }
-
-    fn tournament(
-        &self,
-        settings: &TournamentSettings<'_>,
-    ) -> Result<Box<dyn AnyTournament + '_>, EnterError> {
-        M::tournament(self, settings)
     }
 
     fn values_of_users(

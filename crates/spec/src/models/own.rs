@@ -8,17 +8,15 @@
 use super::fields::{read_each, read_positions};
 use super::keys::{POSITIONS, SIZE};
 use super::pbm::KAPPA;
-use super::tournament::{EnterError, TournamentSettings, tournament};
 use super::{Instance, Instances, Member, Model, Parameter};
 use crate::fields::read_size;
 use crate::key::Key;
 use crate::schema::{list, number};
 use click_models::{Cascade, ClicksOnly, Dcm, ItemId, ListShape, Pbm, Ranking, SemiBandit};
 use confidence::Probability;
-use contenders::{AnyTournament, OwnAnswers, OwnProtocol, OwnRuns, OwnUsers, Play as _};
+use contenders::{OwnAnswers, OwnProtocol, OwnUsers};
 use documents::toml_reader::{Error, Field, Table};
 use policies::catalogue::Protocol;
-use sim::Schedule;
 use std::sync::Arc;
 
 /// The models of the caller's users.
@@ -89,16 +87,6 @@ impl<I: HasProtocol> Member for OwnUsers<I> {
 
     fn unit(&self) -> &'static str {
         "reward"
-    }
-
-    fn tournament<'a>(
-        instances: &'a [Instance<Self>],
-        settings: &TournamentSettings<'_>,
-    ) -> Result<Box<dyn AnyTournament + 'a>, EnterError> {
-        let contenders = Self::contenders(settings.policies, settings.horizon)?;
-        let runs = OwnRuns(instances.iter().map(|instance| instance.model.clone()).collect());
-        let schedule = Schedule::new(settings.checkpoints.to_vec())?;
-        tournament(instances, contenders, schedule, settings, Some(Box::new(runs)))
     }
 
     fn can_answer(&self) -> bool {
