@@ -289,6 +289,9 @@ fn of_log_of(error: &Error, name: &str, is_frame: bool) -> PyErr {
         (ErrorKind::Line(Fault::PositionZero), _) => {
             value_error(format!("{message}; if positions count from 0, give first_position=0"))
         }
+        (ErrorKind::Line(Fault::StandsApart { first: 0 } | Fault::OutOfOrder { next: 0 }), _) => {
+            value_error(format!("{message}; if positions count from 1, leave first_position out"))
+        }
         (ErrorKind::Line(Fault::PositionBeyondDepth { last: 63.. }), _) if name == "log" => {
             value_error(format!("{message}; positions=N leaves out what is below position N"))
         }

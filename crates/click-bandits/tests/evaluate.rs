@@ -111,6 +111,14 @@ fn what_cannot_be_evaluated_is_refused_and_nothing_is_written() {
             "--model=dcm",
             "it needs whole sessions",
         ),
+        (
+            &good,
+            "q,1,a\n",
+            "query=query,item=item,position=position,click=click,propensity=propensity",
+            "--first-position=0",
+            "--first-position: 0, but no position of the log is 0: it counts from 1",
+        ),
+        (&good, "q,1,a\n", COLUMNS, "--first-position=0", "if they count from 1, leave --first-position out"),
     ] {
         fs::write(&log, log_text).unwrap();
         fs::write(&new, format!("query,position,item\n{ranking}")).unwrap();

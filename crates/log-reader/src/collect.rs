@@ -342,13 +342,13 @@ impl Batches<'_> {
         if self.collector.counts {
             self.count_line(shown, at);
         } else {
-            self.report.add_shown(shown.clicks, shown.impressions);
+            self.report.add_line(shown);
         }
     }
 
     #[inline]
     fn count_line(&mut self, shown: &LineCounts, at: u64) {
-        self.report.add_shown(shown.clicks, shown.impressions);
+        self.report.add_line(shown);
         // Nothing was shown, so there is no cell.
         if shown.impressions > 0 {
             match self.collector.hold_out {
@@ -366,7 +366,7 @@ impl Batches<'_> {
             self.report.sessions_left_out += 1;
             return false;
         }
-        self.report.add_session(items, clicks);
+        self.report.add_session(items, positions, clicks);
         if let Some(lists) = self.lists.as_mut().filter(|_| whole) {
             lists.list(list);
         }
@@ -391,7 +391,7 @@ impl Batches<'_> {
 
     /// Notes a click that was handed over as a row.
     pub(crate) fn count_click(&mut self) {
-        self.report.add_shown(1, 0);
+        self.report.add_shown(1, 0, Positions::default());
     }
 
     /// Counts clicks on items that no list shows.

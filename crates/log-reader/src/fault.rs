@@ -71,8 +71,11 @@ pub enum Fault {
     #[error("a list shows from 1 to 64 items")]
     BadDepth,
     /// A line of a list in a log with contexts that stands apart from the list's first line.
-    #[error("expected the first position: the lines of a list stand together here, from the top")]
-    StandsApart,
+    #[error("expected the first position, {first}: the lines of a list stand together here, from the top")]
+    StandsApart {
+        /// The first position, as the log counts.
+        first: u64,
+    },
     /// A feature that is no number, or infinite.
     #[error("expected a finite number")]
     NotFinite,
@@ -215,7 +218,7 @@ impl Fault {
             Self::PositionBeyondDepth { .. } => "position beyond the list",
             Self::PositionTwice => "position twice in a session",
             Self::OutOfOrder { .. } => "session out of order",
-            Self::StandsApart => "line apart from its list",
+            Self::StandsApart { .. } => "line apart from its list",
             Self::NotFinite => "not a finite number",
             Self::OtherContext => "two contexts in a list",
             Self::TooManySegments { .. } => "too many segments",

@@ -382,7 +382,8 @@ impl TakeRows for Lists<'_, '_> {
         }
         if !is_first {
             if !is_same {
-                return Err((position_at, Fault::StandsApart));
+                let first = self.source.meaning.first_position;
+                return Err((position_at, Fault::StandsApart { first }));
             }
             if position != self.items.len() {
                 let next = self.source.meaning.named(self.items.len());

@@ -22,7 +22,6 @@ pub use self::source::Input;
 
 pub(crate) use self::meaning::Meaning;
 use crate::collect::Collector;
-use crate::counts::Positions;
 use crate::error::{Error, ErrorKind};
 use crate::hold_out::HoldOut;
 use crate::log::Log;
@@ -189,15 +188,7 @@ impl Reader {
     pub fn read_inputs(&self, inputs: Vec<Input<'_>>) -> Result<Log, Error> {
         let collector = self.collector(Ids::new());
         let (report, _) = self.format.read(self, inputs, &collector)?;
-        let log = collector.finish(self.threads, report)?;
-        let held_out = log.held_out.as_ref().map(|part| &part.counts);
-        let counts = std::iter::once(&log.counts).chain(held_out);
-        let positions = Positions(counts.fold(0, |all, counts| all | counts.positions().0));
-        if self.meaning.first_position == 0 && !positions.is_empty() && !positions.contains(0) {
-            let message = "0, but no position of the log is 0: it counts from 1";
-            return Err(Error::of(ErrorKind::Settings, "first_position", message));
-        }
-        Ok(log)
+        collector.finish(self.threads, report)
     }
 
     fn collector<'a>(&self, ids: Ids) -> Collector<'a> {

@@ -1,8 +1,10 @@
 //! Counts of what was read and what was skipped.
 
+use crate::counts::Positions;
 use crate::error::{Error, ErrorKind, Place};
 use crate::names::Id;
 use crate::read::Value;
+use crate::table::LineCounts;
 use documents::parameters::IdType;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -45,6 +47,9 @@ pub struct ReadReport {
     pub ids: IdTypes,
     /// Lines that a lenient reader skipped, by [`Fault::reason`](crate::Fault::reason).
     pub skipped: BTreeMap<Cow<'static, str>, Skipped>,
+    /// The positions at which items were shown.
+    #[serde(skip)]
+    pub(crate) positions: Positions,
     /// For a log of User Behavior Insights.
     pub ubi: Option<UbiReport>,
 }
@@ -179,18 +184,25 @@ pub struct Skipped {
 
 impl ReadReport {
     #[inline]
-    pub(crate) fn add_shown(&mut self, clicks: u64, impressions: u64) {
+    pub(crate) fn add_shown(&mut self, clicks: u64, impressions: u64, positions: Positions) {
         self.impressions = self.impressions.saturating_add(impressions);
         self.clicks = self.clicks.saturating_add(clicks);
+        self.positions.0 |= positions.0;
+    }
+
+    #[inline]
+    pub(crate) fn add_line(&mut self, shown: &LineCounts) {
+        let position = u64::from(shown.impressions > 0) << shown.position;
+        self.add_shown(shown.clicks, shown.impressions, Positions(position));
     }
 
     /// Adds a session whose `l`-th item was clicked if bit `l` of `clicks` is 1.
-    pub(crate) fn add_session(&mut self, items: &[Id], clicks: u64) {
+    pub(crate) fn add_session(&mut self, items: &[Id], positions: Positions, clicks: u64) {
         self.sessions += 1;
         // Lists are short, 64 items at most.
         let repeated = |place: usize| items[..place].contains(&items[place]);
         self.sessions_with_repeats += u64::from((1..items.len()).any(repeated));
-        self.add_shown(clicks.count_ones().into(), items.len() as u64);
+        self.add_shown(clicks.count_ones().into(), items.len() as u64, positions);
     }
 
     pub(crate) fn add_clipped(&mut self, clicks: u64) {
@@ -201,6 +213,7 @@ impl ReadReport {
     /// Adds the counts of another part of the log, except those of skipped lines.
     pub(crate) fn absorb(&mut self, other: &Self) {
         self.files += other.files;
+        self.positions.0 |= other.positions.0;
         self.ids
             .0
             .iter_mut()

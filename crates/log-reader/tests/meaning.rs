@@ -1,9 +1,16 @@
 //! Logs with other meanings of numbers: positions from 0, more clicks than impressions, lists with
 //! repeated items.
 
-use log_reader::{ErrorKind, Fault, Filter, Format, Reader};
+use log_reader::{ErrorKind, Fault, Filter, Format, Ids, Input, Reader, ReceiveLists, ShownList};
 
 const HEADER: &str = "query,item,position,clicks,impressions\n";
+
+/// A receiver that ignores its lists.
+struct Nothing;
+
+impl ReceiveLists for Nothing {
+    fn list(&mut self, _: &ShownList<'_>) {}
+}
 
 fn reader() -> Reader {
     Reader::new(Format::counts())
@@ -32,6 +39,16 @@ fn positions_may_count_from_zero() {
     assert_eq!(positions.collect::<Vec<_>>(), [0, 2]);
     let error = sessions.read("log", &b"page,rank,item,click\nv,0,a,0\nv,0,b,1\n"[..]).unwrap_err();
     assert!(error.to_string().contains("a position of this session on an earlier line"), "{error}");
+
+    // A log without position 0 counts from 1, whatever reads it.
+    let refused = "first_position: 0, but no position of the log is 0: it counts from 1";
+    let rows = &b"item,rank,click,p\na,1,0,0.5\nb,2,1,0.5\n"[..];
+    let format = Format::delimited("item=item,position=rank,click=click,propensity=p").unwrap();
+    let rows_from_zero = Reader::new(format).positions_from_zero();
+    assert_eq!(rows_from_zero.read("log", rows).unwrap_err().to_string(), refused);
+    let inputs = |_| Ok::<_, log_reader::Error>(vec![Input::stream("log", rows)]);
+    let error = rows_from_zero.read_lists(Ids::new(), inputs, || Nothing).err().unwrap();
+    assert_eq!(error.to_string(), refused);
 
     // Formats that define their first position keep it.
     let kdd = "1\t3\t17\t901\t4\t2\t1\t55\t6\t7\t8\t9\n";

@@ -147,7 +147,7 @@ fn a_fault_names_line_and_column_and_is_skipped_and_counted() {
         (
             "ann,9,shoes,b,2,1,at,0.5,-1",
             "column 5 (p)",
-            "expected the first position",
+            "expected the first position, 1: the lines of a list stand together",
             "line apart from its list",
         ),
         (

@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use super::inputs::Inputs;
-use super::source::{as_option, format, reading};
+use super::source::{as_option, format, reading, with_remedy};
 use crate::program::program;
 use crate::terminal::{say, table};
 use crate::usage::Usage;
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let is_parquet = matches!(format, Format::Parquet(_));
     let (fit, report) = fit_contexts::<anyhow::Error>(&settings, |names, take| {
         let read = reading(&inputs, is_parquet, arguments.quiet, |watch| {
-            lists.read(inputs.read(watch)?, names, take).map_err(|error| anyhow!(error.to_string()))
+            lists.read(inputs.read(watch)?, names, take).map_err(|error| with_remedy(arguments, &error))
         })?;
         inputs.check_unchanged()?;
         Ok(read)

@@ -78,7 +78,7 @@ impl<'a> Source<'a> {
     fn read(&self, reader: &Reader, inputs: &Inputs) -> Result<Log> {
         reading(inputs, self.is_parquet, self.arguments.quiet, |watch| {
             let inputs = inputs.read(watch)?;
-            reader.read_inputs(inputs).map_err(|error| self.with_remedy(&error))
+            reader.read_inputs(inputs).map_err(|error| with_remedy(self.arguments, &error))
         })
     }
 
@@ -95,7 +95,7 @@ impl<'a> Source<'a> {
             let open = |pass| inputs.read(if pass == 0 { watch } else { &|_| {} });
             let read: Result<_> = self.reader.read_lists(ids, open, || question.tally());
             read.map_err(|error| match error.downcast::<log_reader::Error>() {
-                Ok(error) => self.with_remedy(&error),
+                Ok(error) => with_remedy(self.arguments, &error),
                 Err(error) => error,
             })
         })?;
@@ -137,7 +137,7 @@ impl<'a> Source<'a> {
         let read = |held_out: Option<(u64, u64)>| {
             let reader = self.reader.clone();
             let reader = held_out.map_or(Ok(reader.clone()), |(one_in, seed)| reader.hold_out(one_in, seed));
-            let log = self.read(&reader.map_err(|error| self.with_remedy(&error))?, inputs)?;
+            let log = self.read(&reader.map_err(|error| with_remedy(self.arguments, &error))?, inputs)?;
             inputs.check_unchanged()?;
             Ok(log)
         };
@@ -179,42 +179,45 @@ impl<'a> Source<'a> {
             filter.n_positions.unwrap_or(n_positions),
         )
     }
+}
 
-    /// The library's message, which includes the system's, with an option that may help.
-    fn with_remedy(&self, error: &log_reader::Error) -> anyhow::Error {
-        let Arguments { settings_from, format, settings, .. } = self.arguments;
-        let names_columns = format.is_none_or(FormatRow::names_columns);
-        let is_fit = *settings_from == SettingSource::CommandLine;
-        let remedy = match error.kind() {
-            _ if *settings_from == SettingSource::Experiment => "",
-            ErrorKind::Settings => return anyhow!(as_option(error)),
-            ErrorKind::Line(Fault::UnexpectedHeader)
-                if ["urls", "clicked_mask"].iter().all(|name| error.place().text.contains(name)) =>
-            {
-                ": these are the columns of --format sessions"
-            }
-            ErrorKind::Header if !names_columns => {
-                "; a table with other columns is of --format delimited, with --columns query=..,item=..,position=..,click=.."
-            }
-            ErrorKind::Line(Fault::UnexpectedHeader) => {
-                ": give --format delimited --columns query=..,item=..,position=..,click=.."
-            }
-            ErrorKind::Line(Fault::PositionZero) if names_columns => {
-                "; if they count from 0, give --first-position 0"
-            }
-            // 64 positions, or those of a format that counts them.
-            ErrorKind::Line(Fault::PositionBeyondDepth { last: 63.. })
-                if is_fit && settings.positions.is_none() =>
-            {
-                "; --positions N leaves out what is below position N"
-            }
-            ErrorKind::Line(Fault::ClicksAboveImpressions { .. }) if is_fit => {
-                "; give --clip-clicks to clip clicks to impressions"
-            }
-            _ => "",
-        };
-        anyhow!("{error}{remedy}")
-    }
+/// The library's message, which includes the system's, with an option that may help.
+pub(super) fn with_remedy(arguments: &Arguments, error: &log_reader::Error) -> anyhow::Error {
+    let Arguments { settings_from, format, settings, .. } = arguments;
+    let names_columns = format.is_none_or(FormatRow::names_columns);
+    let is_fit = *settings_from == SettingSource::CommandLine && !arguments.context.context;
+    let remedy = match error.kind() {
+        _ if *settings_from == SettingSource::Experiment => "",
+        ErrorKind::Settings => return anyhow!(as_option(error)),
+        ErrorKind::Line(Fault::UnexpectedHeader)
+            if ["urls", "clicked_mask"].iter().all(|name| error.place().text.contains(name)) =>
+        {
+            ": these are the columns of --format sessions"
+        }
+        ErrorKind::Header if !names_columns => {
+            "; a table with other columns is of --format delimited, with --columns query=..,item=..,position=..,click=.."
+        }
+        ErrorKind::Line(Fault::UnexpectedHeader) => {
+            ": give --format delimited --columns query=..,item=..,position=..,click=.."
+        }
+        ErrorKind::Line(Fault::PositionZero) if names_columns => {
+            "; if they count from 0, give --first-position 0"
+        }
+        ErrorKind::Line(Fault::StandsApart { first: 0 } | Fault::OutOfOrder { next: 0 }) => {
+            "; if they count from 1, leave --first-position out"
+        }
+        // 64 positions, or those of a format that counts them.
+        ErrorKind::Line(Fault::PositionBeyondDepth { last: 63.. })
+            if is_fit && settings.positions.is_none() =>
+        {
+            "; --positions N leaves out what is below position N"
+        }
+        ErrorKind::Line(Fault::ClicksAboveImpressions { .. }) if is_fit => {
+            "; give --clip-clicks to clip clicks to impressions"
+        }
+        _ => "",
+    };
+    anyhow!("{error}{remedy}")
 }
 
 /// Shows progress while files are read.

@@ -88,6 +88,12 @@ fn wrong_arguments_and_files_name_what_is_wrong() {
             "log.csv:17: column 2 (i): an item without a row",
         ),
         (COLUMNS, &["--model", "dcm", "--items", "none.csv"], "none.csv"),
+        (
+            COLUMNS,
+            &["--model", "dcm", "--first-position", "0"],
+            "expected the first position, 0: the lines of a list stand together here, from the top, found `1`; \
+             if they count from 1, leave --first-position out",
+        ),
     ] {
         let error = error_of(columns, more);
         assert!(error.contains(message), "{error}\n{message}");

@@ -41,7 +41,8 @@ impl Reader {
             closing.close(&runs, &mut batches, &mut faults);
             report.absorb(faults, &batches.finish());
         }
-        report.finish(source, self.max_skipped)
+        let report = report.finish(source, self.max_skipped)?;
+        self.meaning.check(report.positions).map(|()| report)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Numbers whose meaning differs between logs: the first position, and clicks above impressions.
 
 use crate::collect::Batches;
+use crate::counts::Positions;
+use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::fields::MAX_POSITIONS;
 
@@ -41,6 +43,15 @@ impl Meaning {
         }
         #[expect(clippy::cast_possible_truncation, reason = "below 64")]
         Ok(Some(from_zero as u8))
+    }
+
+    /// Refuses positions that are to count from 0 if none of those shown is 0.
+    pub(crate) fn check(self, shown: Positions) -> Result<(), Error> {
+        if self.first_position > 0 || shown.is_empty() || shown.contains(0) {
+            return Ok(());
+        }
+        let message = "0, but no position of the log is 0: it counts from 1";
+        Err(Error::of(ErrorKind::Settings, "first_position", message))
     }
 
     /// The log's number of a position counted from 0.
