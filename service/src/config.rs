@@ -43,6 +43,9 @@ pub struct Config {
     /// Limits, which may differ from one start to the next.
     #[serde(default)]
     pub limits: Limits,
+    /// The fault at the place of `examination` if the file leaves it to a fit or a store.
+    #[serde(skip)]
+    incomplete: Option<Error>,
 }
 
 fn loopback() -> SocketAddr {
@@ -459,6 +462,17 @@ impl Config {
         Self::of(&Source::from_text("serve.toml", text)?)
     }
 
+    /// Checks that policies can be made, once a fit or a store has completed the template.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the template, at its place in the file if it lacks a key.
+    pub fn check(&self) -> Result<(), String> {
+        let incomplete = self.incomplete.as_ref().filter(|_| !self.policy.is_complete());
+        let placed = |what| incomplete.map_or_else(|| format!("policy: {what}"), ToString::to_string);
+        crate::engine::check(&self.policy).map_err(placed)
+    }
+
     fn of(source: &Source) -> Result<Self, Error> {
         let document = source.parse()?;
         let root = document.root();
@@ -476,7 +490,7 @@ impl Config {
             add(&root, "store-authorities", "only for a `store`, which is missing".into());
         }
         let policy: Result<Table<'_>, _> = root.required("policy");
-        let (Some((config, fault)), Ok(policy)) = (built, policy) else {
+        let (Some((mut config, fault)), Ok(policy)) = (built, policy) else {
             return Err(faults.into_error().unwrap_or_else(|| root.error("incomplete")));
         };
         if config.policy.users != Users::Pbm && !config.policy.examination.is_empty() {
@@ -504,6 +518,10 @@ impl Config {
         }
         if let Some(fault) = fault {
             faults.add(fault);
+        }
+        if !config.policy.is_complete() {
+            let expected = format!("one probability for each of the {} positions", config.policy.positions);
+            config.incomplete = Some(policy.missing("examination", &expected));
         }
         faults.end().map(|()| config)
     }

@@ -167,7 +167,7 @@ pub fn run() -> Result<(), String> {
     let fitted = from.map(|from| Fitted::read(&from, &mut config.policy)).transpose()?;
     // A store knows the examination with which it began.
     if config.policy.is_complete() || check {
-        crate::engine::check(&config.policy).map_err(|what| format!("{}: policy: {what}", path.display()))?;
+        config.check()?;
     }
     let left_out = fitted.as_ref().map_or(&[][..], |fitted| &fitted.left_out);
     if check {
@@ -192,6 +192,9 @@ fn start(config: Config, tokens: Tokens, fitted: Option<Fitted>) -> Result<(), S
             outcome => break outcome.map_err(|error| error.to_string())?,
         }
     };
+    if store.settings().map_err(|error| error.to_string())?.is_none() {
+        config.check()?;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -158,12 +158,8 @@ impl Writer {
         self.metrics.ready.store(1, Relaxed);
         loop {
             clock.tick(Instant::now());
-            if waiting.is_empty() {
-                match jobs.recv_timeout(TICK) {
-                    Ok(job) => waiting.push_back(job),
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => break,
-                }
+            if waiting.is_empty() && !wait(jobs, &mut waiting) {
+                break;
             }
             if let Some((first, batch)) =
                 uncommitted.take_if(|(first, batch)| self.commit(*first, batch).is_ok())
@@ -227,11 +223,7 @@ impl Writer {
             self.measure(&engine);
             // In one task: each answer by itself would wake a thread.
             let answers = std::mem::take(&mut answers);
-            self.runtime.spawn(async move {
-                for answer in answers {
-                    answer();
-                }
-            });
+            self.runtime.spawn(async move { answers.into_iter().for_each(|answer| answer()) });
         }
         self.metrics.ready.store(0, Relaxed);
         // Unacknowledged events are lost, and so must be what they changed.
@@ -384,6 +376,14 @@ impl Writer {
             gauge.store(value, Relaxed);
         }
     }
+}
+
+/// Waits for a request, a tick at most. Returns false if there will be none.
+fn wait(jobs: &Receiver<Job>, waiting: &mut VecDeque<Job>) -> bool {
+    let job = jobs.recv_timeout(TICK);
+    let is_over = matches!(job, Err(RecvTimeoutError::Disconnected));
+    waiting.extend(job.ok());
+    !is_over
 }
 
 /// Takes the requests that wait. If they are less than half of those of the last commit, the others

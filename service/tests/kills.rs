@@ -268,6 +268,11 @@ fn what_cannot_be_started_says_why() {
         (plain.replace("positions = 3", "positions = 3\nprior = [0, 1]"), "127.0.0.1:0", "policy.prior: "),
         (plain.replace("users", "user"), "127.0.0.1:0", "unknown key: did you mean `users`"),
         (plain.clone() + "examination = [1, 0.5, 0.2]", "127.0.0.1:0", "policy.examination: only for"),
+        (
+            plain.replace("cascade-ts", "pbm-ts").replace("'cascade'", "'pbm'"),
+            "127.0.0.1:0",
+            "config.toml:3:1: policy.examination: missing key: expected one probability for each of the 3",
+        ),
         (one_item_config("store-authorities = 'x.pem'"), "127.0.0.1:0", "store-authorities: only for"),
     ] {
         let found = fault(&config, listen);
