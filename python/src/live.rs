@@ -1,27 +1,33 @@
 //! The class `Live`: a policy among items that come and go, with answers that come late.
 
+mod begin;
+mod state;
+
+pub(crate) use begin::fit_protocol;
+
 use crate::catalogue::{spec_of, to_parameters};
 use crate::context::UserNames;
-use crate::fit::{CountedItem, Fitted, given_of};
+use crate::fit::{CountedItem, Fitted};
 use crate::message::{broken, did_you_mean, type_error, value_error, warn};
 use crate::name::{Name, query_text, typed};
 use crate::policy::{drawing, order_of};
 use crate::prior::Prior;
 use crate::reduced::reduced;
 use crate::sequence;
-use crate::task::{UserFacts, build, generator, is_alive, protocol_named, protocol_of, size};
-use ::live::{Among, Ask, ByName, ContextFit, Entry, Handle, NO_SEGMENT, Settings, Skips, Taken};
+use crate::task::{UserFacts, generator, is_alive, protocol_named, size};
+use ::live::{Among, Ask, ByName, Entry, Handle, NO_SEGMENT, Settings, Skips, Taken};
+use begin::{Sizes, first_items, new_policy};
 use click_logs::fit::Model;
 use click_models::Context;
-use policies::catalogue::{ContextKnowledge, PolicySpec, Protocol};
-use pyo3::exceptions::PyKeyError;
+use policies::catalogue::Protocol;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use state::State;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Version of the format of saved policies.
@@ -38,233 +44,6 @@ fn model_of(protocol: Protocol) -> Model {
 
 /// The end of the protocol's name in the saved state of a policy that sees who asks.
 const USERS: &str = "-users";
-
-/// The arguments about users who differ: item_features, user_features and segments.
-type Sizes = [(&'static str, Option<usize>); 3];
-
-/// Refuses what is given and is not that of the fit that a policy begins with.
-fn check_fit(fit: &ContextFit, protocol: Protocol, sizes: Sizes) -> PyResult<()> {
-    let own = fit_protocol(fit);
-    // Whatever was seen, attraction is the same.
-    if protocol != own && protocol != Protocol::SemiBandit {
-        let (found, expected) = (protocol.name(), own.name());
-        return Err(value_error(format!("model is {found:?}: that of the fit is {expected:?}")));
-    }
-    let known = fit.prior.known();
-    let expected = [known.n_item_features(), known.n_user_features(), known.n_segments() as usize];
-    for ((argument, given), expected) in sizes.into_iter().zip(expected) {
-        if let Some(found) = given.filter(|&found| found != expected) {
-            return Err(value_error(format!("{argument} is {found}: the fit has {expected}")));
-        }
-    }
-    Ok(())
-}
-
-/// The protocol of the fitted model.
-pub(crate) fn fit_protocol(fit: &ContextFit) -> Protocol {
-    match &*fit.model {
-        "pbm" => Protocol::PositionBased,
-        "dcm" => Protocol::Dcm,
-        _ => Protocol::Cascade,
-    }
-}
-
-/// A policy that sees who asks, with the items of the fit that it begins with, or without items.
-fn for_users(
-    spec: PolicySpec,
-    protocol: Protocol,
-    given: UserFacts,
-    sizes: Sizes,
-    settings: Settings,
-    fit: Option<&ContextFit>,
-) -> PyResult<Box<dyn ByName<Name>>> {
-    let [item_features, user_features, segments] = sizes.map(|(_, size)| size);
-    let segments = segments.map_or(1, |segments| u32::try_from(segments).unwrap_or(u32::MAX));
-    let user_features = user_features.or(Some(0));
-    let without = || UserFacts { user_features, segments: Some(segments), ..UserFacts::default() };
-    let mut known = fit.map_or_else(without, |fit| given_of(fit, protocol));
-    if let Some((all, positions)) = known.examination.as_mut().zip(given.positions) {
-        all.truncate(positions);
-    }
-    let examination = given.examination.or(known.examination);
-    let positions = given.positions.or(examination.as_ref().map(Vec::len)).or(known.positions);
-    let positions = positions.ok_or_else(|| value_error(format!("`{}`: missing positions", spec.name())))?;
-    // Beyond it, the policy has no room for products of features anyway.
-    let no_features = || vec![0.0; positions * item_features.unwrap_or(0).min(1 << 12)];
-    let given = UserFacts {
-        items: known.items.or(Some(positions)),
-        positions: Some(positions),
-        item_features: known.item_features.or_else(|| Some(no_features())),
-        examination,
-        order: given.order,
-        ..known
-    };
-    // As the policy refuses it, before there is to be memory for it.
-    if u64::from(segments).saturating_mul(positions as u64) > 1 << 24 {
-        let error = policies::Error::TooManyCells { n_segments: segments, n_items: positions };
-        return Err(value_error(format!("`{}`: {error}", spec.name())));
-    }
-    let mut policy = build(spec, protocol, &given)?;
-    let Some(fit) = fit else { return <dyn ByName<_>>::empty(policy, settings).map_err(value_error) };
-    Prior::Contexts(Box::new(fit.clone())).give(&mut policy, None)?;
-    <dyn ByName<_>>::new(policy, settings).map_err(value_error)
-}
-
-/// The name of an item, and its features.
-type FirstItem = (Name, Option<Vec<f64>>);
-
-/// The first items; of a policy that sees who asks, with the features that a dict has of them.
-fn first_items(sees: bool, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<FirstItem>> {
-    let Some(dict) = given.filter(|_| sees).and_then(|given| given.cast::<PyDict>().ok()) else {
-        let names = Name::of_each("items", given)?.unwrap_or_default();
-        let mut known = BTreeSet::new();
-        if let Some((place, name)) = names.iter().enumerate().find(|(_, name)| !known.insert(*name)) {
-            return Err(value_error(format!("items[{place}] is {name}, which is there before")));
-        }
-        return Ok(names.into_iter().map(|name| (name, None)).collect());
-    };
-    let item = |(name, features): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        Ok((Name::read("items", &name)?, Some(sequence::numbers("items", &features)?)))
-    };
-    dict.iter().map(item).collect()
-}
-
-struct State {
-    live: Box<dyn ByName<Name>>,
-    generator: Xoshiro256PlusPlus,
-    /// The item that has a place, or had it last.
-    names: Vec<Option<(Handle, Name)>>,
-    /// Also of items that were forgotten, until another one has their place.
-    handles: BTreeMap<Name, Handle>,
-    /// The names of the log with which a policy that sees who asks began.
-    users: Arc<UserNames>,
-}
-
-impl State {
-    fn find(&self, name: &Name) -> Option<Handle> {
-        self.handles.get(name).copied().filter(|&item| self.live.is_known(item))
-    }
-
-    fn known(&self, name: &Name) -> PyResult<Handle> {
-        self.find(name).ok_or_else(|| match name {
-            Name::Number(number) => PyKeyError::new_err(*number),
-            Name::Text(text) => PyKeyError::new_err(text.clone()),
-        })
-    }
-
-    /// The items of these names, and a warning of names that are of no item.
-    ///
-    /// # Errors
-    ///
-    /// `TypeError` for a name of another type than the items'.
-    fn some(&self, what: &str, names: &[Name]) -> PyResult<(Vec<Handle>, Option<String>)> {
-        let (mut items, mut unknown) = (Vec::with_capacity(names.len()), None);
-        for name in names {
-            if let Some(item) = self.find(name) {
-                items.push(item);
-            } else {
-                self.check_type(what, name)?;
-                unknown.get_or_insert_with(|| format!("{what}: {name} is no item, and is ignored"));
-            }
-        }
-        Ok((items, unknown))
-    }
-
-    /// Refuses a new name of another type than all items, or than the item of the same text.
-    fn check_type(&self, what: &str, name: &Name) -> PyResult<()> {
-        let is_other = |known: Option<&Name>| known.is_some_and(|known| known.is_text() != name.is_text());
-        // Numbers come before texts.
-        let are_other = is_other(self.handles.keys().next()) && is_other(self.handles.keys().next_back());
-        if are_other || name.twin().is_some_and(|twin| self.find(&twin).is_some()) {
-            return Err(type_error(format!("{what}: {name} is of another type than the items")));
-        }
-        Ok(())
-    }
-
-    /// The name of an item that is present or retired.
-    fn name(&self, item: Handle) -> Option<&Name> {
-        let (has, name) = self.names.get(item.slot.index())?.as_ref()?;
-        (*has == item && self.live.is_known(item)).then_some(name)
-    }
-
-    fn set_name(&mut self, item: Handle, name: Name) {
-        let place = item.slot.index();
-        if place >= self.names.len() {
-            self.names.resize(place + 1, None);
-        }
-        if let Some((_, old)) = self.names[place].replace((item, name.clone()))
-            && self.handles.get(&old).is_some_and(|handle| handle.slot == item.slot)
-        {
-            self.handles.remove(&old);
-        }
-        self.handles.insert(name, item);
-    }
-
-    /// Adds an item, or brings it back with the features that it had.
-    fn add(&mut self, name: Name, features: Option<&[f64]>) -> PyResult<bool> {
-        self.check_context("features", features.is_some())?;
-        if let Some(item) = self.find(&name) {
-            return Ok(self.live.bring_back(item));
-        }
-        if let Some(twin) = name.twin().filter(|twin| self.find(twin).is_some()) {
-            return Err(type_error(format!("item is {name}, and there is {twin}: give all items one type")));
-        }
-        let features = features.unwrap_or(&[]);
-        let item = self.live.add_item_with(features).map_err(value_error)?;
-        self.set_name(item, name);
-        Ok(true)
-    }
-
-    /// The knowledge of a policy that sees who asks.
-    fn told(&self) -> Option<&ContextKnowledge> {
-        self.live.policy().told().context.as_ref()
-    }
-
-    /// Begins with the items of a fit: those that are given, with other ones that are new, or all.
-    fn begin_with(
-        &mut self,
-        py: Python<'_>,
-        fit: &ContextFit,
-        given: Option<Vec<FirstItem>>,
-    ) -> PyResult<()> {
-        let places: Vec<Handle> = self.live.items();
-        for (item, name) in places.iter().zip(&fit.items) {
-            self.set_name(*item, Name::read("item", &typed(py, name, fit.item_type)?)?);
-        }
-        let Some(given) = given else { return Ok(()) };
-        let mut left: BTreeMap<&str, Handle> = fit.items.iter().map(String::as_str).zip(places).collect();
-        for (name, features) in given {
-            let text = name.text();
-            let Some(item) = left.remove(&*text) else {
-                self.add(name, features.as_deref())?;
-                continue;
-            };
-            let is_same = |features| self.live.has_features(item, features);
-            if !features.as_deref().is_none_or(is_same) {
-                return Err(value_error(format!("items: {text:?} has other features than in the fit")));
-            }
-            // In a text file, names have no type.
-            if !fit.item_type.is_text() && name.is_text() {
-                self.check_type("items", &name)?;
-            }
-            self.handles.remove(&Name::Text(text));
-            self.set_name(item, name);
-        }
-        for item in left.into_values() {
-            self.live.retire(item);
-        }
-        Ok(())
-    }
-
-    /// Refuses an argument about contexts of a policy that sees none.
-    fn check_context(&self, argument: &str, is_given: bool) -> PyResult<()> {
-        if !is_given || self.told().is_some() {
-            return Ok(());
-        }
-        let name = self.live.policy().spec().name();
-        Err(type_error(format!("{argument}: `{name}` sees no contexts")))
-    }
-}
 
 /// A saved policy.
 #[derive(Serialize, Deserialize)]
@@ -464,41 +243,15 @@ impl LivePolicy {
             keep_retired: size("keep_retired", keep_retired)?.unwrap_or(default.keep_retired),
         };
         let spec = spec_of(name, parameters)?;
-        let sees = spec.check_live_among().is_ok();
         let has_items = items.is_some();
-        let items = first_items(sees, items)?;
+        let items = first_items(spec.check_live_among().is_ok(), items)?;
         let first = items.first().and_then(|(_, features)| features.as_ref().map(Vec::len));
         let sizes: Sizes = [
             ("item_features", size("item_features", item_features)?.or(first)),
             ("user_features", size("user_features", user_features)?),
             ("segments", size("segments", segments)?),
         ];
-        let mut fit = None;
-        let live = if sees {
-            if let Some(prior) = prior.filter(|prior| !matches!(prior, Prior::Estimated)) {
-                fit = Some(prior.of_context_fit()?);
-            }
-            let fit = fit.as_deref();
-            let protocol = match (model, fit) {
-                (None, Some(fit)) => fit_protocol(fit),
-                _ => protocol_of(&spec, model, &given)?,
-            };
-            if let Some(fit) = fit {
-                check_fit(fit, protocol, sizes)?;
-            }
-            for_users(spec, protocol, given, sizes, settings, fit)?
-        } else {
-            if let Some((argument, _)) = sizes.iter().find(|(_, given)| given.is_some()) {
-                return Err(type_error(format!("{argument}: `{name}` sees no contexts")));
-            }
-            spec.check_live().map_err(value_error)?;
-            let mut policy = build(spec, protocol_of(&spec, model, &given)?, &given)?;
-            match prior {
-                None | Some(Prior::Estimated) => {}
-                Some(prior) => prior.give(&mut policy, query.as_deref())?,
-            }
-            <dyn ByName<_>>::empty(policy, settings).map_err(value_error)?
-        };
+        let (live, fit) = new_policy(spec, model, given, sizes, settings, (prior, query.as_deref()))?;
         let users = Arc::new(fit.as_deref().map(UserNames::of).unwrap_or_default());
         let (names, handles) = (Vec::new(), BTreeMap::new());
         let mut state = State { live, generator: generator(seed)?, names, handles, users };

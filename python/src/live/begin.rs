@@ -1,0 +1,135 @@
+//! How a policy in live use begins: with items, with counts of a log, or with what a log tells of its
+//! users.
+
+use crate::fit::given_of;
+use crate::message::{type_error, value_error};
+use crate::name::Name;
+use crate::prior::Prior;
+use crate::sequence;
+use crate::task::{UserFacts, build, protocol_of};
+use ::live::{ByName, ContextFit, Settings};
+use policies::catalogue::{PolicySpec, Protocol};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::collections::BTreeSet;
+
+/// The arguments about users who differ: item_features, user_features and segments.
+pub(super) type Sizes = [(&'static str, Option<usize>); 3];
+
+/// Refuses what is given and is not that of the fit that a policy begins with.
+fn check_fit(fit: &ContextFit, protocol: Protocol, sizes: Sizes) -> PyResult<()> {
+    let own = fit_protocol(fit);
+    // Whatever was seen, attraction is the same.
+    if protocol != own && protocol != Protocol::SemiBandit {
+        let (found, expected) = (protocol.name(), own.name());
+        return Err(value_error(format!("model is {found:?}: that of the fit is {expected:?}")));
+    }
+    let known = fit.prior.known();
+    let expected = [known.n_item_features(), known.n_user_features(), known.n_segments() as usize];
+    for ((argument, given), expected) in sizes.into_iter().zip(expected) {
+        if let Some(found) = given.filter(|&found| found != expected) {
+            return Err(value_error(format!("{argument} is {found}: the fit has {expected}")));
+        }
+    }
+    Ok(())
+}
+
+/// The protocol of the fitted model.
+pub(crate) fn fit_protocol(fit: &ContextFit) -> Protocol {
+    match &*fit.model {
+        "pbm" => Protocol::PositionBased,
+        "dcm" => Protocol::Dcm,
+        _ => Protocol::Cascade,
+    }
+}
+
+/// A new policy, and the fit with which one that sees who asks begins. `prior` also has the query of a
+/// fit whose items are meant.
+pub(super) fn new_policy(
+    spec: PolicySpec,
+    model: Option<&str>,
+    given: UserFacts,
+    sizes: Sizes,
+    settings: Settings,
+    (prior, query): (Option<Prior>, Option<&str>),
+) -> PyResult<(Box<dyn ByName<Name>>, Option<Box<ContextFit>>)> {
+    let prior = prior.filter(|prior| !matches!(prior, Prior::Estimated));
+    if spec.check_live_among().is_ok() {
+        let fit = prior.map(Prior::of_context_fit).transpose()?;
+        let protocol = match (model, fit.as_deref()) {
+            (None, Some(fit)) => fit_protocol(fit),
+            _ => protocol_of(&spec, model, &given)?,
+        };
+        if let Some(fit) = &fit {
+            check_fit(fit, protocol, sizes)?;
+        }
+        return Ok((for_users(spec, protocol, given, sizes, settings, fit.as_deref())?, fit));
+    }
+    if let Some((argument, _)) = sizes.iter().find(|(_, given)| given.is_some()) {
+        return Err(type_error(format!("{argument}: `{}` sees no contexts", spec.name())));
+    }
+    spec.check_live().map_err(value_error)?;
+    let mut policy = build(spec, protocol_of(&spec, model, &given)?, &given)?;
+    prior.map_or(Ok(()), |prior| prior.give(&mut policy, query))?;
+    Ok((<dyn ByName<_>>::empty(policy, settings).map_err(value_error)?, None))
+}
+
+/// A policy that sees who asks, with the items of the fit that it begins with, or without items.
+fn for_users(
+    spec: PolicySpec,
+    protocol: Protocol,
+    given: UserFacts,
+    sizes: Sizes,
+    settings: Settings,
+    fit: Option<&ContextFit>,
+) -> PyResult<Box<dyn ByName<Name>>> {
+    let [item_features, user_features, segments] = sizes.map(|(_, size)| size);
+    let segments = segments.map_or(1, |segments| u32::try_from(segments).unwrap_or(u32::MAX));
+    let user_features = user_features.or(Some(0));
+    let without = || UserFacts { user_features, segments: Some(segments), ..UserFacts::default() };
+    let mut known = fit.map_or_else(without, |fit| given_of(fit, protocol));
+    if let Some((all, positions)) = known.examination.as_mut().zip(given.positions) {
+        all.truncate(positions);
+    }
+    let examination = given.examination.or(known.examination);
+    let positions = given.positions.or(examination.as_ref().map(Vec::len)).or(known.positions);
+    let positions = positions.ok_or_else(|| value_error(format!("`{}`: missing positions", spec.name())))?;
+    // Beyond it, the policy has no room for products of features anyway.
+    let no_features = || vec![0.0; positions * item_features.unwrap_or(0).min(1 << 12)];
+    let given = UserFacts {
+        items: known.items.or(Some(positions)),
+        positions: Some(positions),
+        item_features: known.item_features.or_else(|| Some(no_features())),
+        examination,
+        order: given.order,
+        ..known
+    };
+    // As the policy refuses it, before there is to be memory for it.
+    if u64::from(segments).saturating_mul(positions as u64) > 1 << 24 {
+        let error = policies::Error::TooManyCells { n_segments: segments, n_items: positions };
+        return Err(value_error(format!("`{}`: {error}", spec.name())));
+    }
+    let mut policy = build(spec, protocol, &given)?;
+    let Some(fit) = fit else { return <dyn ByName<_>>::empty(policy, settings).map_err(value_error) };
+    Prior::Contexts(Box::new(fit.clone())).give(&mut policy, None)?;
+    <dyn ByName<_>>::new(policy, settings).map_err(value_error)
+}
+
+/// The name of an item, and its features.
+pub(super) type FirstItem = (Name, Option<Vec<f64>>);
+
+/// The first items; of a policy that sees who asks, with the features that a dict has of them.
+pub(super) fn first_items(sees: bool, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<FirstItem>> {
+    let Some(dict) = given.filter(|_| sees).and_then(|given| given.cast::<PyDict>().ok()) else {
+        let names = Name::of_each("items", given)?.unwrap_or_default();
+        let mut known = BTreeSet::new();
+        if let Some((place, name)) = names.iter().enumerate().find(|(_, name)| !known.insert(*name)) {
+            return Err(value_error(format!("items[{place}] is {name}, which is there before")));
+        }
+        return Ok(names.into_iter().map(|name| (name, None)).collect());
+    };
+    let item = |(name, features): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        Ok((Name::read("items", &name)?, Some(sequence::numbers("items", &features)?)))
+    };
+    dict.iter().map(item).collect()
+}
