@@ -1,7 +1,7 @@
 //! Several decisions of one policy, as an array.
 
 use crate::arrays::room;
-use crate::decision::{Decision, Origin, Saved};
+use crate::decision::{Decision, Origin, SavedDecisions};
 use crate::message::value_error;
 use crate::names::{self, Names};
 use crate::play::{EMPTY, filled};
@@ -182,7 +182,7 @@ impl Batch {
         text: &str,
         items: Option<&Bound<'_, PyTuple>>,
     ) -> PyResult<Self> {
-        let (origin, Saved { actions, notes, names, .. }) = Saved::read(text)?;
+        let (origin, SavedDecisions { actions, notes, names, .. }) = SavedDecisions::read(text)?;
         if origin.width() == 0 {
             return Err(value_error("no saved batch: lists without positions"));
         }
@@ -213,6 +213,6 @@ impl Batch {
 impl Batch {
     fn write(&self, names: Option<&Bound<'_, PyTuple>>) -> PyResult<String> {
         let actions = self.actions.chunks_exact(self.origin.width()).map(filled);
-        Saved::write(&self.origin, actions, &self.notes, &[], names)
+        SavedDecisions::write(&self.origin, actions, &self.notes, &[], names)
     }
 }

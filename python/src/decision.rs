@@ -101,7 +101,7 @@ pub(crate) fn fault(protocol: Protocol, sizes: [usize; 2], width: usize, action:
 /// Decisions of one policy in JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Saved {
+pub(crate) struct SavedDecisions {
     format: u32,
     policy: String,
     model: String,
@@ -118,7 +118,7 @@ pub(crate) struct Saved {
     pub(crate) names: Option<Vec<serde_json::Value>>,
 }
 
-impl Saved {
+impl SavedDecisions {
     pub(crate) fn write<'a>(
         origin: &Origin,
         actions: impl Iterator<Item = &'a [u32]>,
@@ -296,7 +296,8 @@ impl Decision {
         text: &str,
         action: Option<Bound<'_, PyTuple>>,
     ) -> PyResult<Self> {
-        let (origin, Saved { mut actions, mut notes, propensities, names, .. }) = Saved::read(text)?;
+        let (origin, SavedDecisions { mut actions, mut notes, propensities, names, .. }) =
+            SavedDecisions::read(text)?;
         let names = names.map(|names| names::from_json(class.py(), &names)).transpose()?;
         let shown = action.or(names);
         match (actions.pop(), notes.pop(), notes.is_empty()) {
@@ -329,6 +330,6 @@ impl Decision {
 impl Decision {
     fn write(&self, names: Option<&Bound<'_, PyTuple>>) -> PyResult<String> {
         let (action, note) = (std::iter::once(&*self.action), std::slice::from_ref(&self.note));
-        Saved::write(&self.origin, action, note, &self.propensities, names)
+        SavedDecisions::write(&self.origin, action, note, &self.propensities, names)
     }
 }

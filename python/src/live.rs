@@ -8,7 +8,7 @@ pub(crate) use begin::fit_protocol;
 use crate::catalogue::{spec_of, to_parameters};
 use crate::context::UserNames;
 use crate::fit::{CountedItem, Fitted};
-use crate::message::{broken, did_you_mean, type_error, value_error, warn};
+use crate::message::{broken, did_you_mean, value_error, warn};
 use crate::name::{Name, query_text, typed};
 use crate::policy::{drawing, order_of};
 use crate::prior::Prior;
@@ -48,7 +48,7 @@ const USERS: &str = "-users";
 /// A saved policy.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved<L, N> {
+struct SavedLive<L, N> {
     format: u32,
     generator: Xoshiro256PlusPlus,
     /// Every item, present or retired.
@@ -557,7 +557,7 @@ impl LivePolicy {
         let protocol = state.live.policy().protocol().name();
         let kind = format!("{protocol}{}", if state.told().is_some() { USERS } else { "" });
         let live = BTreeMap::from([(kind, &*state.live)]);
-        let saved = Saved { format: FORMAT, generator, names, users, live };
+        let saved = SavedLive { format: FORMAT, generator, names, users, live };
         Ok(PyBytes::new(py, &serde_json::to_vec(&saved).map_err(value_error)?))
     }
 
@@ -568,9 +568,9 @@ impl LivePolicy {
     #[classmethod]
     fn load(_class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
         let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved policy: {fault}"));
-        let saved: Saved<BTreeMap<String, Value>, Name> =
+        let saved: SavedLive<BTreeMap<String, Value>, Name> =
             serde_json::from_slice(data).map_err(|error| invalid(&error))?;
-        let Saved { format, generator, names, users, live } = saved;
+        let SavedLive { format, generator, names, users, live } = saved;
         let Some((kind, live)) = live.into_iter().next() else { return Err(invalid(&"no `live`")) };
         let of_users = kind.strip_suffix(USERS);
         let protocol = protocol_named(of_users.unwrap_or(&kind))

@@ -26,7 +26,7 @@ use sim::Schedule;
 use spec::models::{Instance, OwnUsers, UserModel};
 
 /// Users that tell a policy in Python what it may know; the classes of `models` implement it.
-pub(crate) trait Known: ClickModel {
+pub(crate) trait PolicyFacts: ClickModel {
     /// Keyword arguments of `Policy`.
     fn known_in<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>>;
 }

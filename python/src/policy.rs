@@ -62,7 +62,7 @@ impl State {
 /// A saved policy.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedPolicy {
     format: u32,
     model: String,
     generator: Xoshiro256PlusPlus,
@@ -884,7 +884,7 @@ impl Policy {
     #[pyo3(signature = (data, items=None))]
     fn load(class: &Bound<'_, PyType>, data: &[u8], items: Option<&Bound<'_, PyTuple>>) -> PyResult<Self> {
         let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved policy: {fault}"));
-        let saved: Saved = serde_json::from_slice(data).map_err(|error| invalid(&error))?;
+        let saved: SavedPolicy = serde_json::from_slice(data).map_err(|error| invalid(&error))?;
         if saved.format != FORMAT {
             return Err(invalid(&format!("format {}: expected {FORMAT}", saved.format)));
         }
@@ -899,7 +899,7 @@ impl Policy {
         if let Some(estimator) = &saved.estimator {
             estimator.check().map_err(|error| invalid(&error))?;
         }
-        let Saved { generator, coins, estimator, users, .. } = saved;
+        let SavedPolicy { generator, coins, estimator, users, .. } = saved;
         let state = State { player, generator, coins, estimator };
         Ok(Self::with_state(state, protocol, names).for_users(users))
     }
@@ -927,7 +927,7 @@ impl Policy {
     fn saved<'py>(&self, py: Python<'py>, items: Option<Vec<Value>>) -> PyResult<Bound<'py, PyBytes>> {
         let saved = {
             let state = self.lock(py)?;
-            Saved {
+            SavedPolicy {
                 format: FORMAT,
                 model: self.origin.protocol.name().to_owned(),
                 generator: state.generator.clone(),

@@ -1,6 +1,6 @@
 //! The bodies of requests and answers, and refusals. Positions count from 1.
 
-use crate::engine::Open;
+use crate::engine::OpenDecision;
 use crate::event::{Change, Context, Name};
 use crate::store::StoreError;
 use serde::de::value::MapAccessDeserializer;
@@ -142,7 +142,7 @@ pub struct Answer {
 
 impl Answer {
     /// The list of a decision, as the API names its items.
-    pub(crate) fn new(open: &Open) -> Self {
+    pub(crate) fn new(open: &OpenDecision) -> Self {
         let slot = |(place, item): (usize, &Name)| Slot {
             item: item.clone(),
             position: place + 1,

@@ -19,7 +19,7 @@ mod replay;
 mod swap;
 
 pub use beginning::check_fit;
-pub(crate) use decisions::Open;
+pub(crate) use decisions::OpenDecision;
 pub use history::Origin;
 pub use query::ItemRow;
 pub use recovery::Base;

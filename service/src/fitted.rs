@@ -20,7 +20,7 @@ const MOST: u64 = MAX_COUNT / 2;
 
 /// A fit, as the first events of a store.
 #[derive(Debug)]
-pub struct Fitted {
+pub struct FirstEvents {
     directory: PathBuf,
     events: Vec<Event>,
     /// The queries and items that the store does not begin with, and why: names that no request can
@@ -28,7 +28,7 @@ pub struct Fitted {
     pub left_out: Vec<String>,
 }
 
-impl Fitted {
+impl FirstEvents {
     /// Reads the fit for the policy of a template, and completes the template: examination,
     /// segments and features that it does not give are those of the fit.
     pub fn read(directory: &Path, template: &mut Template) -> Result<Self, String> {

@@ -3,7 +3,7 @@
 use crate::config::{Config, TEMPLATE, address};
 use crate::engine::Base;
 use crate::export::Form;
-use crate::fitted::Fitted;
+use crate::fitted::FirstEvents;
 use crate::http::{App, serve};
 use crate::metrics::{Metrics, log};
 use crate::store::{self, StoreError};
@@ -164,7 +164,7 @@ pub fn run() -> Result<(), String> {
     if tokens.is_empty() && !config.listen.ip().is_loopback() {
         return Err(format!("{}: without `tokens`, only a loopback address is served", config.listen));
     }
-    let fitted = from.map(|from| Fitted::read(&from, &mut config.policy)).transpose()?;
+    let fitted = from.map(|from| FirstEvents::read(&from, &mut config.policy)).transpose()?;
     // A store knows the examination with which it began.
     if config.policy.is_complete() || check {
         config.check()?;
@@ -181,7 +181,7 @@ pub fn run() -> Result<(), String> {
     start(config, tokens, fitted)
 }
 
-fn start(config: Config, tokens: Tokens, fitted: Option<Fitted>) -> Result<(), String> {
+fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>) -> Result<(), String> {
     std::fs::create_dir_all(&config.data).map_err(|error| format!("{}: {error}", config.data.display()))?;
     let start = Instant::now();
     let store = loop {

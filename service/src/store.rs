@@ -4,8 +4,8 @@ mod embedded;
 mod postgres;
 mod row;
 
-pub use embedded::Embedded;
-pub use postgres::Shared;
+pub use embedded::EmbeddedStore;
+pub use postgres::SharedStore;
 pub use row::{Sum, checksum, opened, sealed, sum_of_event};
 
 use crate::event::{Batch, Name};
@@ -60,8 +60,8 @@ pub fn open(
     directory: &Path,
 ) -> Result<Arc<dyn Store>, StoreError> {
     Ok(match url {
-        Some(url) => Arc::new(Shared::open(url, authorities)?),
-        None => Arc::new(Embedded::open(directory)?),
+        Some(url) => Arc::new(SharedStore::open(url, authorities)?),
+        None => Arc::new(EmbeddedStore::open(directory)?),
     })
 }
 

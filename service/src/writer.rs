@@ -5,7 +5,7 @@ use crate::clock::{Clock, now};
 use crate::config::{FirstItem, agree};
 use crate::engine::{Base, Engine};
 use crate::event::{Batch, Change, Event};
-use crate::fitted::Fitted;
+use crate::fitted::FirstEvents;
 use crate::metrics::{Metrics, log};
 use crate::store::StoreError;
 use serde_json::json;
@@ -38,7 +38,7 @@ pub struct Turn<'a> {
 
 impl Turn<'_> {
     /// Begins a new store with items, and with the fit of a log.
-    fn begin(&mut self, items: &[FirstItem], fitted: Option<&Fitted>) -> Result<(), Refusal> {
+    fn begin(&mut self, items: &[FirstItem], fitted: Option<&FirstEvents>) -> Result<(), Refusal> {
         for FirstItem { item, features } in items {
             self.engine.change_item(item, None, Change::Add, features, self.events)?;
         }
@@ -96,7 +96,7 @@ impl Writer {
     pub fn start(
         mut self,
         items: &[FirstItem],
-        fitted: Option<&Fitted>,
+        fitted: Option<&FirstEvents>,
     ) -> Result<(Requests, JoinHandle<()>), StoreError> {
         let start = Instant::now();
         agree(&*self.base.store, Arc::make_mut(&mut self.base.template))?;

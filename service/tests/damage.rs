@@ -8,7 +8,7 @@ use crate::server::Server;
 use click_bandits_service::config::{Limits, Template, agree};
 use click_bandits_service::engine::{Engine, ItemRow};
 use click_bandits_service::event::{Batch, Name, from_bytes, to_bytes};
-use click_bandits_service::store::{Embedded, Events, Queries, Receive, Store, StoreError};
+use click_bandits_service::store::{EmbeddedStore, Events, Queries, Receive, Store, StoreError};
 use rand::{Rng, RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
@@ -265,7 +265,7 @@ const EVENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("events");
 
 /// A directory with a history of requests, of which a snapshot has the first ones.
 fn on_disk(directory: &Path, template: &Arc<Template>, requests: usize, of_snapshot: usize) -> Served {
-    let store = Arc::new(Embedded::open(directory).unwrap());
+    let store = Arc::new(EmbeddedStore::open(directory).unwrap());
     agree(&*store, &mut (**template).clone()).unwrap();
     let mut served = Served::on(store, directory, template, &Limits::default());
     let rng = &mut Xoshiro256PlusPlus::seed_from_u64(9);
@@ -289,7 +289,7 @@ fn seen(engine: &mut Engine) -> Seen {
 
 /// The state that clients see after a restart on the files of a directory.
 fn restarted(directory: &Path, template: &Arc<Template>) -> Result<Seen, StoreError> {
-    let store: Arc<dyn Store> = Arc::new(Embedded::open(directory)?);
+    let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory)?);
     agree(&*store, &mut (**template).clone())?;
     let mut engine = base(&store, template, &Limits::default(), directory).recover()?;
     let found = seen(&mut engine);
@@ -371,7 +371,7 @@ fn every_byte_of_a_snapshot_counts() {
             let mut changed = whole.clone();
             changed[place] ^= 1 << (place % 8);
             put(&file, table, key, &changed);
-            let store = Embedded::open(directory.path()).unwrap();
+            let store = EmbeddedStore::open(directory.path()).unwrap();
             let found = if key == "head" { store.head() } else { store.query(key, 0) };
             let is_mark = place >= whole.len() - 4;
             assert!(found.is_err() || is_mark, "{key} {place}");
@@ -416,7 +416,7 @@ fn rows_without_checksums_are_read() {
         transaction.commit().unwrap();
     }
     assert_eq!(restarted(directory.path(), &template).unwrap(), expected);
-    let store: Arc<dyn Store> = Arc::new(Embedded::open(directory.path()).unwrap());
+    let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory.path()).unwrap());
     let engine = base(&store, &template, &Limits::default(), directory.path()).recover().unwrap();
     assert_eq!(engine.snapshot(), of_snapshot);
 }

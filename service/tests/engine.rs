@@ -5,8 +5,8 @@ use click_bandits_service::config::{Config, Limits, Template, agree};
 use click_bandits_service::engine::{Base, Engine, ItemRow, Origin};
 use click_bandits_service::event::{Batch, Change, Event, Name};
 use click_bandits_service::export::{Form, export};
-use click_bandits_service::fitted::Fitted;
-use click_bandits_service::store::{Embedded, Store, StoreError};
+use click_bandits_service::fitted::FirstEvents;
+use click_bandits_service::store::{EmbeddedStore, Store, StoreError};
 use click_bandits_service::writer::Turn;
 use click_models::{Cascade, CascadeFeedback, Context, ContextKnown, ListShape};
 use live::{Ask, ByName, ContextFit};
@@ -54,7 +54,7 @@ pub(crate) struct Served {
 
 impl Served {
     fn new(directory: &Path, template: &Arc<Template>, limits: &Limits) -> Self {
-        Self::on(Arc::new(Embedded::open(directory).unwrap()), directory, template, limits)
+        Self::on(Arc::new(EmbeddedStore::open(directory).unwrap()), directory, template, limits)
     }
 
     pub(crate) fn on(
@@ -327,7 +327,7 @@ fn a_policy_that_sees_who_asks_begins_with_a_fit() {
     let text = "[policy]\nusers = 'cascade'\npolicy = 'hybrid-ts'\npositions = 2\nseed = 7";
     let mut given = Config::parse(text).unwrap().policy;
     std::fs::write(directory.path().join("context.json"), context_fit().to_string()).unwrap();
-    let fitted = Fitted::read(directory.path(), &mut given).unwrap();
+    let fitted = FirstEvents::read(directory.path(), &mut given).unwrap();
     assert_eq!((&*given.segments[1], &*given.features[0], &*given.item_features[0]), ("de", "age", "price"));
     let store = directory.path().join("store");
     std::fs::create_dir(&store).unwrap();
@@ -428,7 +428,7 @@ fn a_position_based_policy_begins_with_the_counts_of_each_position() {
         let mut template = Config::parse(&text).unwrap().policy;
         std::fs::write(at("counts.csv"), format!("query,item,position,clicks,impressions\n{counts}"))
             .unwrap();
-        Fitted::read(directory.path(), &mut template).map(|fitted| (fitted, template))
+        FirstEvents::read(directory.path(), &mut template).map(|fitted| (fitted, template))
     };
     let counts = "\"shoes, red\",x,1,4,40\n\"shoes, red\",x,3,1,30\n\"shoes, red\",y,2,5,70\nother,x,1,1,1\n";
     for (policy, expected) in [
@@ -473,13 +473,13 @@ fn a_position_based_policy_begins_with_the_counts_of_each_position() {
     let empty = |content: &str| {
         std::fs::write(at("counts.csv"), content).unwrap();
         let text = "[policy]\nusers = 'pbm'\npositions = 2\npolicy = 'pbm-ts'";
-        Fitted::read(directory.path(), &mut Config::parse(text).unwrap().policy).unwrap_err()
+        FirstEvents::read(directory.path(), &mut Config::parse(text).unwrap().policy).unwrap_err()
     };
     assert_eq!(empty(""), format!("{path}:1:1: query: the header has no such column"));
     assert!(empty("query,item,position,click,impressions\n").contains(":1:1: clicks: the header has no"));
     assert!(empty("query,item,position,clicks,impressions\nq,x,1\n").starts_with(&format!("{path}:2:1: ")));
     std::fs::remove_file(at("counts.csv")).unwrap();
-    assert!(Fitted::read(directory.path(), &mut read("", "pbm-ts").unwrap().1).is_ok());
+    assert!(FirstEvents::read(directory.path(), &mut read("", "pbm-ts").unwrap().1).is_ok());
 }
 
 #[test]
@@ -494,7 +494,7 @@ fn names_and_counts_of_a_fit_that_cannot_be_kept_are_left_out() {
         std::fs::write(directory.path().join("parameters.json"), fit.to_string()).unwrap();
         let text = "[policy]\nusers = 'pbm'\npositions = 2\npolicy = 'pbm-gibbs'";
         let mut template = Config::parse(text).unwrap().policy;
-        let fitted = Fitted::read(directory.path(), &mut template)?;
+        let fitted = FirstEvents::read(directory.path(), &mut template)?;
         let elsewhere = tempfile::tempdir().unwrap();
         let limits = Limits { all_queries: 1, items: 1, ..Limits::default() };
         let mut served = Served::new(elsewhere.path(), &Arc::new(template), &limits);
@@ -540,7 +540,7 @@ fn another_fit_is_refused_by_name() {
         std::fs::write(at("parameters.json"), fit.to_string()).unwrap();
         let counts = format!("query,item,position,clicks,impressions\n\"shoes, red\",x,1,{counts}\n");
         std::fs::write(at("counts.csv"), counts).unwrap();
-        Fitted::read(directory.path(), template).unwrap()
+        FirstEvents::read(directory.path(), template).unwrap()
     };
     let fitted = fit(|_| (), "4,40", &mut template);
     std::fs::create_dir(at("store")).unwrap();
@@ -563,7 +563,7 @@ fn another_fit_is_refused_by_name() {
         assert!(error.contains(&expected), "{error}");
     }
     let other = tempfile::tempdir().unwrap();
-    let error = fitted.check(&Embedded::open(other.path()).unwrap()).unwrap_err().to_string();
+    let error = fitted.check(&EmbeddedStore::open(other.path()).unwrap()).unwrap_err().to_string();
     assert!(error.contains("it began without a fit, and not with "), "{error}");
 }
 
@@ -576,7 +576,7 @@ fn a_fit_that_does_not_fit_a_policy_is_refused_by_name() {
         *fit.pointer_mut(pointer).unwrap() = value;
         std::fs::write(directory.path().join("context.json"), fit.to_string()).unwrap();
         let mut template = Config::parse(&format!("[policy]\n{policy}")).unwrap().policy;
-        let error = Fitted::read(directory.path(), &mut template).unwrap_err();
+        let error = FirstEvents::read(directory.path(), &mut template).unwrap_err();
         let path = directory.path().join("context.json").display().to_string();
         assert!(error.starts_with(&path), "{error}");
         error[path.len()..].to_owned()
@@ -597,7 +597,7 @@ fn a_fit_that_does_not_fit_a_policy_is_refused_by_name() {
     assert!(refused("/prior/shared/factor/0", json!(-1.0)).contains("not positive"));
     assert!(refused("/prior/shared/mean/0", json!(1e300)).contains("1e+300 found"));
     assert!(refused("/segments/0", json!("")).contains("segments: \"\": a name is empty"));
-    let none = Fitted::read(Path::new("/nowhere"), &mut for_users("").as_ref().clone()).unwrap_err();
+    let none = FirstEvents::read(Path::new("/nowhere"), &mut for_users("").as_ref().clone()).unwrap_err();
     assert!(none.starts_with("/nowhere/context.json"), "{none}");
 }
 
@@ -611,7 +611,7 @@ fn items_of_a_fit_for_users_that_cannot_be_named_are_left_out() {
     fit["items"][1] = json!("b\t");
     let read = |fit: &Value, template: &mut Template| {
         std::fs::write(directory.path().join("context.json"), fit.to_string()).unwrap();
-        Fitted::read(directory.path(), template).unwrap()
+        FirstEvents::read(directory.path(), template).unwrap()
     };
     let fitted = read(&fit, &mut given);
     assert_eq!(fitted.left_out, ["item \"b\\t\": a name has a control character"]);
@@ -779,7 +779,7 @@ fn what_has_to_leave_is_closed_first() {
         twin.save(&*served.store).unwrap();
         assert_same(&mut served.twin(), &mut served.engine, &queries);
         let elsewhere = tempfile::tempdir().unwrap();
-        let empty: Arc<dyn Store> = Arc::new(Embedded::open(elsewhere.path()).unwrap());
+        let empty: Arc<dyn Store> = Arc::new(EmbeddedStore::open(elsewhere.path()).unwrap());
         let mut follower = base(&empty, &template, &Limits::default(), elsewhere.path()).recover().unwrap();
         follower.catch_up(&*served.store, Origin::Other).unwrap();
         assert_eq!(follower.totals().closed, 20);
@@ -805,7 +805,7 @@ fn what_was_asked_for_is_known_after_a_restart() {
     });
     assert_eq!(*list.unknown, [name("z")]);
     let elsewhere = tempfile::tempdir().unwrap();
-    let empty: Arc<dyn Store> = Arc::new(Embedded::open(elsewhere.path()).unwrap());
+    let empty: Arc<dyn Store> = Arc::new(EmbeddedStore::open(elsewhere.path()).unwrap());
     let mut follower = base(&empty, &template(""), &Limits::default(), elsewhere.path()).recover().unwrap();
     follower.catch_up(&*served.store, Origin::Other).unwrap();
     let mut repeated = served.twin();
@@ -852,7 +852,7 @@ fn another_servers_events_give_the_same_table() {
     let mut served = Served::new(directory.path(), &template, &Limits::default());
     let rng = &mut Xoshiro256PlusPlus::seed_from_u64(2);
     let elsewhere = tempfile::tempdir().unwrap();
-    let empty: Arc<dyn Store> = Arc::new(Embedded::open(elsewhere.path()).unwrap());
+    let empty: Arc<dyn Store> = Arc::new(EmbeddedStore::open(elsewhere.path()).unwrap());
     let mut follower = base(&empty, &template, &Limits::default(), elsewhere.path()).recover().unwrap();
     for n in 0..1_000 {
         act(&mut served, rng, &queries, n);
@@ -876,7 +876,7 @@ fn stores_of_other_settings_and_damaged_ones_are_refused() {
     let error = agree(&*served.store, &mut (*other).clone()).unwrap_err();
     assert_eq!(error.to_string(), "the store was made for other settings: window = null, now 7");
     // A second process: redb locks the file.
-    let Err(error) = Embedded::open(directory.path()) else { panic!("opened twice") };
+    let Err(error) = EmbeddedStore::open(directory.path()) else { panic!("opened twice") };
     assert!(matches!(error, StoreError::InUse(_)), "{error}");
     // A gap, and a decision that was never made.
     served
@@ -886,14 +886,14 @@ fn stores_of_other_settings_and_damaged_ones_are_refused() {
     let error = base(&served.store, &template, &limits, directory.path()).recover().unwrap_err();
     assert_eq!(error.to_string(), "the store is damaged: event 1: decision `x` is not open");
     let gap = tempfile::tempdir().unwrap();
-    let store: Arc<dyn Store> = Arc::new(Embedded::open(gap.path()).unwrap());
+    let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(gap.path()).unwrap());
     store.append(5, &Batch { time: 0, events: vec![closed] }).unwrap();
     let error = base(&store, &template, &limits, gap.path()).recover().unwrap_err();
     assert_eq!(error.to_string(), "the store is damaged: the events from number 0 on are missing");
     // No database at all.
     let file = tempfile::tempdir().unwrap();
     std::fs::write(file.path().join("events.redb"), [7; 4_096]).unwrap();
-    let Err(error) = Embedded::open(file.path()) else { panic!("opened garbage") };
+    let Err(error) = EmbeddedStore::open(file.path()) else { panic!("opened garbage") };
     assert!(matches!(error, StoreError::Damaged(_)), "{error}");
 }
 
@@ -904,7 +904,7 @@ fn a_damaged_file_of_a_snapshot_is_no_panic() {
     let path = directory.path().join("snapshot.redb");
     let names = (0..300).map(|n| Name::new(&format!("q{n}")).unwrap());
     {
-        let store = Embedded::open(directory.path()).unwrap();
+        let store = EmbeddedStore::open(directory.path()).unwrap();
         store.make_for("{}").unwrap();
         let mut queries = names.clone().map(|name| Ok((name, vec![7; 200])));
         store.replace((0..0, None), b"head", &mut queries).unwrap();
@@ -915,7 +915,7 @@ fn a_damaged_file_of_a_snapshot_is_no_panic() {
         let at = rng.random_range(0..whole.len() - 512);
         damaged[at..at + 512].fill(rng.random());
         std::fs::write(&path, damaged).unwrap();
-        let store = Embedded::open(directory.path()).unwrap();
+        let store = EmbeddedStore::open(directory.path()).unwrap();
         _ = store.head();
         for name in names.clone() {
             _ = store.query(&name, 0);
@@ -924,7 +924,7 @@ fn a_damaged_file_of_a_snapshot_is_no_panic() {
     // Without its events, a snapshot is no store.
     std::fs::write(&path, whole).unwrap();
     std::fs::remove_file(directory.path().join("events.redb")).unwrap();
-    let Err(error) = Embedded::open(directory.path()) else { panic!("opened without events") };
+    let Err(error) = EmbeddedStore::open(directory.path()) else { panic!("opened without events") };
     assert!(error.to_string().contains("has no events, but the snapshot beside it"), "{error}");
 }
 
@@ -1018,7 +1018,7 @@ fn a_file_of_a_snapshot_that_cannot_be_read_is_put_aside() {
     let rows = queries.each_ref().map(|query| engine.rows(query, 0, 100).unwrap());
     drop(engine);
     std::fs::write(directory.path().join("snapshot.redb"), [7; 4_096]).unwrap();
-    let store: Arc<dyn Store> = Arc::new(Embedded::open(directory.path()).unwrap());
+    let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory.path()).unwrap());
     let mut engine = base(&store, &template, &limits, directory.path()).recover().unwrap();
     assert_eq!(queries.each_ref().map(|query| engine.rows(query, 0, 100).unwrap()), rows);
     assert_eq!(std::fs::read(directory.path().join("snapshot.unreadable")).unwrap(), [7; 4_096]);

@@ -604,8 +604,8 @@ fn a_server_recovers_from_a_snapshot_that_cannot_be_read() {
     server.stop("-TERM");
     {
         use click_bandits_service::event::Name;
-        use click_bandits_service::store::{Embedded, Store as _};
-        let store = Embedded::open(&directory.path().join("data")).unwrap();
+        use click_bandits_service::store::{EmbeddedStore, Store as _};
+        let store = EmbeddedStore::open(&directory.path().join("data")).unwrap();
         let head = store.head().unwrap().unwrap();
         store
             .replace((0..0, None), &head, &mut [Ok((Name::new("q").unwrap(), vec![9; 99]))].into_iter())

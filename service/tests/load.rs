@@ -169,7 +169,7 @@ fn parsed(bytes: &[u8]) -> Option<Result<(u16, Value), String>> {
 
 /// The state that all connections share.
 #[derive(Default)]
-struct Shared {
+struct SharedStore {
     next: u64,
     pairs: u64,
     empty: u64,
@@ -178,7 +178,7 @@ struct Shared {
     record: Option<BufWriter<File>>,
 }
 
-impl Shared {
+impl SharedStore {
     fn note(&mut self, what: &Value) -> Result<(), String> {
         let Some(record) = &mut self.record else { return Ok(()) };
         writeln!(record, "{what}").map_err(|error| error.to_string())
@@ -195,7 +195,7 @@ fn click(items: &Value, rng: &mut Xoshiro256PlusPlus) -> Option<usize> {
 
 async fn work(
     options: Rc<Options>,
-    shared: Rc<RefCell<Shared>>,
+    shared: Rc<RefCell<SharedStore>>,
     start: Instant,
     place: usize,
 ) -> Result<(), String> {
@@ -323,7 +323,8 @@ async fn run(options: Rc<Options>) -> Result<(), String> {
         Client::new(&options).ask("/v1/items/batch", &items.into()).await?;
     }
     let record = options.record.as_ref().map(File::create).transpose().map_err(|error| error.to_string())?;
-    let shared = Rc::new(RefCell::new(Shared { record: record.map(BufWriter::new), ..Shared::default() }));
+    let shared =
+        Rc::new(RefCell::new(SharedStore { record: record.map(BufWriter::new), ..SharedStore::default() }));
     let (before, start) = (options.pid.and_then(cpu), Instant::now());
     let local = tokio::task::LocalSet::new();
     let tasks = (0..options.connections)
@@ -336,7 +337,7 @@ async fn run(options: Rc<Options>) -> Result<(), String> {
         task.await.map_err(|error| error.to_string())??;
     }
     let mut shared = shared.borrow_mut();
-    let Shared { pairs, empty, times, record, .. } = &mut *shared;
+    let SharedStore { pairs, empty, times, record, .. } = &mut *shared;
     if let Some(record) = record {
         record.flush().map_err(|error| error.to_string())?;
     }

@@ -4,7 +4,7 @@ use crate::engine::{Served, act, base, name, template};
 use click_bandits_service::config::{Limits, Template};
 use click_bandits_service::engine::Engine;
 use click_bandits_service::event::{Batch, Change, Event, Name};
-use click_bandits_service::store::{Embedded, Store};
+use click_bandits_service::store::{EmbeddedStore, Store};
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
@@ -18,7 +18,7 @@ fn queries(n: usize) -> Vec<Name> {
 /// All of a state, as a snapshot has it.
 fn saved(engine: &mut Engine, queries: &[Name]) -> Vec<Option<Vec<u8>>> {
     let directory = tempfile::tempdir().unwrap();
-    let store = Embedded::open(directory.path()).unwrap();
+    let store = EmbeddedStore::open(directory.path()).unwrap();
     engine.save(&store).unwrap();
     let states = queries.iter().map(|query| store.query(query, u64::MAX).unwrap());
     states.chain([store.head().unwrap()]).collect()
@@ -30,7 +30,7 @@ fn room_for_queries_changes_nothing() {
     for settings in ["keep = 40", "keep-retired = 3\nwindow = 5\nprior = 'estimated'", "skips = 'at-once'"] {
         let directory = tempfile::tempdir().unwrap();
         let (template, queries) = (template(settings), queries(20));
-        let store: Arc<dyn Store> = Arc::new(Embedded::open(directory.path()).unwrap());
+        let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory.path()).unwrap());
         let limits = |queries| Limits { queries, ..Limits::default() };
         let mut served = Served::on(store.clone(), directory.path(), &template, &limits(1_000));
         let rng = &mut Xoshiro256PlusPlus::seed_from_u64(2);
@@ -72,7 +72,7 @@ fn processor() -> f64 {
 
 /// A store of lists with a click each, for queries at random.
 fn history(directory: &Path, template: &Arc<Template>, n_queries: usize, pairs: usize) -> Arc<dyn Store> {
-    let store: Arc<dyn Store> = Arc::new(Embedded::open(directory).unwrap());
+    let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory).unwrap());
     let limits = Limits { queries: n_queries, ..Limits::default() };
     let mut served = Served::on(store.clone(), directory, template, &limits);
     let rng = &mut Xoshiro256PlusPlus::seed_from_u64(1);
@@ -99,7 +99,7 @@ fn history(directory: &Path, template: &Arc<Template>, n_queries: usize, pairs: 
 
 /// A store of half a million events, by which queries are used in turn.
 fn uses(directory: &Path, n_queries: usize) -> Arc<dyn Store> {
-    let store: Arc<dyn Store> = Arc::new(Embedded::open(directory).unwrap());
+    let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory).unwrap());
     let item = |n| Event::Item {
         item: name(&format!("item-{n}")),
         query: None,

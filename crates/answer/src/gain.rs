@@ -8,7 +8,7 @@
 //! *cautious* gain: that of the recommended lists, less the regret.
 
 use crate::{HORIZON, Interval};
-use experiment::{JournalError, Measured, Quantity};
+use experiment::{JournalError, Measurement, Quantity};
 use serde::Serialize;
 
 /// Regret of a policy and of today's lists, query by query and run by run.
@@ -72,7 +72,7 @@ impl Gains {
     /// # Errors
     ///
     /// The runs cannot be read.
-    pub(crate) fn new(measured: &Measured, today: &str) -> Result<Option<Self>, JournalError> {
+    pub(crate) fn new(measured: &Measurement, today: &str) -> Result<Option<Self>, JournalError> {
         let runs = &measured.runs;
         let n_checkpoints = runs.n_checkpoints().unwrap_or(0);
         let mut regrets = Vec::new();
@@ -83,7 +83,7 @@ impl Gains {
     }
 
     /// The gains by the regret of each policy (outer index) at each checkpoint in each run.
-    fn of_regrets(measured: &Measured, today: &str, regrets: &[Vec<Vec<f64>>]) -> Option<Self> {
+    fn of_regrets(measured: &Measurement, today: &str, regrets: &[Vec<Vec<f64>>]) -> Option<Self> {
         let labels: Vec<&str> = measured.result.policies.iter().map(|policy| policy.label.as_str()).collect();
         let place = labels.iter().position(|label| *label == today)?;
         let regret = |policy: usize| regrets[policy].last().map_or(0.0, |last| last.iter().sum::<f64>());

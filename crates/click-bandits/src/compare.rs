@@ -3,9 +3,9 @@
 use crate::terminal::{self, wrapped};
 use anyhow::Result;
 use documents::number::{self, counted, grouped};
-use experiment::Finished;
+use experiment::FinishedResult;
 use itertools::Itertools as _;
-use report::compared::{Compared, ComparedQuantity};
+use report::compared::{ComparedQuantity, ResultComparison};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 /// Whether something differs.
 fn compare(arguments: &Arguments) -> Result<bool> {
     let Arguments { first, second, .. } = arguments;
-    let compared = Compared::of(&Finished::open(first)?, &Finished::open(second)?)?;
+    let compared = ResultComparison::of(&FinishedResult::open(first)?, &FinishedResult::open(second)?)?;
     if arguments.json {
         terminal::put(&terminal::json(&compared)?)?;
     } else {
@@ -54,7 +54,7 @@ fn compare(arguments: &Arguments) -> Result<bool> {
     Ok(compared.differing().next().is_some())
 }
 
-fn text(compared: &Compared, dirs: &[String; 2]) -> String {
+fn text(compared: &ResultComparison, dirs: &[String; 2]) -> String {
     let mut text = String::new();
     let sides = dirs.iter().zip(["first:", "second:"]).zip(compared.runs.iter().zip(&compared.seeds));
     for ((dir, side), (runs, seed)) in sides {
@@ -78,7 +78,7 @@ fn text(compared: &Compared, dirs: &[String; 2]) -> String {
 }
 
 /// A line for each quantity; one for all quantities of a policy whose runs are the same.
-fn table(compared: &Compared) -> String {
+fn table(compared: &ResultComparison) -> String {
     let mut rows = vec![["policy", "quantity", "first", "second", "difference", "z"].map(str::to_owned)];
     let is_same = |row: &ComparedQuantity| row.equal_runs.is_some() && row.equal_runs == compared.run_by_run;
     let mut same: Vec<&str> = Vec::new();
@@ -118,7 +118,7 @@ fn table(compared: &Compared) -> String {
     text
 }
 
-fn how(compared: &Compared) -> String {
+fn how(compared: &ResultComparison) -> String {
     match (&compared.run_by_run, &compared.not_run_by_run) {
         (_, None) if compared.same_bytes => "result.json has the same bytes.".to_owned(),
         (Some(runs), _) => {
@@ -145,7 +145,7 @@ fn how(compared: &Compared) -> String {
 }
 
 /// A sentence on policies that are not in both results, or not the same.
-fn policies(compared: &Compared) -> Option<String> {
+fn policies(compared: &ResultComparison) -> Option<String> {
     let mut sentences = Vec::new();
     for (labels, side) in compared.only.iter().zip(["first", "second"]) {
         if !labels.is_empty() {
@@ -158,7 +158,7 @@ fn policies(compared: &Compared) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-fn verdict(compared: &Compared) -> String {
+fn verdict(compared: &ResultComparison) -> String {
     let fewest = compared.runs[0].min(compared.runs[1]);
     let differing: Vec<&ComparedQuantity> = compared.differing().collect();
     let correction = match compared.comparisons {

@@ -1,7 +1,7 @@
 //! The results in a directory: one, or one for each panel or variant of a reproduction.
 
 use anyhow::{Context as _, Result, bail};
-use experiment::Finished;
+use experiment::FinishedResult;
 use report::report_dir::CLAIMS;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,24 +13,24 @@ pub(crate) struct Panel {
     pub(crate) name: Option<String>,
     /// The name of its variant; `None` for a panel without variants.
     pub(crate) variant: Option<String>,
-    pub(crate) finished: Finished,
+    pub(crate) finished: FinishedResult,
 }
 
 /// The result in a directory, or those of all panels of a reproduction, by name.
 pub(crate) fn open(dir: &Path) -> Result<Vec<Panel>> {
     if !dir.join(CLAIMS).exists() {
-        return Ok(vec![Panel { name: None, variant: None, finished: Finished::open(dir)? }]);
+        return Ok(vec![Panel { name: None, variant: None, finished: FinishedResult::open(dir)? }]);
     }
     let mut panels = Vec::new();
     for (panel, folder) in folders(dir)? {
         if folder.join(RESULT).exists() {
-            let finished = Finished::open(&folder)?;
+            let finished = FinishedResult::open(&folder)?;
             panels.push(Panel { name: Some(panel), variant: None, finished });
             continue;
         }
         for (variant, folder) in folders(&folder)? {
             if folder.join(RESULT).exists() {
-                let finished = Finished::open(&folder)?;
+                let finished = FinishedResult::open(&folder)?;
                 panels.push(Panel { name: Some(panel.clone()), variant: Some(variant), finished });
             }
         }

@@ -3,7 +3,7 @@
 use crate::program::program;
 use crate::progress::RunCounter;
 use anyhow::{Result, bail};
-use experiment::{Claim, JOURNAL, Measured, Parts, ResultDir, Runner, Shard, interrupt};
+use experiment::{Claim, JOURNAL, Measurement, Parts, ResultDir, Runner, Shard, interrupt};
 use report::report_dir::CLAIMS;
 use report::{Drawing, Simulation, simulate_into};
 use spec::Experiment;
@@ -47,7 +47,7 @@ pub(crate) fn simulate(
 }
 
 /// Runs `experiment` in memory. Nothing is written, so the runs cannot be resumed.
-pub(crate) fn simulate_in_memory(experiment: &Experiment, options: Options<'_>) -> Result<Measured> {
+pub(crate) fn simulate_in_memory(experiment: &Experiment, options: Options<'_>) -> Result<Measurement> {
     let progress = RunCounter::new(experiment.name(), options.quiet);
     let measured = runner(experiment, options).observer(&progress).run()?;
     progress.end();

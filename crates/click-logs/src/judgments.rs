@@ -83,7 +83,7 @@ pub enum Scale {
 
 /// The text of a file of judgments, with what to know of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct JudgmentFile {
     /// The content of the file.
     pub text: String,
     /// Queries of several items whose grades are all equal.
@@ -170,7 +170,7 @@ pub fn write(
     scale: Scale,
     name: &str,
     keep_formulas: bool,
-) -> Result<Written, String> {
+) -> Result<JudgmentFile, String> {
     // The grades of TREC are whole numbers.
     let scale = if form == JudgmentForm::Trec { Scale::Grades } else { scale };
     let (mut text, mut formulas, mut all_equal, mut without_clicks) = (String::new(), 0, 0, 0);
@@ -249,7 +249,7 @@ pub fn write(
         });
         let _ = writeln!(text, "{request:#}");
     }
-    Ok(Written { text, all_equal, without_clicks, formulas })
+    Ok(JudgmentFile { text, all_equal, without_clicks, formulas })
 }
 
 /// How a formula begins in a spreadsheet (OWASP, CSV injection).

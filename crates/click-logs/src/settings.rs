@@ -134,31 +134,31 @@ fn scopes() -> impl TypedValueParser<Value = Scope> {
 
 /// The part that is held out, as it is typed: a number, the last half, or 0 for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "Typed", into = "Typed")]
-#[schemars(with = "Typed")]
+#[serde(try_from = "HoldOutValue", into = "HoldOutValue")]
+#[schemars(with = "HoldOutValue")]
 pub struct HoldOut(pub Option<HeldOut>);
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Typed {
+enum HoldOutValue {
     OneIn(u64),
     Named(String),
 }
 
-impl TryFrom<Typed> for HoldOut {
+impl TryFrom<HoldOutValue> for HoldOut {
     type Error = String;
 
-    fn try_from(typed: Typed) -> Result<Self, String> {
+    fn try_from(typed: HoldOutValue) -> Result<Self, String> {
         match typed {
-            Typed::OneIn(0) => Ok(Self(None)),
-            Typed::OneIn(number @ 2..) => Ok(Self(Some(HeldOut::OneIn(number)))),
-            Typed::Named(name) if name == HeldOut::LAST => Ok(Self(Some(HeldOut::Last))),
+            HoldOutValue::OneIn(0) => Ok(Self(None)),
+            HoldOutValue::OneIn(number @ 2..) => Ok(Self(Some(HeldOut::OneIn(number)))),
+            HoldOutValue::Named(name) if name == HeldOut::LAST => Ok(Self(Some(HeldOut::Last))),
             _ => Err(format!("expected 0, an integer of at least 2 or `{}`", HeldOut::LAST)),
         }
     }
 }
 
-impl From<HoldOut> for Typed {
+impl From<HoldOut> for HoldOutValue {
     fn from(HoldOut(part): HoldOut) -> Self {
         match part {
             Some(HeldOut::OneIn(number)) => Self::OneIn(number),
@@ -172,15 +172,15 @@ impl FromStr for HoldOut {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        text.parse().map_or_else(|_| Typed::Named(text.to_owned()), Typed::OneIn).try_into()
+        text.parse().map_or_else(|_| HoldOutValue::Named(text.to_owned()), HoldOutValue::OneIn).try_into()
     }
 }
 
 impl fmt::Display for HoldOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match Typed::from(*self) {
-            Typed::OneIn(number) => number.fmt(f),
-            Typed::Named(name) => name.fmt(f),
+        match HoldOutValue::from(*self) {
+            HoldOutValue::OneIn(number) => number.fmt(f),
+            HoldOutValue::Named(name) => name.fmt(f),
         }
     }
 }

@@ -45,7 +45,7 @@ pub use self::alarm::{BelowStatistic, ListsAlone};
 pub use self::checks::{Again, Checks, ManyClicks, Repeats, SecondHalf};
 pub use self::only_clicked::{ONLY_CLICKED, are_all_clicked, is_only_clicked};
 
-use crate::fit::models::{Simulated, row};
+use crate::fit::models::{Simulation, row};
 use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values, split};
 use crate::parameters;
 use log_reader::{Cell, Counts, Filter, Id, Log, Part, ReadReport, Sessions};
@@ -284,8 +284,8 @@ pub fn study<E>(
     let compared = parts.map(|parts| compared(settings, &parts)).transpose();
     let comparison = compared.map_err(StudyError::Compare)?;
     let without_users = |fit: &Fit| match row(fit.model()).users {
-        Simulated::IfSearched(_, n_not_found) => n_not_found(fit, &log.counts),
-        Simulated::Never | Simulated::Always(_) => 0,
+        Simulation::IfSearched(_, n_not_found) => n_not_found(fit, &log.counts),
+        Simulation::Never | Simulation::Always(_) => 0,
     };
     let without_users = fits.iter().map(without_users).collect();
     let transfer = if settings.transfer && !log.sessions.is_empty() {

@@ -25,7 +25,7 @@ pub fn unpack(content: &[u8]) -> io::Result<Cow<'_, [u8]>> {
     #[cfg(feature = "gzip")]
     {
         let mut text = Vec::new();
-        Unpacked::new(content)?.take(MAX_BYTES + 1).read_to_end(&mut text)?;
+        Decompressor::new(content)?.take(MAX_BYTES + 1).read_to_end(&mut text)?;
         if text.len() as u64 > MAX_BYTES {
             return Err(io::Error::other("more than 64 MiB of text"));
         }
@@ -40,7 +40,7 @@ pub fn unpack(content: &[u8]) -> io::Result<Cow<'_, [u8]>> {
 /// A stream, decompressed if its first bytes are those of gzip.
 #[cfg(feature = "gzip")]
 #[derive(Debug)]
-pub struct Unpacked<R>(Kind<R>);
+pub struct Decompressor<R>(Kind<R>);
 
 #[cfg(feature = "gzip")]
 #[derive(Debug)]
@@ -55,7 +55,7 @@ enum Kind<R> {
 type Rewound<R> = Chain<Cursor<Vec<u8>>, R>;
 
 #[cfg(feature = "gzip")]
-impl<R: Read> Unpacked<R> {
+impl<R: Read> Decompressor<R> {
     /// Reads the first bytes of a stream.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl<R: Read> Unpacked<R> {
 }
 
 #[cfg(feature = "gzip")]
-impl<R: Read> Read for Unpacked<R> {
+impl<R: Read> Read for Decompressor<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let current = match &mut self.0 {
             Kind::Plain(whole) => return whole.read(buffer),

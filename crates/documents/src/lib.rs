@@ -18,7 +18,7 @@ pub mod toml_reader;
 
 pub use byte_order_mark::{BYTE_ORDER_MARK, without_byte_order_mark};
 #[cfg(feature = "gzip")]
-pub use gzip::Unpacked;
+pub use gzip::Decompressor;
 pub use gzip::unpack;
 pub use hash::{hexadecimal, sha256, sha256_of_file};
 pub use input_file::InputFile;

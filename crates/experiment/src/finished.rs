@@ -44,13 +44,13 @@ pub enum FinishedError {
 
 /// A directory with a finished result.
 #[derive(Debug, Clone)]
-pub struct Finished {
+pub struct FinishedResult {
     dir: PathBuf,
     manifest: Manifest,
     result: ResultFile,
 }
 
-impl Finished {
+impl FinishedResult {
     /// Opens the directory of a finished experiment. Its files may be of another version of this
     /// program, as long as their layout is known.
     ///
@@ -153,7 +153,7 @@ impl Finished {
     /// # Errors
     ///
     /// The journal is missing, damaged, or lacks runs: those of the caller's contenders are in no
-    /// journal. Errors of [`Finished::experiment`].
+    /// journal. Errors of [`FinishedResult::experiment`].
     pub fn runs(&self) -> Result<Runs, FinishedError> {
         let result = &self.result;
         let instances = self.experiment()?.instances_of_runs();
@@ -231,21 +231,21 @@ mod tests {
         builder.policy("cascade-ts").policy("uniform").build().unwrap()
     }
 
-    fn played() -> (TempDir, crate::Measured) {
+    fn played() -> (TempDir, crate::Measurement) {
         let dir = tempdir().unwrap();
         let measured = Runner::new(&experiment(5)).run_into(dir.path()).unwrap();
         (dir, measured)
     }
 
     fn message(dir: &Path) -> String {
-        let error = Finished::open(dir).map(|_| ()).unwrap_err();
+        let error = FinishedResult::open(dir).map(|_| ()).unwrap_err();
         error.to_string().replace(&dir.display().to_string(), "DIR")
     }
 
     #[test]
     fn a_finished_directory_gives_back_result_and_runs() {
         let (dir, measured) = played();
-        let finished = Finished::open(dir.path()).unwrap();
+        let finished = FinishedResult::open(dir.path()).unwrap();
         assert_eq!(finished.result(), &measured.result);
         assert_eq!(finished.experiment().unwrap().identity(), experiment(5).identity());
         let runs = finished.runs().unwrap();
@@ -270,7 +270,7 @@ mod tests {
             let path = entry.unwrap().path();
             fs::copy(&path, dir.path().join(JOURNAL).join(path.file_name().unwrap())).unwrap();
         }
-        let runs = Finished::open(dir.path()).unwrap().runs().unwrap();
+        let runs = FinishedResult::open(dir.path()).unwrap().runs().unwrap();
         assert_eq!(runs.n_runs(), 5);
         assert_eq!(runs.column(0, Quantity::Regret, 3).unwrap(), measured.regret(0, 3).unwrap());
     }
@@ -318,7 +318,7 @@ mod tests {
         fs::write(&manifest, listed).unwrap();
         // Without the experiment there is a result, but its unit and its runs are unknown.
         fs::write(dir.path().join(SPEC), "name = 1").unwrap();
-        let finished = Finished::open(dir.path()).unwrap();
+        let finished = FinishedResult::open(dir.path()).unwrap();
         assert_eq!(finished.result().unit, "reward");
         assert!(finished.runs().unwrap_err().to_string().contains("spec.toml: is not the file"));
     }
@@ -327,7 +327,7 @@ mod tests {
     fn a_journal_that_lacks_runs_is_named() {
         let (dir, _) = played();
         fs::remove_dir_all(dir.path().join(JOURNAL)).unwrap();
-        let error = Finished::open(dir.path()).unwrap().runs().unwrap_err().to_string();
+        let error = FinishedResult::open(dir.path()).unwrap().runs().unwrap_err().to_string();
         assert!(
             error.ends_with("journal: has 0 of the 5 runs of \"cascade-ts\", so its runs cannot be shown"),
             "{error}"

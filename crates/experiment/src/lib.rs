@@ -25,15 +25,15 @@ pub mod output;
 pub mod result;
 pub mod timing;
 
-pub use finished::{Finished, FinishedError};
+pub use finished::{FinishedError, FinishedResult};
 pub use journal::{JOURNAL, JournalError};
-pub use measured::Measured;
+pub use measured::Measurement;
 pub use observer::{Observer, Plan, Silent, Step};
 pub use output::SPEC;
 pub use part::{PART, Parts};
 pub use path_error::PathError;
 pub use result::ResultFile;
-pub use run::{Claim, ResultDir, Runner, Written};
+pub use run::{Claim, ResultDir, Runner, WriteOutcome};
 pub use run_error::RunError;
 pub use runs::{Quantity, Runs};
 pub use shard::Shard;

@@ -1,7 +1,7 @@
 //! The outcome of an experiment: its result, and every run that the result sums up.
 
 use crate::journal::JournalError;
-use crate::play::Played;
+use crate::play::PlayOutcome;
 use crate::result::{EndValue, ResultFile};
 use crate::runs::{Quantity, Runs};
 use crate::spreads::Spreads;
@@ -15,7 +15,7 @@ use std::time::Duration;
 ///
 /// Experiments with the same seed meet the same users in each run, and can be compared run by run.
 #[derive(Debug, Clone)]
-pub struct Measured {
+pub struct Measurement {
     /// The content of `result.json`.
     pub result: ResultFile,
     /// Every run.
@@ -28,7 +28,7 @@ pub struct Measured {
     pub n_new_runs: u64,
 }
 
-impl Measured {
+impl Measurement {
     /// The outcome of an experiment that was played before: `own` are the labels of the caller's
     /// contenders, after those of the experiment.
     ///
@@ -44,7 +44,7 @@ impl Measured {
             return Err(JournalError::Run(fault));
         }
         let timing = Timing::new(1, Duration::ZERO, &[]);
-        SumUp { experiment, names }.measured(Played { runs, timing, n_new_runs: 0 })
+        SumUp { experiment, names }.measured(PlayOutcome { runs, timing, n_new_runs: 0 })
     }
 
     /// The index of the policy with this label.

@@ -32,7 +32,7 @@ pub(crate) struct PlayRequest<'a> {
 
 /// The runs of an experiment and their timing.
 #[derive(Debug)]
-pub(crate) struct Played {
+pub(crate) struct PlayOutcome {
     pub(crate) runs: Runs,
     pub(crate) timing: Timing,
     /// The number of runs that were played now.
@@ -40,7 +40,7 @@ pub(crate) struct Played {
 }
 
 /// Plays the runs that are missing.
-pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
+pub(crate) fn play(request: &PlayRequest<'_>) -> Result<PlayOutcome, RunError> {
     let &PlayRequest { experiment, ref recorded, journal, observer, .. } = request;
     let tournament = tournament(experiment, request.own, request.runs.end)?;
     let labels = tournament.labels();
@@ -101,5 +101,5 @@ pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
         speeds.push((label, lock(&recorded[contender]).elapsed(), rounds));
     }
     let timing = Timing::new(pool.current_num_threads(), wall, &speeds);
-    Ok(Played { runs, timing, n_new_runs })
+    Ok(PlayOutcome { runs, timing, n_new_runs })
 }

@@ -48,7 +48,7 @@ pub struct ResultFile {
     /// One entry for each policy, in the order of the spec.
     pub policies: Vec<PolicyResult>,
     /// One entry for every pair of policies; `a` comes before `b` in the spec.
-    pub paired: Vec<Paired>,
+    pub paired: Vec<PairedDifference>,
     /// Theoretical bounds, mean over the instances. If users differ, also the regret of one list
     /// for all of them, and of one for each segment.
     pub bounds: Vec<Bound>,
@@ -206,7 +206,7 @@ impl ResultFile {
             let mut columns = [("optimum.clicks.mean", mean), ("optimum.clicks.se", se)].into_iter();
             columns.find_map(|(name, column)| length(name.to_owned(), column.len(), optimum.t.len()))
         };
-        let of_pair = |(index, paired): (usize, &Paired)| {
+        let of_pair = |(index, paired): (usize, &PairedDifference)| {
             let Difference::Curves { t, regret, .. } = &paired.difference else { return None };
             let wrong = [&regret.mean, &regret.se].into_iter().find(|column| column.len() != t.len())?;
             length(format!("paired[{index}].regret"), wrong.len(), t.len())
@@ -435,7 +435,7 @@ pub struct MeanSe {
 
 /// Differences between two policies, `a - b`, over the same runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Paired {
+pub struct PairedDifference {
     /// Label of the first policy.
     pub a: String,
     /// Label of the second policy.
@@ -554,7 +554,7 @@ impl Quantity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Measured;
+    use crate::Measurement;
     use std::fs;
 
     fn written(text: &str) -> Result<ResultFile, String> {
@@ -569,10 +569,10 @@ mod tests {
         let run = |steps| Identification { steps, observations: 2 * steps, answered: true, correct: true };
         let runs = vec![run(3), run(5)];
         for mut measured in [
-            Measured::synthetic(&[1, 10], &[("a", vec![vec![0.1, 0.3], vec![0.2, 1e-17]])])
+            Measurement::synthetic(&[1, 10], &[("a", vec![vec![0.1, 0.3], vec![0.2, 1e-17]])])
                 .with_bound("b", 2.0),
-            Measured::of_answers(Task::Identify, 9, &[("a", runs.clone())]),
-            Measured::of_answers(Task::Budget, 9, &[("a", runs)]),
+            Measurement::of_answers(Task::Identify, 9, &[("a", runs.clone())]),
+            Measurement::of_answers(Task::Budget, 9, &[("a", runs)]),
         ] {
             let text = String::from_utf8(measured.result.to_json()).unwrap();
             measured.result.unit = "reward";
@@ -582,7 +582,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_a_result_is_refused() {
-        let measured = Measured::synthetic(&[1, 10], &[("a", vec![vec![0.1, 0.3]])]);
+        let measured = Measurement::synthetic(&[1, 10], &[("a", vec![vec![0.1, 0.3]])]);
         let text = String::from_utf8(measured.result.to_json()).unwrap();
         for (from, to, expected) in [
             ("\"schema\":1", "\"schema\":2", "F: schema: 2 found: expected 1"),

@@ -6,13 +6,13 @@ use crate::observer::{Observer, Silent};
 use crate::output::{MANIFEST, OutputDir, RUNS, SPEC};
 use crate::part::{PART, PartFile, Parts};
 use crate::path_error::PathError;
-use crate::play::{PlayRequest, Played, play};
+use crate::play::{PlayOutcome, PlayRequest, play};
 use crate::run_error::RunError;
 use crate::runs::{Layout, Sequence};
 use crate::shard::Shard;
 use crate::sum_up::SumUp;
 use crate::tournament::OwnContender;
-use crate::{Measured, tables};
+use crate::{Measurement, tables};
 use documents::names::title_fault;
 use documents::{TemporaryFile, read_own, sha256, sha256_of_file};
 use sim::{Contender, Objective};
@@ -134,7 +134,7 @@ impl<'a> Runner<'a> {
     /// # Panics
     ///
     /// A contender of the caller plays an invalid action, or records another number of checkpoints.
-    pub fn run(&self) -> Result<Measured, RunError> {
+    pub fn run(&self) -> Result<Measurement, RunError> {
         self.check()?;
         if let Some(fault) = self.experiment.too_large_in_memory(self.labels().count()) {
             return Err(RunError::TooLarge(fault));
@@ -150,7 +150,7 @@ impl<'a> Runner<'a> {
     ///
     /// The errors of [`Runner::run`]. Before the first run: the directory belongs to another
     /// experiment, or cannot be written.
-    pub fn run_into(&self, dir: &Path) -> Result<Measured, RunError> {
+    pub fn run_into(&self, dir: &Path) -> Result<Measurement, RunError> {
         let dir = ResultDir::claim(self, dir, Claim::default())?;
         let measured = self.run_in(&dir)?;
         dir.write(&measured, Vec::new())?;
@@ -170,7 +170,7 @@ impl<'a> Runner<'a> {
     /// # Panics
     ///
     /// As [`Runner::run`].
-    pub fn run_in(&self, dir: &ResultDir) -> Result<Measured, RunError> {
+    pub fn run_in(&self, dir: &ResultDir) -> Result<Measurement, RunError> {
         self.check()?;
         let runs = 0..self.experiment.runs();
         let in_parts = self.canonical_in_parts();
@@ -302,7 +302,7 @@ impl<'a> Runner<'a> {
         runs: Range<u64>,
         mut sequences: Vec<Sequence>,
         journal: Option<&Journal>,
-    ) -> Result<Played, RunError> {
+    ) -> Result<PlayOutcome, RunError> {
         self.add_missing(&mut sequences, &runs);
         play(&PlayRequest {
             experiment: self.experiment,
@@ -323,7 +323,7 @@ impl<'a> Runner<'a> {
         sequences.resize_with(self.labels().count(), in_memory);
     }
 
-    fn sum_up(&self, played: Played) -> Result<Measured, RunError> {
+    fn sum_up(&self, played: PlayOutcome) -> Result<Measurement, RunError> {
         let names = self.labels().zip(self.names()).collect();
         Ok(SumUp { experiment: self.experiment, names }.measured(played)?)
     }
@@ -438,7 +438,11 @@ impl<'a> ResultDir<'a> {
     /// # Errors
     ///
     /// An extra file that was not claimed; a file that cannot be written.
-    pub fn write(self, measured: &Measured, extra: Vec<(String, Vec<u8>)>) -> Result<Written, RunError> {
+    pub fn write(
+        self,
+        measured: &Measurement,
+        extra: Vec<(String, Vec<u8>)>,
+    ) -> Result<WriteOutcome, RunError> {
         if let Some((name, _)) = extra.iter().find(|(name, _)| !self.claim.extra.contains(name)) {
             return Err(RunError::FileName(name.clone()));
         }
@@ -453,7 +457,7 @@ impl<'a> ResultDir<'a> {
         if measured.n_new_runs == 0
             && let Some(manifest) = self.unchanged(&files)
         {
-            return Ok(Written { manifest, is_new: false });
+            return Ok(WriteOutcome { manifest, is_new: false });
         }
         files.push(timing);
         let mut digests: BTreeMap<String, String> =
@@ -472,7 +476,7 @@ impl<'a> ResultDir<'a> {
         let files: Vec<(&str, &[u8])> =
             files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
         output.write_with(&manifest.to_json(), &files, large)?;
-        Ok(Written { manifest, is_new: true })
+        Ok(WriteOutcome { manifest, is_new: true })
     }
 
     /// The manifest of the directory, if it has these files and all others that would be written.
@@ -493,7 +497,7 @@ impl<'a> ResultDir<'a> {
 
 /// The manifest of a directory, and whether its files were written now.
 #[derive(Debug, Clone)]
-pub struct Written {
+pub struct WriteOutcome {
     /// The manifest.
     pub manifest: Manifest,
     /// Whether files were written. Otherwise all of them were there, and stayed as they were.

@@ -3,11 +3,11 @@
 mod answers;
 mod curves;
 
-use crate::Measured;
+use crate::Measurement;
 use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
-use crate::play::Played;
-use crate::result::{Difference, Paired, ResultFile, SCHEMA};
+use crate::play::PlayOutcome;
+use crate::result::{Difference, PairedDifference, ResultFile, SCHEMA};
 use crate::runs::Runs;
 use spec::{Experiment, Task};
 use std::collections::BTreeSet;
@@ -24,13 +24,13 @@ pub(crate) struct SumUp<'a> {
 
 impl SumUp<'_> {
     /// The result of these runs, together with the runs.
-    pub(crate) fn measured(&self, played: Played) -> Result<Measured, JournalError> {
-        let Played { runs, timing, n_new_runs } = played;
+    pub(crate) fn measured(&self, played: PlayOutcome) -> Result<Measurement, JournalError> {
+        let PlayOutcome { runs, timing, n_new_runs } = played;
         let (result, spreads) = match self.experiment.task() {
             Task::Regret => curves::result(self, &runs)?,
             Task::Identify | Task::Budget => (answers::result(self, &runs)?, Vec::new()),
         };
-        Ok(Measured { result, runs, spreads, timing, n_new_runs })
+        Ok(Measurement { result, runs, spreads, timing, n_new_runs })
     }
 
     /// Which of these runs are one observation.
@@ -64,8 +64,11 @@ impl SumUp<'_> {
     }
 
     /// The differences of these pairs.
-    fn paired(&self, differences: impl Iterator<Item = ((usize, usize), Difference)>) -> Vec<Paired> {
-        let paired = |((first, second), difference): ((usize, usize), Difference)| Paired {
+    fn paired(
+        &self,
+        differences: impl Iterator<Item = ((usize, usize), Difference)>,
+    ) -> Vec<PairedDifference> {
+        let paired = |((first, second), difference): ((usize, usize), Difference)| PairedDifference {
             a: self.names[first].0.to_owned(),
             b: self.names[second].0.to_owned(),
             difference,

@@ -6,12 +6,12 @@ use crate::result::{
 };
 use crate::spreads::Spreads;
 use crate::timing::Timing;
-use crate::{Measured, Runs};
+use crate::{Measurement, Runs};
 use sim::{Curve, Identification};
 use spec::Task;
 use std::time::Duration;
 
-impl Measured {
+impl Measurement {
     /// The outcome of runs with these regrets (policy, run, checkpoint). A best list collects ten
     /// clicks a round.
     #[doc(hidden)]

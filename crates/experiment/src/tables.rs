@@ -1,6 +1,6 @@
 //! Tables for other programs: `curves.csv` and `runs.csv`.
 
-use crate::Measured;
+use crate::Measurement;
 use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
 use crate::result::{Quantity, ResultFile};
@@ -23,7 +23,7 @@ pub struct SummaryRow<'a> {
     pub summary: Summary,
 }
 
-impl Measured {
+impl Measurement {
     /// The rows of `curves.csv`: one for each policy, statistic and checkpoint.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Measured {
 /// # Errors
 ///
 /// The runs cannot be read.
-pub(crate) fn curves(measured: &Measured) -> Result<Vec<u8>, RunError> {
+pub(crate) fn curves(measured: &Measurement) -> Result<Vec<u8>, RunError> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record(["policy", "t", "statistic", "mean", "se", "min", "q10", "q90", "max"])?;
     for SummaryRow { policy, t, statistic, summary } in measured.summaries()? {
@@ -60,7 +60,7 @@ pub(crate) fn curves(measured: &Measured) -> Result<Vec<u8>, RunError> {
 /// # Errors
 ///
 /// The runs cannot be read, or the table cannot be written.
-pub(crate) fn runs(measured: &Measured, writer: impl Write) -> Result<(), RunError> {
+pub(crate) fn runs(measured: &Measurement, writer: impl Write) -> Result<(), RunError> {
     let mut table = csv::Writer::from_writer(writer);
     if measured.runs.n_checkpoints().is_some() {
         write_runs(&mut table, &measured.result, &measured.runs)?;

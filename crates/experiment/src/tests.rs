@@ -1,6 +1,6 @@
 //! Runs with users of the posterior distribution of a log's fit.
 
-use crate::{Measured, ResultFile, Runner, Runs};
+use crate::{Measurement, ResultFile, Runner, Runs};
 use click_models::{Cascade, CascadeModel, ClickModel as _, Clicks, ListFeedback as _, Ranking};
 use documents::toml_reader::Error;
 use rand::SeedableRng as _;
@@ -204,7 +204,7 @@ fn users_of_the_caller_are_met_as_compiled_ones() {
     let read = Experiment::from_toml(&answered.to_toml()).unwrap();
     assert_eq!(read.identity(), answered.identity());
     let runs = Runs::restored(&read, &measured.runs.records().unwrap()).unwrap();
-    assert_eq!(Measured::of_runs(&read, &[], runs).unwrap().result, measured.result);
+    assert_eq!(Measurement::of_runs(&read, &[], runs).unwrap().result, measured.result);
 }
 
 #[test]
@@ -221,6 +221,6 @@ fn records_that_are_no_runs_are_refused() {
     assert!(error(&|runs| runs[3].clear()).ends_with("a run of policy 1 has no number"));
     assert!(error(&|runs| runs[3].truncate(9)).contains("a run of policy 1 has "));
     let runs = Runs::restored(&experiment, &records[..2]).unwrap();
-    let error = Measured::of_runs(&experiment, &[], runs).unwrap_err().to_string();
+    let error = Measurement::of_runs(&experiment, &[], runs).unwrap_err().to_string();
     assert!(error.contains("of 2 policies: expected 3"), "{error}");
 }

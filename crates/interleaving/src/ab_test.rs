@@ -45,7 +45,7 @@
 //! ```
 
 use crate::Verdict;
-use crate::crossing::Stopped;
+use crate::crossing::StoppedMotion;
 use confidence::math::ln;
 use confidence::{ErrorProbability, normal_quantile};
 use hashbrown::HashMap;
@@ -72,7 +72,7 @@ pub enum Arm {
 ///
 /// Saved as its users, and counted again when it is loaded.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[serde(try_from = "SavedTest", into = "SavedTest")]
 pub struct AbTest {
     miss: f64,
     users: HashMap<u64, User, BuildHasherDefault<DefaultHasher>>,
@@ -130,7 +130,7 @@ type SavedUser = (u64, Option<Arm>, u32, u32);
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedTest {
     miss: f64,
     #[serde(default)]
     most_sessions: Option<u32>,
@@ -289,7 +289,7 @@ pub(crate) fn obrien_fleming(n_looks: u32, miss: f64) -> Option<f64> {
         return Some(constant);
     }
     // The secant method, from the constant of one look on.
-    let size = |constant: f64| Stopped::new(n_looks, 1.0, |_| constant).power(0.0) - miss;
+    let size = |constant: f64| StoppedMotion::new(n_looks, 1.0, |_| constant).power(0.0) - miss;
     let (mut before, mut of_before) = (constant + 0.2, size(constant + 0.2));
     for _ in 0..8 {
         let of_this = size(constant);
@@ -360,10 +360,10 @@ impl Sums {
     }
 }
 
-impl TryFrom<Saved> for AbTest {
+impl TryFrom<SavedTest> for AbTest {
     type Error = String;
 
-    fn try_from(Saved { miss, most_sessions, users }: Saved) -> Result<Self, String> {
+    fn try_from(SavedTest { miss, most_sessions, users }: SavedTest) -> Result<Self, String> {
         let mut test = Self::new(miss).map_err(|error| error.to_string())?;
         test.most_sessions = most_sessions;
         for (user, arm, clicks, sessions) in users {
@@ -376,7 +376,7 @@ impl TryFrom<Saved> for AbTest {
     }
 }
 
-impl From<AbTest> for Saved {
+impl From<AbTest> for SavedTest {
     fn from(test: AbTest) -> Self {
         let user = |(user, saved): (&u64, &User)| (*user, saved.arm(), saved.clicks, saved.sessions());
         let mut users: Vec<SavedUser> = test.users.iter().map(user).collect();

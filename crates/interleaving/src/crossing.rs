@@ -15,14 +15,14 @@ const PLACES: usize = 101;
 /// A Brownian motion at looks after equal times, stopped at the first one at which its size
 /// reaches a boundary.
 #[derive(Debug)]
-pub(crate) struct Stopped {
+pub(crate) struct StoppedMotion {
     /// The time of the last look.
     end: f64,
     /// Places at the last look, with the probability without a drift that it gets there.
     going_on: Vec<(f64, f64)>,
 }
 
-impl Stopped {
+impl StoppedMotion {
     /// `boundary` has the size that stops at a time.
     pub(crate) fn new(n_looks: u32, end: f64, boundary: impl Fn(f64) -> f64) -> Self {
         let step = end / f64::from(n_looks);

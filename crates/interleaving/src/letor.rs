@@ -49,7 +49,7 @@ mod tests;
 pub use error::{Kind, ReadError};
 
 use crate::Query;
-use documents::{BYTE_ORDER_MARK, Unpacked, open_regular};
+use documents::{BYTE_ORDER_MARK, Decompressor, open_regular};
 use error::Place;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -318,7 +318,7 @@ impl<'line> Fields<'line> {
 enum Input<R> {
     /// Not read yet; `None` only while its first bytes are read.
     Unread(Option<R>),
-    Open(BufReader<Unpacked<R>>),
+    Open(BufReader<Decompressor<R>>),
 }
 
 impl<R: Read> Input<R> {
@@ -330,7 +330,7 @@ impl<R: Read> Input<R> {
     fn read_line(&mut self, limit: usize, line: &mut Vec<u8>) -> io::Result<()> {
         if let Self::Unread(input) = self {
             let Some(input) = input.take() else { return Ok(()) };
-            *self = Self::Open(BufReader::with_capacity(1 << 16, Unpacked::new(input)?));
+            *self = Self::Open(BufReader::with_capacity(1 << 16, Decompressor::new(input)?));
         }
         let Self::Open(input) = self else { return Ok(()) };
         input.take(limit as u64).read_until(b'\n', line).map(|_| ())

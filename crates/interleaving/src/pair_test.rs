@@ -60,18 +60,18 @@ use serde::{Deserialize, Serialize};
 ///
 /// Saved as its counts, and checked again when it is loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[serde(try_from = "SavedTest", into = "SavedTest")]
 pub struct PairTest {
     miss: f64,
     tally: Tally,
-    decided: Option<Decided>,
+    decided: Option<DatedVerdict>,
     wins: Wins,
 }
 
 /// A verdict, and when it was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Decided {
+struct DatedVerdict {
     first_is_better: bool,
     after: u64,
 }
@@ -86,10 +86,10 @@ enum Wins {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedTest {
     miss: f64,
     tally: Tally,
-    decided: Option<Decided>,
+    decided: Option<DatedVerdict>,
     #[serde(default)]
     evidence: Evidence,
 }
@@ -174,7 +174,7 @@ impl PairTest {
             if self.decided.is_none() && self.wins.excludes_a_coin() {
                 let Tally { first, second, ties } = self.tally;
                 self.decided =
-                    Some(Decided { first_is_better: first > second, after: first + second + ties });
+                    Some(DatedVerdict { first_is_better: first > second, after: first + second + ties });
             }
         }
         self.verdict()
@@ -184,8 +184,8 @@ impl PairTest {
     pub fn verdict(&self) -> Verdict {
         match self.decided {
             None => Verdict::Undecided,
-            Some(Decided { first_is_better: true, .. }) => Verdict::First,
-            Some(Decided { first_is_better: false, .. }) => Verdict::Second,
+            Some(DatedVerdict { first_is_better: true, .. }) => Verdict::First,
+            Some(DatedVerdict { first_is_better: false, .. }) => Verdict::Second,
         }
     }
 
@@ -207,11 +207,11 @@ impl PairTest {
     }
 }
 
-impl TryFrom<Saved> for PairTest {
+impl TryFrom<SavedTest> for PairTest {
     type Error = String;
 
-    fn try_from(saved: Saved) -> Result<Self, String> {
-        let Saved { miss, tally, decided, evidence } = saved;
+    fn try_from(saved: SavedTest) -> Result<Self, String> {
+        let SavedTest { miss, tally, decided, evidence } = saved;
         let total = u128::from(tally.first) + u128::from(tally.second) + u128::from(tally.ties);
         if total > 1 << 53 {
             return Err("more comparisons than can be counted exactly".to_owned());
@@ -225,8 +225,8 @@ impl TryFrom<Saved> for PairTest {
         // An uninterrupted series of wins is the easiest case to decide.
         let clearest = match decided {
             None => wins,
-            Some(Decided { first_is_better: true, after }) => wins_of(tally.first.min(after), 0)?,
-            Some(Decided { first_is_better: false, after }) => wins_of(0, tally.second.min(after))?,
+            Some(DatedVerdict { first_is_better: true, after }) => wins_of(tally.first.min(after), 0)?,
+            Some(DatedVerdict { first_is_better: false, after }) => wins_of(0, tally.second.min(after))?,
         };
         if clearest.excludes_a_coin() != decided.is_some() {
             return Err("decided though the comparisons say nothing, or not though they do".to_owned());
@@ -235,7 +235,7 @@ impl TryFrom<Saved> for PairTest {
     }
 }
 
-impl From<PairTest> for Saved {
+impl From<PairTest> for SavedTest {
     fn from(test: PairTest) -> Self {
         let PairTest { miss, tally, decided, wins } = test;
         Self { miss, tally, decided, evidence: wins.evidence() }

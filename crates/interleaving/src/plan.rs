@@ -4,7 +4,7 @@
 //! boundaries of the tests themselves, at any power and level.
 
 use crate::ab_test::{least_sessions, mixture, obrien_fleming};
-use crate::crossing::{Stopped, users_until_found};
+use crate::crossing::{StoppedMotion, users_until_found};
 use confidence::{normal_quantile, normal_tails};
 
 /// Looks of an open end, after equal numbers of users: one a day for four weeks.
@@ -35,11 +35,11 @@ pub fn inflation(power: f64, miss: f64, end: End) -> Option<f64> {
         End::Fixed(1) => return Some(1.0),
         End::Fixed(looks) => {
             let constant = obrien_fleming(looks, miss)?;
-            Stopped::new(looks, 1.0, |_| constant)
+            StoppedMotion::new(looks, 1.0, |_| constant)
         }
         End::Open => {
             let (plan, boundary) = mixture(miss);
-            Stopped::new(OPEN_LOOKS, plan, |time| time.sqrt() * boundary(time))
+            StoppedMotion::new(OPEN_LOOKS, plan, |time| time.sqrt() * boundary(time))
         }
     };
     Some((stopped.mean(power) / (fixed[0] + fixed[1])).powi(2))

@@ -32,7 +32,7 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 ///
 /// Saved as its users, and counted again when it is loaded.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[serde(try_from = "SavedTest", into = "SavedTest")]
 pub struct TeamTest {
     miss: f64,
     /// Clicks credited to the first ranker and to the second.
@@ -42,7 +42,7 @@ pub struct TeamTest {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedTest {
     miss: f64,
     /// User, and clicks credited to the first ranker and to the second.
     users: Vec<(u64, u32, u32)>,
@@ -120,10 +120,10 @@ fn count_of(tally: &mut Tally, [first, second]: [u32; 2]) -> &mut u64 {
     }
 }
 
-impl TryFrom<Saved> for TeamTest {
+impl TryFrom<SavedTest> for TeamTest {
     type Error = String;
 
-    fn try_from(Saved { miss, users }: Saved) -> Result<Self, String> {
+    fn try_from(SavedTest { miss, users }: SavedTest) -> Result<Self, String> {
         let mut test = Self::new(miss).map_err(|error| error.to_string())?;
         for (user, first, second) in users {
             if test.users.insert(user, [first, second]).is_some() {
@@ -135,7 +135,7 @@ impl TryFrom<Saved> for TeamTest {
     }
 }
 
-impl From<TeamTest> for Saved {
+impl From<TeamTest> for SavedTest {
     fn from(test: TeamTest) -> Self {
         let mut users: Vec<_> =
             test.users.iter().map(|(user, &[first, second])| (*user, first, second)).collect();

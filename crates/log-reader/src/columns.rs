@@ -1,7 +1,7 @@
 //! The columns of a table, by their roles: the user names them.
 
 use crate::error::{Error, ErrorKind};
-use crate::lists::Logged;
+use crate::lists::LoggerColumns;
 use std::borrow::Cow;
 
 /// The columns by role.
@@ -202,8 +202,8 @@ impl Columns {
     }
 
     /// The kinds of knowledge about the users and the logger.
-    pub(crate) fn logged(&self) -> Logged {
-        Logged {
+    pub(crate) fn logged(&self) -> LoggerColumns {
+        LoggerColumns {
             user: self.user.is_some(),
             session: self.session.is_some(),
             propensity: self.propensity.is_some(),

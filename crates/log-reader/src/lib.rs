@@ -27,7 +27,7 @@ pub use columns::Columns;
 pub use counts::{Cell, Counts, Filter, Positions, QueryCounts};
 pub use error::{Error, ErrorKind, Place};
 pub use fault::Fault;
-pub use lists::{GROUPS, Logged, ReadLists, ReceiveLists, ShownList, unit_hash};
+pub use lists::{GROUPS, LoggerColumns, ReadLists, ReceiveLists, ShownList, unit_hash};
 pub use log::{Log, Part};
 pub use names::{Id, Ids, Names};
 pub use personal::{ListNames, PersonalList, PersonalLists};
@@ -35,6 +35,6 @@ pub use read::{
     Format, Frame, Input, ReadColumn, Reader, RowColumn, TakeRows, Ubi, Value, formats, read_rows,
     read_rows_of_frame, read_ubi_clicks,
 };
-pub use read_report::{IdTypes, ReadReport, Skipped, UbiBase, UbiReport};
+pub use read_report::{IdTypes, ReadReport, SkippedLines, UbiBase, UbiReport};
 pub use session::{ListSessions, Pattern, QuerySessions, Session, Sessions};
 pub use settings::ReadSettings;

@@ -103,7 +103,7 @@ pub trait ReceiveLists: Send {
 /// Which columns about users and logger a log has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each column is there or not")]
-pub struct Logged {
+pub struct LoggerColumns {
     /// Users.
     pub user: bool,
     /// Sessions.
@@ -122,7 +122,7 @@ pub struct ReadLists<R> {
     /// The receivers of all threads.
     pub receivers: Vec<R>,
     /// The columns about users and logger.
-    pub logged: Logged,
+    pub logged: LoggerColumns,
     /// Counts and sessions, if the reader keeps sessions
     /// ([`Reader::keep_sessions`](crate::Reader::keep_sessions)).
     pub log: Option<Log>,

@@ -20,8 +20,8 @@ const OWN: usize = 6;
 /// The names of segments and items, by number.
 #[derive(Debug, Clone, Default)]
 pub struct ListNames {
-    segments: Numbered,
-    items: Numbered,
+    segments: NumberedNames,
+    items: NumberedNames,
     /// Whether there is no other item.
     has_all_items: bool,
 }
@@ -54,12 +54,12 @@ impl ListNames {
 
 /// Names, numbered from 0.
 #[derive(Debug, Clone, Default)]
-struct Numbered {
+struct NumberedNames {
     names: Vec<String>,
     numbers: BTreeMap<String, u32>,
 }
 
-impl Numbered {
+impl NumberedNames {
     fn find(&self, name: &str) -> Option<u32> {
         self.numbers.get(name).copied()
     }
@@ -284,7 +284,7 @@ impl<'a, 'n> Lists<'a, 'n> {
     /// The number of a name among `known`; `None` if it is new.
     fn numbered<'v>(
         value: &'v Value<'_>,
-        known: &Numbered,
+        known: &NumberedNames,
     ) -> Result<(std::borrow::Cow<'v, [u8]>, Option<u32>), Fault> {
         let name = value.bytes();
         if name.is_empty() {

@@ -46,7 +46,7 @@ pub struct ReadReport {
     /// The types of the names of items and of queries.
     pub ids: IdTypes,
     /// Lines that a lenient reader skipped, by [`Fault::reason`](crate::Fault::reason).
-    pub skipped: BTreeMap<Cow<'static, str>, Skipped>,
+    pub skipped: BTreeMap<Cow<'static, str>, SkippedLines>,
     /// The positions at which items were shown.
     #[serde(skip)]
     pub(crate) positions: Positions,
@@ -171,7 +171,7 @@ impl fmt::Display for UbiReport {
 
 /// The lines skipped for one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Skipped {
+pub struct SkippedLines {
     /// Number of lines.
     pub lines: u64,
     /// Their clicks, as far as they can be read.

@@ -3,8 +3,8 @@
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use log_reader::{
-    Error, ErrorKind, Fault, Format, Frame, GROUPS, Id, Ids, Input, Log, Logged, ReadColumn, ReadLists,
-    Reader, ReceiveLists, ShownList, Value, unit_hash,
+    Error, ErrorKind, Fault, Format, Frame, GROUPS, Id, Ids, Input, Log, LoggerColumns, ReadColumn,
+    ReadLists, Reader, ReceiveLists, ShownList, Value, unit_hash,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,8 +16,13 @@ use std::ops::Range;
 const LOG: &str = include_str!("data/adaptive-logger.csv");
 const COLUMNS: &str = "query=query,item=item,position=position,click=click,session=session,user=user,\
                        propensity=propensity,prefix-propensity=prefix_propensity,list_propensity=list_propensity";
-const ALL: Logged =
-    Logged { user: true, session: true, propensity: true, prefix_propensity: true, list_propensity: true };
+const ALL: LoggerColumns = LoggerColumns {
+    user: true,
+    session: true,
+    propensity: true,
+    prefix_propensity: true,
+    list_propensity: true,
+};
 
 /// A list with names in place of identifiers.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,7 +87,7 @@ fn reader(columns: &str) -> Reader {
     Reader::new(Format::delimited(columns).unwrap())
 }
 
-fn read(reader: &Reader, log: &[u8]) -> Result<(Vec<String>, Logged, Option<Log>), Error> {
+fn read(reader: &Reader, log: &[u8]) -> Result<(Vec<String>, LoggerColumns, Option<Log>), Error> {
     let (ids, known) = ids();
     let mut passes = 0;
     let lists = reader.read_lists(
@@ -507,7 +512,7 @@ fn rows_without_lists_are_handed_over_one_by_one() {
     // Three impressions, two of them with a click.
     let kdd = "2\t3\t17\t901\t4\t2\t1\t55\t6\t7\t8\t9\n";
     let (lists, logged, _) = read(&Reader::new(Format::Kdd2012), kdd.as_bytes()).unwrap();
-    assert_eq!(logged, Logged::default());
+    assert_eq!(logged, LoggerColumns::default());
     assert!(
         lists[0].contains("clicks: 0, times: 1") && lists[1].contains("clicks: 1, times: 2"),
         "{lists:?}"

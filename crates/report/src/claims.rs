@@ -50,7 +50,7 @@ pub use table::Column;
 pub use verdict::{Agreement, Verdict};
 
 pub(crate) use levels::{fewest_runs, tail};
-pub(crate) use not_testable::Untested;
+pub(crate) use not_testable::MissingTest;
 pub(crate) use power::{POWER, observations_needed};
 
 use crate::reading::KindReader;

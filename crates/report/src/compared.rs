@@ -8,7 +8,7 @@ use crate::claims::fewest_runs;
 use crate::family::{Family, LEVEL, statistic};
 use experiment::manifest::Manifest;
 use experiment::result::{PolicyResult, PolicySummary};
-use experiment::{Finished, JournalError, Quantity, ResultFile, Runs};
+use experiment::{FinishedResult, JournalError, Quantity, ResultFile, Runs};
 use itertools::Itertools as _;
 use num_traits::ToPrimitive as _;
 use serde::Serialize;
@@ -17,7 +17,7 @@ use sim::{Identification, mean_and_error};
 
 /// Two results of one experiment, side by side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Compared {
+pub struct ResultComparison {
     /// The experiment's name.
     pub name: String,
     /// Seeds of the two results.
@@ -98,13 +98,13 @@ pub enum CompareError {
     Journal(#[from] JournalError),
 }
 
-impl Compared {
+impl ResultComparison {
     /// Compares two results.
     ///
     /// # Errors
     ///
     /// Results of different experiments; a journal that cannot be read.
-    pub fn of(first: &Finished, second: &Finished) -> Result<Self, CompareError> {
+    pub fn of(first: &FinishedResult, second: &FinishedResult) -> Result<Self, CompareError> {
         let faults = differences(&first.manifest().experiment, &second.manifest().experiment);
         if !faults.is_empty() {
             return Err(CompareError::OtherExperiment(faults));
@@ -136,7 +136,7 @@ impl Compared {
         let family = Family { comparisons: untested.len() };
         let rows: Vec<ComparedQuantity> =
             untested.into_iter().map(|(row, freedom)| row.judged(family, freedom)).collect();
-        let json = |finished: &Finished| finished.result().to_json();
+        let json = |finished: &FinishedResult| finished.result().to_json();
         Ok(Self {
             name: a.name.clone(),
             seeds: [a.seed, b.seed],

@@ -22,7 +22,7 @@ use self::click_through_rate::ClickThroughRate;
 use self::final_values::FinalValues;
 use self::regret::Regret;
 use crate::reading::KindReader;
-use crate::series::Simulated;
+use crate::series::VariantRuns;
 use documents::number;
 use documents::toml_reader::Error;
 use experiment::result::ResultFile;
@@ -87,7 +87,7 @@ pub enum FigureData<'a> {
     /// One result.
     Result(&'a ResultFile),
     /// The variants of an experiment.
-    Variants(&'a [Simulated]),
+    Variants(&'a [VariantRuns]),
 }
 
 impl Figure {

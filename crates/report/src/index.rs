@@ -4,7 +4,7 @@
 use crate::claims::Verdict;
 use crate::html::Html;
 use crate::reproduction::Paper;
-use crate::reproduction_report::{Judged, Report};
+use crate::reproduction_report::{ClaimResult, Report};
 use documents::{TemporaryFile, number};
 use experiment::PathError;
 use serde::Serialize;
@@ -51,12 +51,12 @@ impl Summary {
         let reproduction = report.reproduction;
         // A claim about no panel is about the first paper.
         let panels = || reproduction.panels.iter().chain(&reproduction.awaiting);
-        let paper_of = |judged: &Judged<'_>| {
+        let paper_of = |judged: &ClaimResult<'_>| {
             let panel = panels().find(|panel| Some(&panel.name) == judged.claim.panel.as_ref());
             panel.map_or(0, |panel| panel.paper)
         };
         let summed_up = |(index, paper): (usize, &Paper)| {
-            let with = |verdict: &Verdict, judged: &&Judged<'_>| {
+            let with = |verdict: &Verdict, judged: &&ClaimResult<'_>| {
                 paper_of(judged) == index && judged.finding.verdict == *verdict
             };
             let ran = reproduction.panels.iter().zip(&report.panels);

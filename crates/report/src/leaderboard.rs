@@ -24,7 +24,7 @@ use crate::family::{Family, statistic};
 use crate::figure::PolicyStyles;
 use documents::number;
 use experiment::result::{Difference, EndValue, MeanAndError, PolicyResult, ResultFile};
-use experiment::{JournalError, Measured};
+use experiment::{JournalError, Measurement};
 use num_traits::ToPrimitive as _;
 use serde::{Serialize, Serializer};
 
@@ -164,7 +164,7 @@ impl Leaderboard {
     /// # Errors
     ///
     /// The runs cannot be read.
-    pub fn of_runs(measured: &Measured) -> Result<Self, JournalError> {
+    pub fn of_runs(measured: &Measurement) -> Result<Self, JournalError> {
         let mut leaderboard = Self::of(&measured.result);
         if leaderboard.unit.is_empty() {
             return Ok(leaderboard);

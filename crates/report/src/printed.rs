@@ -2,7 +2,7 @@
 
 /// A table of the instances as the papers print it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Printed {
+pub struct PaperTable {
     /// Its heading.
     pub title: String,
     /// Its rows, each with the attractions of its instance.

@@ -4,7 +4,7 @@
 use crate::axis::Scale;
 use crate::keys::{FACTOR, POWER};
 use crate::panel::{Panel, Variant};
-use crate::printed::Printed;
+use crate::printed::PaperTable;
 use crate::series::Series;
 use documents::toml_reader::{Error, Field, Table, choice, one_of};
 use experiment::result::{EndValue, Quantity};
@@ -24,7 +24,7 @@ pub(crate) struct KindReader<'a, 'doc> {
     /// The panel that is judged or shown.
     pub(crate) panel: Option<&'a Panel>,
     /// The experiment's printed table.
-    pub(crate) printed: Option<&'a Printed>,
+    pub(crate) printed: Option<&'a PaperTable>,
     /// The value of the runs that is judged.
     pub(crate) value: EndValue,
 }

@@ -9,7 +9,7 @@ mod panels;
 
 mod fields;
 pub use crate::panel::{Extent, Panel, PrintedValue, Variant};
-pub use crate::printed::{Printed, PrintedRow};
+pub use crate::printed::{PaperTable, PrintedRow};
 pub(crate) use panels::MAX_TITLE;
 
 use std::cmp::Ordering;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::claims::{Claim, Untested, Verdict};
+use crate::claims::{Claim, MissingTest, Verdict};
 use crate::figure::{self, PolicyStyles};
 use documents::toml_reader::{Document, Error, Source, all};
 use itertools::Itertools as _;
@@ -51,7 +51,7 @@ pub struct Reproduction {
     /// The source of the instances.
     pub source: Option<DataSource>,
     /// A table of the instances as the papers print it.
-    pub printed: Option<Printed>,
+    pub printed: Option<PaperTable>,
     /// Names of policies for readers, by label.
     pub names: BTreeMap<String, String>,
     /// The panels, in the order of the report.
@@ -187,7 +187,7 @@ impl Reproduction {
         let Some(queries) = queries else {
             for claim in &mut reproduction.claims {
                 if with_data.iter().any(|panel| claim.panel.as_ref() == Some(&panel.name)) {
-                    claim.test = Untested::not_testable("the data are not public");
+                    claim.test = MissingTest::not_testable("the data are not public");
                 }
             }
             let (left, run): (Vec<Panel>, Vec<Panel>) =
@@ -241,7 +241,7 @@ impl Reproduction {
             row.name = format!("row {number}");
         }
         for claim in self.claims.iter_mut().filter(|claim| claim.test.is_of_rows()) {
-            claim.test = Untested::not_testable(reason.clone());
+            claim.test = MissingTest::not_testable(reason.clone());
         }
     }
 

@@ -7,11 +7,11 @@ use crate::page;
 use crate::panel::Panel;
 use crate::report_dir::{self, Owner};
 use crate::reproduction::Reproduction;
-use crate::series::{Series, Simulated};
+use crate::series::{Series, VariantRuns};
 use documents::number;
 use experiment::manifest::Manifest;
 use experiment::timing::Timing;
-use experiment::{Measured, PathError, ResultFile, SPEC};
+use experiment::{Measurement, PathError, ResultFile, SPEC};
 use serde::Serialize;
 use std::error::Error;
 use std::path::Path;
@@ -20,7 +20,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct PanelRun {
     /// Its runs and their summary.
-    pub measured: Measured,
+    pub measured: Measurement,
     /// The figures that were written beside its result.
     pub figures: Vec<Picture>,
     /// Its manifest: how, when and where it was run.
@@ -51,7 +51,7 @@ pub struct VariantReport {
 
 /// A claim and its verdict.
 #[derive(Debug, Clone)]
-pub struct Judged<'a> {
+pub struct ClaimResult<'a> {
     /// The claim.
     pub claim: &'a Claim,
     /// The finding of its test.
@@ -75,7 +75,7 @@ pub struct Report<'a> {
     /// One entry for each panel that was run, in the same order.
     pub panels: Vec<PanelReport>,
     /// One entry for each claim that was judged, in the order of the claims.
-    pub claims: Vec<Judged<'a>>,
+    pub claims: Vec<ClaimResult<'a>>,
     /// Colours and markers.
     pub styles: PolicyStyles,
 }
@@ -103,7 +103,7 @@ impl<'a> Report<'a> {
             own_figures.extend(figures);
             manifests.push(manifest);
             let (name, title) = (variant.name.clone(), variant.title.clone());
-            simulated.push(Simulated { name, title, size: variant.size, measured });
+            simulated.push(VariantRuns { name, title, size: variant.size, measured });
         }
         // Runs need much memory, so they are judged and drawn before the next panel is run.
         self.judge(Some(panel), &simulated);
@@ -124,7 +124,7 @@ impl<'a> Report<'a> {
     }
 
     /// Judges the claims about a panel, or about none, by the runs of its variants.
-    fn judge(&mut self, panel: Option<&Panel>, variants: &[Simulated]) {
+    fn judge(&mut self, panel: Option<&Panel>, variants: &[VariantRuns]) {
         let styles = &self.styles;
         let reader_name = |series: &Series| {
             panel.map_or_else(|| series.to_string(), |panel| panel.reader_name(series, styles))
@@ -143,10 +143,10 @@ impl<'a> Report<'a> {
             });
             let agreement = Agreement::of(finding.verdict, claim.known);
             let runs_needed = runs_needed(claim, &finding, evidence.as_ref());
-            judged.push(Judged { claim, finding, agreement, runs_needed });
+            judged.push(ClaimResult { claim, finding, agreement, runs_needed });
         }
         self.claims.extend(judged);
-        let place = |judged: &Judged<'_>| {
+        let place = |judged: &ClaimResult<'_>| {
             self.reproduction.claims.iter().position(|claim| std::ptr::eq(claim, judged.claim))
         };
         self.claims.sort_by_key(place);
@@ -247,7 +247,7 @@ impl<'a> Report<'a> {
             comparisons: &'a [Comparison],
         }
         let claims =
-            self.claims.iter().map(|Judged { claim, finding, agreement, runs_needed }| JudgedClaim {
+            self.claims.iter().map(|ClaimResult { claim, finding, agreement, runs_needed }| JudgedClaim {
                 name: &claim.name,
                 panel: claim.panel.as_deref(),
                 says: &claim.says,
@@ -276,7 +276,7 @@ impl VariantReport {
     pub(crate) fn new(
         folder: &str,
         figures: &[Figure],
-        measured: &Measured,
+        measured: &Measurement,
         manifest: Option<Manifest>,
     ) -> Self {
         let mut files = figure::file_names(figures);

@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 use std::fmt;
 
-use experiment::Measured;
+use experiment::Measurement;
 
 /// A policy of a panel, or of one of its variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl fmt::Display for Series {
 
 /// The runs of a variant; a panel without variants has one without a name.
 #[derive(Debug, Clone)]
-pub struct Simulated {
+pub struct VariantRuns {
     /// Name of the variant.
     pub name: Option<String>,
     /// Name for readers; empty without a name.
@@ -34,11 +34,11 @@ pub struct Simulated {
     /// The number by which the variants differ, if there is one.
     pub size: Option<f64>,
     /// The runs and their summary.
-    pub measured: Measured,
+    pub measured: Measurement,
 }
 
 /// The labels of the policies of these variants, each once, in order of first appearance.
-pub fn labels<'a>(variants: impl IntoIterator<Item = &'a Simulated>) -> Vec<&'a str> {
+pub fn labels<'a>(variants: impl IntoIterator<Item = &'a VariantRuns>) -> Vec<&'a str> {
     let policies = variants.into_iter().flat_map(|variant| &variant.measured.result.policies);
     policies.map(|policy| policy.label.as_str()).unique().collect()
 }

@@ -7,7 +7,7 @@ use crate::page;
 use crate::panel::{Extent, Panel, Variant};
 use crate::report_dir::PAGE;
 use crate::reproduction_report::{PanelReport, PanelRun, VariantReport};
-use experiment::{Claim, JournalError, Measured, ResultDir, RunError, Runner};
+use experiment::{Claim, JournalError, Measurement, ResultDir, RunError, Runner};
 use spec::Experiment;
 use std::path::Path;
 
@@ -50,7 +50,7 @@ impl<'a> Drawing<'a> {
     }
 
     /// The page, if there is one. It has nothing that differs from machine to machine: no times.
-    fn page(&self, measured: &Measured, pictures: &[Picture]) -> Result<Option<String>, JournalError> {
+    fn page(&self, measured: &Measurement, pictures: &[Picture]) -> Result<Option<String>, JournalError> {
         let Some(experiment) = self.page_of else { return Ok(None) };
         let leaderboard = Leaderboard::of_runs(measured)?;
         let mut from_best_to_worst = VariantReport {
@@ -100,7 +100,7 @@ impl<'a> Drawing<'a> {
 /// assert!(page.contains("cascade-kl-ucb") && dir.path().join("regret.svg").is_file());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measured, RunError> {
+pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measurement, RunError> {
     let drawing = Drawing::of(runner);
     let claimed = ResultDir::claim(runner, dir, Claim { extra: drawing.files(), ..Claim::default() })?;
     Ok(simulate_into(runner, claimed, &drawing)?.ran.measured)
@@ -127,7 +127,7 @@ pub fn simulate_into(
 /// The runs cannot be read; a file cannot be written.
 pub fn write_simulation(
     claimed: ResultDir<'_>,
-    measured: Measured,
+    measured: Measurement,
     drawing: &Drawing<'_>,
 ) -> Result<Simulation, RunError> {
     let figures = figure::draw(&drawing.figures, FigureData::Result(&measured.result), &drawing.styles);

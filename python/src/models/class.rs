@@ -8,13 +8,13 @@ macro_rules! users {
         knows $protocol:literal $(with $word:literal: $value:expr)+;
         $($methods:tt)*
     ) => {
-        use crate::models::Known;
+        use crate::models::PolicyFacts;
         use crate::models::crowd::Crowd;
         use click_models::ClickModel;
         use pyo3::prelude::*;
         use pyo3::types::{PyDict, PyTuple, PyType};
 
-        impl Known for $Model {
+        impl PolicyFacts for $Model {
             fn known_in<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 let known = PyDict::new(py);
                 known.set_item("model", $protocol)?;

@@ -6,7 +6,7 @@ use crate::clicks::actions;
 use crate::decision::{Decision, fault};
 use crate::interrupt::check_signals;
 use crate::message::{broken, value_error};
-use crate::models::Known;
+use crate::models::PolicyFacts;
 use crate::play;
 use crate::task::{generator, is_alive, size};
 use click_models::{Action, Clicks, ListFeedback, Ranking};
@@ -32,7 +32,7 @@ pub(super) struct Crowd<M> {
 /// Saved users.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved<M> {
+struct SavedCrowd<M> {
     model: M,
     generator: Xoshiro256PlusPlus,
 }
@@ -58,7 +58,7 @@ impl<A> CrowdArguments<A> {
 /// The error for numbers that are no action of these users.
 pub(crate) fn not_admitted<M>(py: Python<'_>, users: &M, width: usize, numbers: &[u32]) -> PyResult<PyErr>
 where
-    M: Known<Interaction: Catalogued>,
+    M: PolicyFacts<Interaction: Catalogued>,
 {
     let known = users.known_in(py)?;
     let size = |name: &str| known.get_item(name)?.map_or(Ok(0), |size| size.extract::<usize>());
@@ -74,7 +74,7 @@ where
 
 impl<M> Crowd<M>
 where
-    M: Known<Interaction: Catalogued> + Serialize + DeserializeOwned + Send,
+    M: PolicyFacts<Interaction: Catalogued> + Serialize + DeserializeOwned + Send,
     Action<M>: Sync,
 {
     pub(super) fn new(
@@ -144,12 +144,12 @@ where
         M: Clone,
     {
         let generator = self.generator.lock_py_attached(py).map_err(broken)?;
-        let saved = Saved { model: self.model.clone(), generator: generator.clone() };
+        let saved = SavedCrowd { model: self.model.clone(), generator: generator.clone() };
         serde_json::to_string(&saved).map_err(value_error)
     }
 
     pub(super) fn from_json(text: &str) -> PyResult<Self> {
-        let saved: Saved<M> =
+        let saved: SavedCrowd<M> =
             serde_json::from_str(text).map_err(|error| value_error(format!("no saved users: {error}")))?;
         if !is_alive(&saved.generator) {
             return Err(value_error("no saved users: a generator of random numbers whose state is zero"));
@@ -160,7 +160,7 @@ where
 
 impl<M> Crowd<M>
 where
-    M: Known + Serialize + DeserializeOwned + Send,
+    M: PolicyFacts + Serialize + DeserializeOwned + Send,
     M::Interaction: Catalogued + click_models::Interaction<Action = Ranking, Feedback: ListFeedback>,
 {
     fn seen(

@@ -5,7 +5,7 @@
 
 use crate::decision::Decision;
 use crate::message::{type_error, value_error};
-use crate::models::Known;
+use crate::models::PolicyFacts;
 use crate::models::{self, not_admitted};
 use crate::play;
 use crate::policy::Policy;
@@ -66,7 +66,7 @@ impl InPython {
 
 impl<M> Contender<M> for InPython
 where
-    M: Known<Interaction: Catalogued>,
+    M: PolicyFacts<Interaction: Catalogued>,
 {
     fn label(&self) -> &str {
         &self.label
@@ -146,7 +146,7 @@ impl UserArgument {
 }
 
 /// A policy in Python during one replication.
-pub(super) struct PolicyInPython<'a, M: Known> {
+pub(super) struct PolicyInPython<'a, M: PolicyFacts> {
     /// `None` after an exception of its constructor.
     policy: Option<(Py<PyAny>, UserArgument)>,
     /// The last return value of `select`.
@@ -156,7 +156,7 @@ pub(super) struct PolicyInPython<'a, M: Known> {
     contender: &'a InPython,
 }
 
-impl<'a, M: Known<Interaction: Catalogued>> PolicyInPython<'a, M> {
+impl<'a, M: PolicyFacts<Interaction: Catalogued>> PolicyInPython<'a, M> {
     /// `known` has the arguments of the factory but for the seed.
     pub(super) fn new(
         contender: &'a InPython,
@@ -253,7 +253,7 @@ impl<'a, M: Known<Interaction: Catalogued>> PolicyInPython<'a, M> {
     }
 }
 
-impl<M: Known<Interaction: Catalogued>> Select<Action<M>> for PolicyInPython<'_, M> {
+impl<M: PolicyFacts<Interaction: Catalogued>> Select<Action<M>> for PolicyInPython<'_, M> {
     type Note = ();
 
     fn select<R: Rng + ?Sized>(&mut self, _rng: &mut R, out: &mut policies::Decision<Action<M>, ()>) {
@@ -261,7 +261,7 @@ impl<M: Known<Interaction: Catalogued>> Select<Action<M>> for PolicyInPython<'_,
     }
 }
 
-impl<M: Known<Interaction: Catalogued>> Update<Action<M>, Feedback<M>> for PolicyInPython<'_, M> {
+impl<M: PolicyFacts<Interaction: Catalogued>> Update<Action<M>, Feedback<M>> for PolicyInPython<'_, M> {
     fn update(&mut self, _decision: &policies::Decision<Action<M>, ()>, feedback: &Feedback<M>) {
         self.learn_or_stop(feedback);
     }

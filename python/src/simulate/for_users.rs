@@ -1,7 +1,7 @@
 //! Policies written in Python, for users who differ.
 
 use super::contender::{InPython, PolicyInPython};
-use crate::models::Known;
+use crate::models::PolicyFacts;
 use click_models::{Context, Feedback, Personal, Ranking, WithAttraction};
 use numpy::{PyArray1, PyArrayMethods};
 use policies::catalogue::Catalogued;
@@ -12,7 +12,7 @@ use rand::Rng;
 use sim::{Contender, Curve, Entry, PersonalKnown, Replication, Schedule, StateError, StateStore};
 
 /// Keyword arguments of `Policy` for these users.
-fn known_in<'py, M: Known + WithAttraction>(
+fn known_in<'py, M: PolicyFacts + WithAttraction>(
     users: &Personal<M>,
     py: Python<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -28,7 +28,7 @@ fn known_in<'py, M: Known + WithAttraction>(
 
 impl<M> Contender<Personal<M>> for InPython
 where
-    M: Known<Interaction: Catalogued> + WithAttraction + Send + Sync,
+    M: PolicyFacts<Interaction: Catalogued> + WithAttraction + Send + Sync,
 {
     fn label(&self) -> &str {
         self.name()
@@ -50,9 +50,9 @@ where
 }
 
 /// A policy that may see who asks.
-struct ForUsers<'a, M: Known>(PolicyInPython<'a, M>);
+struct ForUsers<'a, M: PolicyFacts>(PolicyInPython<'a, M>);
 
-impl<M: Known<Interaction: Catalogued> + WithAttraction> SelectFor<Ranking> for ForUsers<'_, M> {
+impl<M: PolicyFacts<Interaction: Catalogued> + WithAttraction> SelectFor<Ranking> for ForUsers<'_, M> {
     type Note = ();
 
     fn select_for<R: Rng + ?Sized>(&mut self, user: &Context, _rng: &mut R, out: &mut Decision<Ranking>) {
@@ -60,7 +60,9 @@ impl<M: Known<Interaction: Catalogued> + WithAttraction> SelectFor<Ranking> for 
     }
 }
 
-impl<M: Known<Interaction: Catalogued> + WithAttraction> UpdateFor<Ranking, Feedback<M>> for ForUsers<'_, M> {
+impl<M: PolicyFacts<Interaction: Catalogued> + WithAttraction> UpdateFor<Ranking, Feedback<M>>
+    for ForUsers<'_, M>
+{
     fn update_for(&mut self, _decision: &Decision<Ranking>, feedback: &Feedback<M>) {
         self.0.learn_or_stop(feedback);
     }

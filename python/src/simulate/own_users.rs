@@ -5,7 +5,7 @@
 use super::contender::Fault;
 use crate::clicks;
 use crate::message::{type_error, value_error};
-use crate::models::Known;
+use crate::models::PolicyFacts;
 use crate::play::filled;
 use crate::task::protocol_named;
 use click_models::{ClickModel as _, Clicks, Ranking};
@@ -20,7 +20,7 @@ use toml::{Table, Value};
 /// Lists whose mean reward is kept, since policies show the same ones again and again.
 const KEPT: usize = 1 << 16;
 
-impl<I: OwnProtocol> Known for OwnUsers<I> {
+impl<I: OwnProtocol> PolicyFacts for OwnUsers<I> {
     fn known_in<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let known = PyDict::new(py);
         known.set_item("model", I::PROTOCOL.name())?;

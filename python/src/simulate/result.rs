@@ -4,7 +4,7 @@ use crate::message::{did_you_mean, value_error};
 use crate::reduced::reduced;
 use crate::table::{Column, Table, escaped};
 use documents::toml_reader::Source;
-use experiment::{Finished, Measured, Quantity, Runs, SPEC};
+use experiment::{FinishedResult, Measurement, Quantity, Runs, SPEC};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 ///     >>> axes = result.plot()  # doctest: +SKIP
 #[pyclass(frozen, module = "click_bandits")]
 pub(crate) struct Simulation {
-    measured: Measured,
+    measured: Measurement,
     figures: Vec<Figure>,
     out: Option<PathBuf>,
     /// The experiment: `spec.toml`, and the files that it names.
@@ -51,7 +51,7 @@ fn unreadable(error: impl std::fmt::Display) -> PyErr {
 }
 
 impl Simulation {
-    pub(super) fn new(measured: Measured, experiment: &Experiment, out: Option<PathBuf>) -> Self {
+    pub(super) fn new(measured: Measurement, experiment: &Experiment, out: Option<PathBuf>) -> Self {
         let figures = Figure::defaults(experiment.task(), experiment.has_duels());
         let inputs =
             experiment.inputs().into_iter().map(|(name, content)| (name.to_owned(), content.to_vec()));
@@ -111,10 +111,10 @@ impl Simulation {
     ///     True
     #[staticmethod]
     fn open(dir: PathBuf) -> PyResult<Self> {
-        let finished = Finished::open(&dir).map_err(value_error)?;
+        let finished = FinishedResult::open(&dir).map_err(value_error)?;
         let experiment = finished.experiment().map_err(value_error)?;
         let runs = finished.runs().map_err(value_error)?;
-        let measured = Measured::of_runs(&experiment, &[], runs).map_err(value_error)?;
+        let measured = Measurement::of_runs(&experiment, &[], runs).map_err(value_error)?;
         Ok(Self::new(measured, &experiment, Some(dir)))
     }
 
@@ -142,7 +142,7 @@ impl Simulation {
                 value_error(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
             })?;
             let runs = Runs::restored(&experiment, &records).map_err(value_error)?;
-            let measured = Measured::of_runs(&experiment, &own, runs).map_err(value_error)?;
+            let measured = Measurement::of_runs(&experiment, &own, runs).map_err(value_error)?;
             Ok(Self::new(measured, &experiment, out))
         })();
         folder.call_method0("cleanup")?;

@@ -1,7 +1,7 @@
 //! Clicks on lists, and their end.
 
 use super::Engine;
-use super::decisions::{Open, Place};
+use super::decisions::{OpenDecision, Place};
 use crate::api::{AnswerBody, Outcome, Receipt, Refusal, Whole};
 use crate::event::{Event, Name};
 use crate::metrics::log;
@@ -99,7 +99,7 @@ impl Engine {
         &mut self,
         most: usize,
         events: &mut Vec<Event>,
-        is_due: impl Fn(u64, &Open) -> bool,
+        is_due: impl Fn(u64, &OpenDecision) -> bool,
     ) -> Result<usize, Refusal> {
         for closed in 0..most {
             let Some((number, open)) = self.decisions.next_due(&is_due) else { return Ok(closed) };
@@ -119,7 +119,7 @@ impl Engine {
     pub(super) fn make_room(&mut self, time: u64, events: &mut Vec<Event>) -> Result<(), Refusal> {
         let (keep, before, most) = (self.template.keep, self.too_old(time), 1 << 16);
         let stays = (self.decisions.next() + 1).saturating_sub(keep as u64);
-        let is_due = |number, open: &Open| number < stays || open.time < before;
+        let is_due = |number, open: &OpenDecision| number < stays || open.time < before;
         let closed = self.close_due(most, events, is_due)?;
         let early = self.early + closed;
         if early.checked_ilog2() > std::mem::replace(&mut self.early, early).checked_ilog2() {

@@ -15,7 +15,7 @@ pub fn check_fit(template: &Template, fit: &ContextFit) -> Result<(), String> {
 }
 
 impl Engine {
-    /// Begins with what a log tells: an event of [`Fitted`](crate::fitted::Fitted).
+    /// Begins with what a log tells: an event of [`FirstEvents`](crate::fitted::Fitted).
     pub fn begin(&mut self, event: &Event) -> Result<(), Refusal> {
         // The limits are those of requests.
         let most = std::mem::replace(&mut self.most, Most::UNLIMITED);

@@ -19,7 +19,7 @@ pub(crate) struct Request {
 
 /// A decision that can be answered.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Open {
+pub(crate) struct OpenDecision {
     pub(crate) id: Name,
     pub(crate) query: Name,
     pub(crate) list: Box<[Name]>,
@@ -39,7 +39,7 @@ pub(crate) struct Open {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Place<'a> {
     /// It can be answered, and has this number.
-    Open(u64, &'a Open),
+    Open(u64, &'a OpenDecision),
     /// It is too old.
     TooOld,
     /// There was none of this name, or it was much too old.
@@ -51,7 +51,7 @@ pub(crate) enum Place<'a> {
 pub(crate) struct Decisions {
     /// The number of the oldest.
     pub(crate) first: u64,
-    open: VecDeque<Open>,
+    open: VecDeque<OpenDecision>,
     #[serde(skip)]
     numbers: HashMap<Name, u64>,
     /// Hashes of the names of the last that were forgotten, as many as may be open or more.
@@ -98,11 +98,11 @@ impl Decisions {
         }
     }
 
-    pub(crate) fn get(&self, number: u64) -> Option<&Open> {
+    pub(crate) fn get(&self, number: u64) -> Option<&OpenDecision> {
         self.open.get(usize::try_from(number.checked_sub(self.first)?).ok()?)
     }
 
-    pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut Open> {
+    pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut OpenDecision> {
         self.open.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
     }
 
@@ -112,13 +112,13 @@ impl Decisions {
         }
     }
 
-    pub(crate) fn push(&mut self, open: Open) {
+    pub(crate) fn push(&mut self, open: OpenDecision) {
         self.numbers.insert(open.id.clone(), self.next());
         self.open.push_back(open);
     }
 
     /// Forgets the oldest decision, if there are more than `most`, or if it was made before a time.
-    pub(crate) fn forget(&mut self, most: usize, before: u64) -> Option<Open> {
+    pub(crate) fn forget(&mut self, most: usize, before: u64) -> Option<OpenDecision> {
         if self.open.len() <= most && self.open.front()?.time >= before {
             return None;
         }
@@ -137,7 +137,10 @@ impl Decisions {
     }
 
     /// The next decision that is not closed and is due, and its number.
-    pub(crate) fn next_due(&mut self, is_due: impl Fn(u64, &Open) -> bool) -> Option<(u64, &Open)> {
+    pub(crate) fn next_due(
+        &mut self,
+        is_due: impl Fn(u64, &OpenDecision) -> bool,
+    ) -> Option<(u64, &OpenDecision)> {
         self.due = self.due.max(self.first);
         while self.get(self.due)?.is_closed {
             self.due += 1;
@@ -156,7 +159,7 @@ impl Decisions {
     }
 
     /// The last ones, the latest first.
-    pub(crate) fn latest(&self) -> impl Iterator<Item = &Open> {
+    pub(crate) fn latest(&self) -> impl Iterator<Item = &OpenDecision> {
         self.open.iter().rev()
     }
 }

@@ -1,7 +1,7 @@
 //! Lists: those that a policy chooses, and those that were shown without asking.
 
 use super::Engine;
-use super::decisions::{Open, Place, Request};
+use super::decisions::{OpenDecision, Place, Request};
 use super::learner;
 use super::query::Query;
 use crate::api::{Answer, DecideBody, Object, Outcome, Receipt, Refusal, ShowBody, Whole};
@@ -116,7 +116,7 @@ impl Engine {
     }
 
     /// The decision of this name, if there is one for this query.
-    fn decided(&self, id: &Name, query: &Name) -> Result<Option<&Open>, Refusal> {
+    fn decided(&self, id: &Name, query: &Name) -> Result<Option<&OpenDecision>, Refusal> {
         let open = match self.decisions.find(id) {
             Place::Open(_, open) => open,
             Place::TooOld => return Err(Refusal::too_old(id)),
@@ -158,7 +158,7 @@ impl Engine {
     /// Remembers a decision that its policy knows.
     pub(super) fn record(&mut self, decision: &Decision, user: &Context, unknown: Box<[Name]>, time: u64) {
         let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
-        self.decisions.push(Open {
+        self.decisions.push(OpenDecision {
             id: decision.id.clone(),
             query: decision.query.clone(),
             list: decision.list.clone().into(),

@@ -7,7 +7,7 @@ use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_ENCODING;
 use axum::http::request::Parts;
-use documents::Unpacked;
+use documents::Decompressor;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use std::io::Read as _;
@@ -36,7 +36,8 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
             Err(_) => return Err(Refusal::new(408, "too_slow", "the body did not arrive in time", "")),
         };
         let mut text = Vec::new();
-        let read = Unpacked::new(&*body).and_then(|body| body.take(most as u64 + 1).read_to_end(&mut text));
+        let read =
+            Decompressor::new(&*body).and_then(|body| body.take(most as u64 + 1).read_to_end(&mut text));
         match read.map_err(|error| Refusal::malformed(&format!("gzip: {error}"), ""))? {
             found if found > most => Err(too_large()),
             _ => parse(&text).map(Self),

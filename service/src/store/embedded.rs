@@ -124,7 +124,7 @@ fn table_of<K: redb::Key + 'static, V: redb::Value + 'static>(
 }
 
 /// The store of a single server: a directory.
-pub struct Embedded {
+pub struct EmbeddedStore {
     events: File,
     /// Apart from the events, since a file has one writer at a time, and events do not wait.
     snapshots: File,
@@ -137,13 +137,13 @@ pub struct Embedded {
 /// The key of the row in that file.
 const KEPT: &[u8] = b"kept";
 
-impl std::fmt::Debug for Embedded {
+impl std::fmt::Debug for EmbeddedStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Embedded").field("events", &self.events.path).finish_non_exhaustive()
     }
 }
 
-impl Embedded {
+impl EmbeddedStore {
     /// Opens the store of a directory, which is created if it is not there.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         std::fs::create_dir_all(directory)
@@ -205,7 +205,7 @@ fn belongs_to(events: &File, snapshots: File) -> Result<File, StoreError> {
     Err(StoreError::Damaged(format!("{}: made from other events", snapshots.path.display())))
 }
 
-impl Store for Embedded {
+impl Store for EmbeddedStore {
     fn append(&self, first: u64, batch: &Batch) -> Result<(), StoreError> {
         let row = sealed(&first.to_le_bytes(), to_bytes(batch));
         self.events.with(|database| {

@@ -32,7 +32,7 @@ const PAGE: i64 = 10_000;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The store of several servers: a database.
-pub struct Shared {
+pub struct SharedStore {
     config: Config,
     tls: MakeRustlsConnect,
     /// For the turns of the thread that appends.
@@ -41,13 +41,13 @@ pub struct Shared {
     reader: Mutex<Option<Client>>,
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for SharedStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared").field("hosts", &self.config.get_hosts()).finish_non_exhaustive()
     }
 }
 
-impl Shared {
+impl SharedStore {
     /// Connects to a database, such as `postgres://user:password@host/name?sslmode=require`, and
     /// makes the tables if they are not there. The server's certificate is checked against
     /// `authorities`, a file in PEM, or without one against those of the system.
@@ -221,7 +221,7 @@ fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-impl Store for Shared {
+impl Store for SharedStore {
     fn is_shared(&self) -> bool {
         true
     }

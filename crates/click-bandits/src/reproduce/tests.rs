@@ -1,6 +1,6 @@
 use super::*;
 use crate::program::program;
-use experiment::{Claim, JOURNAL, Measured};
+use experiment::{Claim, JOURNAL, Measurement};
 use report::figure::{self, FigureData};
 use std::fs;
 use tempfile::tempdir;
@@ -73,7 +73,7 @@ fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<PanelRun> {
             .enumerate()
             .map(|(number, entry)| (entry.label.as_str(), regrets(number)))
             .collect();
-        let mut measured = Measured::synthetic(t, &policies).with_bound("lower bound", 1.0);
+        let mut measured = Measurement::synthetic(t, &policies).with_bound("lower bound", 1.0);
         let result = &mut measured.result;
         (result.name, result.seed) = (experiment.name().to_owned(), experiment.seed());
         let figures = figure::draw(job.figures, FigureData::Result(result), job.styles);

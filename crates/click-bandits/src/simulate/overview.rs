@@ -5,7 +5,7 @@ use crate::terminal;
 use documents::number;
 use experiment::result::PolicyResult;
 use experiment::timing::PolicyTiming;
-use experiment::{Measured, ResultFile};
+use experiment::{Measurement, ResultFile};
 use itertools::Itertools as _;
 use report::{Leaderboard, PanelRun};
 use std::fmt;
@@ -27,7 +27,7 @@ pub(crate) struct Overview<'a> {
 
 impl fmt::Display for Overview<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Measured { result, timing, .. } = &self.simulation.measured;
+        let Measurement { result, timing, .. } = &self.simulation.measured;
         writeln!(formatter, "{}:\n", heading(result))?;
         let mut policies: Vec<(&PolicyResult, &PolicyTiming)> =
             result.policies.iter().zip(&timing.policies).collect();

@@ -51,13 +51,13 @@ impl Block {
 pub(super) type SharedTerms = Vec<(usize, f64)>;
 
 /// A factorised block, and its inverse times its border.
-pub(super) struct Solved {
+pub(super) struct BlockSolution {
     n: usize,
     factor: Cholesky,
     border: Vec<f64>,
 }
 
-impl Solved {
+impl BlockSolution {
     /// Factorises a block, and appends what its elimination adds to the shared part. `None` if the
     /// block is singular.
     pub(super) fn new(block: Block, n_shared: usize, shared: &mut SharedTerms) -> Option<Self> {
@@ -80,14 +80,14 @@ impl Solved {
 }
 
 /// An information matrix that grows block by block.
-pub(super) struct Bordered {
+pub(super) struct Arrowhead {
     n_shared: usize,
     /// The information on the shared parameters, `n_shared` by `n_shared`; what is pushed is
     /// eliminated from it.
     pub(super) shared: Vec<f64>,
     /// The information on each shared parameter that was eliminated.
     eliminated: Vec<f64>,
-    blocks: Vec<Option<Solved>>,
+    blocks: Vec<Option<BlockSolution>>,
 }
 
 /// Variances of shared parameters, and of each block. Infinite without information; `None` for a
@@ -121,7 +121,7 @@ impl Variances {
     }
 }
 
-impl Bordered {
+impl Arrowhead {
     pub(super) fn new(n_shared: usize) -> Self {
         let shared = vec![0.0; n_shared * n_shared];
         Self { n_shared, shared, eliminated: vec![0.0; n_shared], blocks: Vec::new() }
@@ -138,7 +138,8 @@ impl Bordered {
         let n_shared = self.n_shared;
         let solve = |range: Range<usize>| {
             let mut shared = SharedTerms::new();
-            let mut solved = |element: &T| Solved::new(block(element, &mut shared)?, n_shared, &mut shared);
+            let mut solved =
+                |element: &T| BlockSolution::new(block(element, &mut shared)?, n_shared, &mut shared);
             (elements[range].iter().map(&mut solved).collect::<Vec<_>>(), shared)
         };
         in_order_each(tasks_of(elements, SIZE_OF_A_TASK, size_of), solve, |(blocks, shared)| {
@@ -176,7 +177,7 @@ impl Bordered {
         let of_shared = factor.inverse_diagonal().into_iter().zip(&unknown);
         let shared =
             of_shared.map(|(variance, &unknown)| if unknown { f64::INFINITY } else { variance }).collect();
-        let of_block = |Solved { n, factor: of_block, border }: Solved| {
+        let of_block = |BlockSolution { n, factor: of_block, border }: BlockSolution| {
             let mut common = Vec::with_capacity(n_shared);
             let with_shared = |(own, alone): (usize, f64)| {
                 common.clear();
@@ -185,7 +186,7 @@ impl Bordered {
             };
             of_block.inverse_diagonal().into_iter().enumerate().map(with_shared).collect()
         };
-        let of_blocks = |blocks: Vec<Option<Solved>>| -> Vec<_> {
+        let of_blocks = |blocks: Vec<Option<BlockSolution>>| -> Vec<_> {
             blocks.into_iter().map(|block| block.map(of_block)).collect()
         };
         let mut blocks = blocks.into_iter();

@@ -43,9 +43,9 @@ mod tails;
 use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
 use super::options::{Options, Scope};
-use super::scanned::{Certain, Scanned, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS};
+use super::scanned::{Certain, ScanData, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS};
 use super::squarem::{self, Convergence};
-use super::{Attractions, Fit, Model, QueryFit, Scoped};
+use super::{Attractions, Fit, Model, QueryFit, ScopeEstimates};
 use click_models::ListShape;
 use confidence::math::sqrt;
 use log_reader::Sessions;
@@ -65,7 +65,7 @@ const SMALLEST_MEAN: f64 = 0.1;
 
 struct Fitting<'a> {
     kind: Kind,
-    scanned: Scanned<'a>,
+    scanned: ScanData<'a>,
 }
 
 /// Number of parameters of satisfaction, and prior means. Continuation without a mean has the prior
@@ -126,7 +126,7 @@ impl<'a> Fitting<'a> {
     fn new(kind: Kind, sessions: &'a Sessions, options: &'a Options, near: Option<&Fit>) -> Self {
         Self {
             kind,
-            scanned: Scanned::new(
+            scanned: ScanData::new(
                 sessions,
                 options,
                 Certain::LastClickOrTop,
@@ -171,7 +171,11 @@ impl<'a> Fitting<'a> {
     }
 
     /// Fits all queries together and, if they have their own continuation, each of them.
-    fn fit(&self, start: Vec<f64>, satisfaction_mean: f64) -> (Attractions, Vec<Vec<Estimate>>, Scoped) {
+    fn fit(
+        &self,
+        start: Vec<f64>,
+        satisfaction_mean: f64,
+    ) -> (Attractions, Vec<Vec<Estimate>>, ScopeEstimates) {
         let options = self.scanned.options;
         let z = normal_quantile(options.level);
         let rows = &self.scanned.rows;
@@ -222,7 +226,7 @@ impl<'a> Fitting<'a> {
         }
         let own = (options.scope == Scope::Query).then_some(own);
         let attractions = self.scanned.attractions(queries, Some(found.convergence));
-        (attractions, satisfaction, Scoped { site, queries: own })
+        (attractions, satisfaction, ScopeEstimates { site, queries: own })
     }
 
     /// The estimation problem of some queries.

@@ -99,7 +99,7 @@ pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifia
     // Computed once, since it visits all cells.
     let n_positions = counts.positions().end();
     let rates = click_through(n_positions, counts.queries().flat_map(|query| query.cells()));
-    let mut open = Open::new(n_positions);
+    let mut open = CellData::new(n_positions);
     for query in counts.queries() {
         let cells: Vec<_> = query.cells().collect();
         for item in cells.chunk_by(|a, b| a.item == b.item) {
@@ -124,7 +124,7 @@ pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifia
             open.counts.push((clicks, impressions));
         }
         if scope == Scope::Query {
-            let all = std::mem::replace(&mut open, Open::new(n_positions));
+            let all = std::mem::replace(&mut open, CellData::new(n_positions));
             reports.push(all.report(Some(query.id()), few));
         }
     }
@@ -145,7 +145,7 @@ fn click_through(n_positions: usize, cells: impl Iterator<Item = Cell>) -> Vec<f
 }
 
 /// Data collected from the cells.
-struct Open {
+struct CellData {
     /// Positions connected by impressions.
     parts: ConnectedColumns,
     /// Positions connected by clicks.
@@ -163,7 +163,7 @@ struct Open {
     compared: Vec<f64>,
 }
 
-impl Open {
+impl CellData {
     fn new(n_positions: usize) -> Self {
         let (items, counts) = (Vec::new(), Vec::new());
         Self {

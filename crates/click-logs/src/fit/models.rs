@@ -22,7 +22,7 @@ use click_models::Clicks;
 use documents::parameters::Model;
 use log_reader::{Id, Positions};
 use row::Predicts;
-pub(crate) use row::{Row, Simulated};
+pub(crate) use row::{Row, Simulation};
 
 /// From the simplest model on, by its parameters: one rate; a rate per position; a rate per item;
 /// attraction per item; then with three numbers for the site, a number per position (first the PBM,

@@ -73,9 +73,9 @@ impl Certain {
 }
 
 /// Counts of every query, sorted by item, then position.
-struct Examined(Vec<Vec<Count>>);
+struct ExaminationCounts(Vec<Vec<Count>>);
 
-impl Source for Examined {
+impl Source for ExaminationCounts {
     fn n_queries(&self) -> usize {
         self.0.len()
     }
@@ -86,7 +86,7 @@ impl Source for Examined {
 }
 
 /// The data, query by query, and the prior of attraction.
-pub(super) struct Scanned<'a> {
+pub(super) struct ScanData<'a> {
     pub(super) options: &'a Options,
     pub(super) rows: Rows,
     pub(super) queries: Vec<QuerySessions<'a>>,
@@ -105,7 +105,7 @@ pub(super) struct Scanned<'a> {
     pub(super) has_settled: bool,
 }
 
-impl<'a> Scanned<'a> {
+impl<'a> ScanData<'a> {
     /// With the prior of certain impressions, which is rough if `has_hidden`: the start of a
     /// search.
     pub(super) fn new(
@@ -189,7 +189,7 @@ impl<'a> Scanned<'a> {
             columns[count.column].1 += count.impressions;
         }
         let positions: Vec<usize> = (0..self.n_positions).collect();
-        let examined = Examined(all);
+        let examined = ExaminationCounts(all);
         let credibility = Credibility {
             source: &examined,
             positions: &positions,

@@ -39,10 +39,10 @@ use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
 use super::options::{Exit, Options, Scope};
 use super::scanned::{
-    Certain, ROUGH_TOLERANCE_OF_LIFTS, Scanned, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS,
+    Certain, ROUGH_TOLERANCE_OF_LIFTS, ScanData, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS,
 };
 use super::squarem::{self, Convergence, Em};
-use super::{Fit, Model, Scoped};
+use super::{Fit, Model, ScopeEstimates};
 use log_reader::{QuerySessions, Sessions};
 use problem::{Problem, Tail};
 use std::ops::Range;
@@ -61,7 +61,7 @@ enum Leaving {
 
 /// The data with the prior of attraction.
 struct Fitting<'a> {
-    scanned: Scanned<'a>,
+    scanned: ScanData<'a>,
     /// Attraction of every row, and one probability of leaving, from the search for the prior.
     rough: Option<Vec<f64>>,
 }
@@ -82,7 +82,7 @@ impl<'a> Fitting<'a> {
     fn new(until: Certain, sessions: &'a Sessions, options: &'a Options, near: Option<&Fit>) -> Self {
         let has_hidden =
             until == Certain::LastClick && options.exit == Exit::Hidden && options.prior_strength.is_none();
-        let scanned = Scanned::new(sessions, options, until, has_hidden, near);
+        let scanned = ScanData::new(sessions, options, until, has_hidden, near);
         let mut fitting = Self { scanned, rough: None };
         if has_hidden {
             fitting.find_item_prior_of_hidden(near);
@@ -314,7 +314,7 @@ impl<'a> Fitting<'a> {
             }
         };
         let attractions = self.scanned.attractions(queries, Some(convergence));
-        let positions = Scoped { site: positions, queries: own };
+        let positions = ScopeEstimates { site: positions, queries: own };
         let prior = self.scanned.found();
         Fit { positions, typical_leave: Some(typical_leave), prior, ..Fit::new(Model::Dcm, attractions) }
     }

@@ -29,7 +29,7 @@ mod groups;
 use super::estimate::normal_quantile;
 use super::{Difference, Fit, FitError, Model, Options};
 use confidence::math::sqrt;
-use groups::{Grouped, Moments, QueryMoments, jackknife};
+use groups::{Moments, QueryMoments, SessionGroups, jackknife};
 use log_reader::{Id, Sessions};
 use num_traits::ToPrimitive as _;
 use serde::{Deserialize, Serialize};
@@ -158,13 +158,13 @@ impl Transfer {
         place.map_or(unknown, |place| self.deviations[place])
     }
 
-    fn new(model: Model, queries: &[&Grouped], of_model: &OfModel) -> Self {
+    fn new(model: Model, queries: &[&SessionGroups], of_model: &OfModel) -> Self {
         let OfModel { total, moments, predicted, .. } = of_model;
         let slope = Some(total.slope()).filter(|slope| slope.is_finite());
         let statistics: Vec<f64> = of_model.without.iter().map(Moments::slope).collect();
         let own: Vec<Option<(f64, f64)>> = moments.iter().map(QueryMoments::slope).collect();
         let between = variance_between(own.iter().flatten().copied());
-        let deviation = |(of_query, own): (&&Grouped, &Option<(f64, f64)>)| {
+        let deviation = |(of_query, own): (&&SessionGroups, &Option<(f64, f64)>)| {
             // Weight of the query's own slope.
             let weight = own.map_or(0.0, |(_, error)| between / (between + error * error));
             let mean = slope.zip(*own).map_or(0.0, |(slope, (own, _))| weight * (own - slope));
@@ -197,7 +197,7 @@ struct OfModel {
 }
 
 impl OfModel {
-    fn new(queries: &[&Grouped], predicted: &[Vec<f64>]) -> Self {
+    fn new(queries: &[&SessionGroups], predicted: &[Vec<f64>]) -> Self {
         let moments: Vec<QueryMoments> =
             queries.iter().zip(predicted).map(|(query, predicted)| query.moments(predicted)).collect();
         let total = moments.iter().fold(Moments::default(), |sum, query| sum.plus(&query.all));
@@ -269,8 +269,8 @@ impl Transfers {
         options: &Options,
     ) -> Result<Option<Self>, FitError> {
         options.check()?;
-        let all: Vec<Grouped> = sessions.queries().map(|query| Grouped::new(&query)).collect();
-        let queries: Vec<&Grouped> = Grouped::differing(&all).collect();
+        let all: Vec<SessionGroups> = sessions.queries().map(|query| SessionGroups::new(&query)).collect();
+        let queries: Vec<&SessionGroups> = SessionGroups::differing(&all).collect();
         if queries.is_empty() {
             return Ok(None);
         }
@@ -279,7 +279,7 @@ impl Transfers {
     }
 
     /// The transfer of predictions, by model, query and list.
-    fn of_predictions(models: &[Model], queries: &[&Grouped], predicted: &[Vec<Vec<f64>>]) -> Self {
+    fn of_predictions(models: &[Model], queries: &[&SessionGroups], predicted: &[Vec<Vec<f64>>]) -> Self {
         let all: Vec<OfModel> = predicted.iter().map(|predicted| OfModel::new(queries, predicted)).collect();
         let difference = |first: &OfModel, second: &OfModel| {
             let statistics = first.without.iter().zip(&second.without);

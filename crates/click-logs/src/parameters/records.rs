@@ -10,7 +10,7 @@ use super::{
 use crate::fit::{
     Convergence, Estimate, Fit, Identifiability, ItemFit, Options, QueryFit, identifiability, rank_one_svd,
 };
-use log_reader::{Counts, Id, Names, Positions, QueryCounts, ReadReport, Skipped};
+use log_reader::{Counts, Id, Names, Positions, QueryCounts, ReadReport, SkippedLines};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::io::Write;
@@ -103,7 +103,7 @@ pub(super) fn made<'a>(
 }
 
 fn log_record(report: &ReadReport, n_queries: usize) -> LogRecord {
-    let skipped = |(reason, skipped): (&Cow<'static, str>, &Skipped)| SkippedRecord {
+    let skipped = |(reason, skipped): (&Cow<'static, str>, &SkippedLines)| SkippedRecord {
         reason: reason.clone().into_owned(),
         lines: skipped.lines,
         impressions: skipped.impressions,

@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 /// The longest list, as in click models.
 const MAX_POSITIONS: usize = 64;
 
-type Checked = Result<(), (String, String)>;
+type CheckResult = Result<(), (String, String)>;
 
-pub(super) fn check(parameters: &Parameters) -> Checked {
+pub(super) fn check(parameters: &Parameters) -> CheckResult {
     if !(parameters.level > 0.0 && parameters.level < 1.0) {
         return wrong(
             "$.level",
@@ -58,7 +58,7 @@ pub(super) fn check(parameters: &Parameters) -> Checked {
     Ok(())
 }
 
-fn model(path: &str, record: &ModelRecord) -> Checked {
+fn model(path: &str, record: &ModelRecord) -> CheckResult {
     let ModelRecord { model, site, queries } = record;
     of_site(*model, &format!("{path}.site"), site)?;
     different(&format!("{path}.queries"), "query", queries.iter().map(|query| query.query.as_str()))?;
@@ -68,7 +68,7 @@ fn model(path: &str, record: &ModelRecord) -> Checked {
     Ok(())
 }
 
-fn of_site(model: Model, path: &str, site: &SiteRecord) -> Checked {
+fn of_site(model: Model, path: &str, site: &SiteRecord) -> CheckResult {
     let parameters = model.parameters();
     known(&format!("{path}.typical"), site.typical, parameters.largest_attraction)?;
     for &lift in &site.lift {
@@ -86,7 +86,7 @@ fn of_site(model: Model, path: &str, site: &SiteRecord) -> Checked {
     positions(model, &format!("{path}.positions"), &site.positions)
 }
 
-fn query(model: Model, path: &str, query: &QueryRecord) -> Checked {
+fn query(model: Model, path: &str, query: &QueryRecord) -> CheckResult {
     let ModelParameters { largest_attraction: largest, has_satisfaction, .. } = model.parameters();
     known(&format!("{path}.typical"), query.typical, largest)?;
     if query.items.is_empty() {
@@ -117,8 +117,8 @@ fn given<T>(
     path: &str,
     found: Option<T>,
     expected: bool,
-    check: impl FnOnce(T) -> Checked,
-) -> Checked {
+    check: impl FnOnce(T) -> CheckResult,
+) -> CheckResult {
     match found {
         Some(found) if expected => check(found),
         Some(_) => wrong(path, format!("model {model} has none")),
@@ -128,7 +128,7 @@ fn given<T>(
 }
 
 /// As many probabilities as the model has; queries may have none.
-fn continuation(model: Model, path: &str, found: &[EstimateRecord], may_be_empty: bool) -> Checked {
+fn continuation(model: Model, path: &str, found: &[EstimateRecord], may_be_empty: bool) -> CheckResult {
     let expected = model.parameters().continuation.len();
     if found.len() != expected && !(may_be_empty && found.is_empty()) {
         return wrong(path, format!("{} numbers, model {model} has {expected}", found.len()));
@@ -139,7 +139,7 @@ fn continuation(model: Model, path: &str, found: &[EstimateRecord], may_be_empty
 
 /// Positions in order; in the user browsing model from the first, each with every position of the
 /// last click above.
-fn positions(model: Model, path: &str, records: &[PositionRecord]) -> Checked {
+fn positions(model: Model, path: &str, records: &[PositionRecord]) -> CheckResult {
     let Some(PositionParameters { largest, .. }) = model.parameters().positions else {
         return if records.is_empty() { Ok(()) } else { wrong(path, format!("model {model} has none")) };
     };
@@ -167,7 +167,7 @@ fn positions(model: Model, path: &str, records: &[PositionRecord]) -> Checked {
     Ok(())
 }
 
-fn estimate(path: &str, estimate: &EstimateRecord, largest: f64) -> Checked {
+fn estimate(path: &str, estimate: &EstimateRecord, largest: f64) -> CheckResult {
     known(&format!("{path}.value"), estimate.value, largest)?;
     let se = estimate.se.map_or(Ok(()), |error| number(&format!("{path}.se"), error, f64::INFINITY));
     se?;
@@ -182,7 +182,7 @@ fn estimate(path: &str, estimate: &EstimateRecord, largest: f64) -> Checked {
     }
 }
 
-fn position(path: &str, position: usize) -> Checked {
+fn position(path: &str, position: usize) -> CheckResult {
     if (1..=MAX_POSITIONS).contains(&position) {
         return Ok(());
     }
@@ -190,11 +190,11 @@ fn position(path: &str, position: usize) -> Checked {
 }
 
 /// A number that may be unknown.
-fn known(path: &str, value: f64, largest: f64) -> Checked {
+fn known(path: &str, value: f64, largest: f64) -> CheckResult {
     if value.is_nan() { Ok(()) } else { number(path, value, largest) }
 }
 
-fn number(path: &str, value: f64, largest: f64) -> Checked {
+fn number(path: &str, value: f64, largest: f64) -> CheckResult {
     if value >= 0.0 && value <= largest && value.is_finite() {
         return Ok(());
     }
@@ -202,14 +202,14 @@ fn number(path: &str, value: f64, largest: f64) -> Checked {
     wrong(path, format!("{value}, expected a number {range}"))
 }
 
-fn at_most(path: &str, clicks: u64, impressions: u64) -> Checked {
+fn at_most(path: &str, clicks: u64, impressions: u64) -> CheckResult {
     if clicks <= impressions {
         return Ok(());
     }
     wrong(path, format!("{clicks}, expected no more clicks than the {impressions} impressions"))
 }
 
-fn different<'a>(path: &str, field: &str, names: impl Iterator<Item = &'a str>) -> Checked {
+fn different<'a>(path: &str, field: &str, names: impl Iterator<Item = &'a str>) -> CheckResult {
     let mut seen = BTreeSet::new();
     for (place, name) in names.enumerate() {
         if !seen.insert(name) {
@@ -222,6 +222,6 @@ fn different<'a>(path: &str, field: &str, names: impl Iterator<Item = &'a str>) 
     Ok(())
 }
 
-fn wrong(path: impl Into<String>, message: impl Into<String>) -> Checked {
+fn wrong(path: impl Into<String>, message: impl Into<String>) -> CheckResult {
     Err((path.into(), message.into()))
 }

@@ -3,7 +3,7 @@
 use super::check::{Columns, Row, Rows};
 use super::{Key, Ranking, RankingError};
 use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
-use documents::{BYTE_ORDER_MARK, Unpacked, named_cell};
+use documents::{BYTE_ORDER_MARK, Decompressor, named_cell};
 use std::io::{BufRead, BufReader, Cursor, Read};
 
 const HEADER: &str = "expected a header with the columns query (or session), position and item, perhaps list and probability, or a \
@@ -16,7 +16,8 @@ const NOT_TEXT: &str = "the text is not UTF-8";
 
 /// Reads a stream.
 pub(super) fn read(stream: impl Read) -> Result<Ranking, RankingError> {
-    let mut stream = BufReader::with_capacity(1 << 16, Unpacked::new(stream).map_err(RankingError::unread)?);
+    let mut stream =
+        BufReader::with_capacity(1 << 16, Decompressor::new(stream).map_err(RankingError::unread)?);
     // Down to the first line with text, which determines the format.
     let (mut start, mut first) = (Vec::new(), String::new());
     for line in 1.. {

@@ -6,7 +6,7 @@ use super::state::StateFiles;
 use super::sync::{Syncer, ToDisk, write_one};
 use crate::observer::{Observer, Step};
 use crate::runs::{Sequence, lock};
-use crate::timing::{Elapsed, Stopwatch};
+use crate::timing::{Stopwatch, TimeSpan};
 use contenders::Record;
 use sim::{Pause, StateError, StateStore};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,7 +93,7 @@ impl Recorder<'_> {
         self.check()?;
         let files = self.states(contender);
         let kept = files.map_or(Ok(None), |files| files.read(run))?;
-        let (before, state) = kept.map_or((Elapsed::default(), None), |(time, state)| (time, Some(state)));
+        let (before, state) = kept.map_or((TimeSpan::default(), None), |(time, state)| (time, Some(state)));
         let mut store = JournalStates {
             recorder: self,
             files,
@@ -135,7 +135,7 @@ struct JournalStates<'a> {
     contender: usize,
     run: u64,
     /// Time of this run in earlier processes.
-    before: Elapsed,
+    before: TimeSpan,
     watch: Stopwatch,
     /// When the last state was kept and the last progress reported, since the start of the watch.
     kept_at: Duration,

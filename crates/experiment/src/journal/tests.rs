@@ -6,7 +6,7 @@ mod attacked;
 use super::{JOURNAL, JournalError};
 use crate::manifest::Program;
 use crate::result::EndValue;
-use crate::{Claim, Measured, PART, Parts, ResultDir, RunError, Runner, Shard};
+use crate::{Claim, Measurement, PART, Parts, ResultDir, RunError, Runner, Shard};
 use click_models::{CascadeModel, DuelingModel, PositionBased, PreferenceMatrix};
 use spec::{Experiment, Instances};
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ fn at_once(experiment: &Experiment) -> Vec<Vec<u8>> {
     bytes(dir.path())
 }
 
-fn run_into(experiment: &Experiment, dir: &Path) -> Measured {
+fn run_into(experiment: &Experiment, dir: &Path) -> Measurement {
     Runner::new(experiment).run_into(dir).unwrap()
 }
 
@@ -301,7 +301,7 @@ fn play_parts(experiment: &Experiment, shards: &[(u64, u64)]) -> (TempDir, Vec<P
     (top, dirs)
 }
 
-fn merge(experiment: &Experiment, dirs: &[PathBuf], out: &Path) -> Result<Measured, RunError> {
+fn merge(experiment: &Experiment, dirs: &[PathBuf], out: &Path) -> Result<Measurement, RunError> {
     let parts = Parts::read(dirs)?;
     let claim = Claim { parts: Some(&parts), ..Claim::default() };
     let claimed = ResultDir::claim(&Runner::new(experiment), out, claim)?;

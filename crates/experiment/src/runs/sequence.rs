@@ -2,7 +2,7 @@
 
 use super::record::{Head, Layout, write_record};
 use crate::journal::{JournalError, JournalFile, Place};
-use crate::timing::Elapsed;
+use crate::timing::TimeSpan;
 use contenders::Record;
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(crate) struct Sequence {
     /// The record of every run, in the order of their numbers.
     places: Vec<Option<Place>>,
     /// The time of all runs.
-    elapsed: Elapsed,
+    elapsed: TimeSpan,
     /// Whether the policy recommends items.
     has_accuracy: bool,
 }
@@ -45,7 +45,7 @@ impl Sequence {
     pub(crate) fn in_memory(layout: Layout, first: u64, n_runs: usize) -> Self {
         let places = vec![None; n_runs];
         let storage = Storage::Memory(Vec::new());
-        Self { layout, storage, first, places, elapsed: Elapsed::default(), has_accuracy: false }
+        Self { layout, storage, first, places, elapsed: TimeSpan::default(), has_accuracy: false }
     }
 
     /// Puts further records into a file, whose records are then added with [`Sequence::add`].
@@ -75,7 +75,7 @@ impl Sequence {
     }
 
     /// The time of all runs.
-    pub(crate) fn elapsed(&self) -> Elapsed {
+    pub(crate) fn elapsed(&self) -> TimeSpan {
         self.elapsed
     }
 
@@ -93,7 +93,12 @@ impl Sequence {
     }
 
     /// Records a run.
-    pub(crate) fn record(&mut self, run: u64, elapsed: Elapsed, record: &Record) -> Result<(), JournalError> {
+    pub(crate) fn record(
+        &mut self,
+        run: u64,
+        elapsed: TimeSpan,
+        record: &Record,
+    ) -> Result<(), JournalError> {
         let mut content = Vec::new();
         Head { run, elapsed }.write_to(&mut content);
         write_record(record, &mut content);
@@ -131,7 +136,7 @@ impl Sequence {
     /// The record of the run with this index, without its time.
     pub(crate) fn record_of(&mut self, index: usize) -> Result<Vec<u8>, JournalError> {
         let mut content = Vec::new();
-        Head { run: self.first + index as u64, elapsed: Elapsed::default() }.write_to(&mut content);
+        Head { run: self.first + index as u64, elapsed: TimeSpan::default() }.write_to(&mut content);
         content.extend(self.values(index)?);
         Ok(content)
     }

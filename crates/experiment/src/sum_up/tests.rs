@@ -1,5 +1,5 @@
 use crate::result::{Difference, EndValue};
-use crate::{Measured, ResultFile, Runner};
+use crate::{Measurement, ResultFile, Runner};
 use click_models::CascadeModel;
 use contenders::Entrant;
 use policies::catalogue::PolicySpec;
@@ -12,7 +12,7 @@ fn experiment(runs: u64) -> Experiment {
 }
 
 /// The spread of one policy at the end: mean and standard error over its observations.
-fn at_the_end(measured: &Measured) -> (f64, f64) {
+fn at_the_end(measured: &Measurement) -> (f64, f64) {
     measured.result.at_the_end("cascade-ts", measured.result.outcome()).unwrap()
 }
 

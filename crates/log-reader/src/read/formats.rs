@@ -46,7 +46,7 @@ use super::source::Input;
 use crate::collect::Collector;
 use crate::columns::Columns;
 use crate::error::{Error, ErrorKind};
-use crate::lists::Logged;
+use crate::lists::LoggerColumns;
 use crate::read_report::ReadReport;
 use std::borrow::Cow;
 
@@ -361,7 +361,7 @@ impl Format {
         reader: &Reader,
         inputs: Vec<Input<'_>>,
         collector: &Collector<'_>,
-    ) -> Result<(ReadReport, Logged), Error> {
+    ) -> Result<(ReadReport, LoggerColumns), Error> {
         let meaning = reader.meaning.of_format();
         let mut logged = self.columns().map(Columns::logged).unwrap_or_default();
         let report = match self {

@@ -4,7 +4,7 @@ use super::{Input, Reader};
 use crate::collect::Collector;
 use crate::error::{Error, ErrorKind};
 use crate::hand_over::{Handing, Sink, Sinks};
-use crate::lists::{Logged, ReadLists, ReceiveLists, ShownList};
+use crate::lists::{LoggerColumns, ReadLists, ReceiveLists, ShownList};
 use crate::names::{Ids, lock, unlocked};
 use crate::read_report::ReadReport;
 use std::sync::Mutex;
@@ -92,7 +92,7 @@ impl Reader {
         &self,
         ids: Ids,
         receiver: impl Fn() -> R + Sync,
-        mut read: impl FnMut(&Collector<'_>, usize) -> Result<(ReadReport, Logged), E>,
+        mut read: impl FnMut(&Collector<'_>, usize) -> Result<(ReadReport, LoggerColumns), E>,
     ) -> Result<ReadLists<R>, E> {
         if self.meaning.n_positions != u64::MAX {
             let message = "positions cannot be limited: propensities are of whole lists";

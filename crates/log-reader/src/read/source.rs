@@ -3,7 +3,7 @@
 use super::line::{LineFormat, MAX_TEXT, is_blank};
 use crate::error::{Error, ErrorKind, HIDDEN, Place};
 use crate::read_report::ReadReport;
-use documents::{BYTE_ORDER_MARK, Unpacked};
+use documents::{BYTE_ORDER_MARK, Decompressor};
 use std::collections::VecDeque;
 use std::fmt;
 use std::fs::File;
@@ -47,7 +47,7 @@ impl fmt::Debug for Input<'_> {
 pub(crate) type Watch<'a> = &'a (dyn Fn(u64) + Sync);
 
 /// Reads until it is stopped, and reports how much.
-struct Watched<'a> {
+struct ProgressStream<'a> {
     stream: Stream<'a>,
     watch: Option<Watch<'a>>,
     stop: Option<&'a AtomicBool>,
@@ -55,7 +55,7 @@ struct Watched<'a> {
 
 const STOPPED: &str = "stopped while it was read";
 
-impl Read for Watched<'_> {
+impl Read for ProgressStream<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             // Not `Interrupted`, after which readers try again.
@@ -108,9 +108,9 @@ impl<'a> Input<'a> {
         } else {
             File::open(self.name.as_ref())?.take(n_stored).read_to_end(&mut stored)?;
         }
-        let stream = Watched { stream: Box::new(Cursor::new(stored)), watch: None, stop: None };
+        let stream = ProgressStream { stream: Box::new(Cursor::new(stored)), watch: None, stop: None };
         // Damaged compression is reported when the file is read.
-        let _ = Unpacked::new(stream)?.take(n_stored).read_to_end(&mut beginning);
+        let _ = Decompressor::new(stream)?.take(n_stored).read_to_end(&mut beginning);
         Ok(beginning)
     }
 
@@ -156,7 +156,7 @@ impl Block {
 /// The unread part of a file.
 struct Bytes<'a> {
     name: Arc<str>,
-    stream: Unpacked<Watched<'a>>,
+    stream: Decompressor<ProgressStream<'a>>,
     /// Bytes that were read and belong to the next block.
     tail: Vec<u8>,
     next_line: u64,
@@ -293,7 +293,7 @@ impl<'a> Files<'a> {
             Some(stream) => stream,
             None => Box::new(File::open(name.as_ref()).map_err(in_file)?),
         };
-        let stream = Unpacked::new(Watched { stream, watch, stop }).map_err(in_file)?;
+        let stream = Decompressor::new(ProgressStream { stream, watch, stop }).map_err(in_file)?;
         let mut bytes = Bytes { name, stream, tail: Vec::new(), next_line: 1, offset: 0, any_line: false };
         let mut start = Vec::new();
         // Blank lines may be above a header.

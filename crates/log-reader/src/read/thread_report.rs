@@ -6,7 +6,7 @@ use crate::collect::{Batches, Collector};
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
 use crate::names::{lock, unlocked};
-use crate::read_report::{ReadReport, Skipped};
+use crate::read_report::{ReadReport, SkippedLines};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ pub(crate) struct ThreadReport {
     /// Open lists of each thread.
     pub(crate) open: Vec<OpenLists>,
     /// Skipped lines, and the place of the first.
-    skipped: BTreeMap<&'static str, (Skipped, (usize, u64))>,
+    skipped: BTreeMap<&'static str, (SkippedLines, (usize, u64))>,
     /// The first error in the order of (file, line).
     failure: Option<((usize, u64), Error)>,
 }
@@ -40,7 +40,7 @@ impl ThreadReport {
 
     pub(crate) fn skip(&mut self, fault: Fault, lost: Lost, at: (usize, u64), first: Place) {
         let Lost { clicks, impressions } = lost;
-        self.add_skipped(fault.reason(), Skipped { lines: 1, clicks, impressions, first }, at);
+        self.add_skipped(fault.reason(), SkippedLines { lines: 1, clicks, impressions, first }, at);
     }
 
     /// Skips a line at fault if the reader is lenient; otherwise it is an error.
@@ -68,7 +68,7 @@ impl ThreadReport {
         }
     }
 
-    fn add_skipped(&mut self, reason: &'static str, more: Skipped, at: (usize, u64)) {
+    fn add_skipped(&mut self, reason: &'static str, more: SkippedLines, at: (usize, u64)) {
         match self.skipped.get_mut(reason) {
             None => {
                 self.skipped.insert(reason, (more, at));
@@ -112,7 +112,7 @@ impl ThreadReport {
         let max_share = max_skipped.unwrap_or(0.0);
         let is_unjoined = |reason: &str| Fault::UNJOINED.iter().any(|fault| fault.reason() == reason);
         for (max_share, unjoined) in [(max_share, false), (max_share.max(MAX_UNJOINED), true)] {
-            let sum = |part: fn(&Skipped) -> u64| {
+            let sum = |part: fn(&SkippedLines) -> u64| {
                 let skipped = report.skipped.iter().filter(|(reason, _)| is_unjoined(reason) == unjoined);
                 skipped.map(|(_, skipped)| part(skipped)).fold(0, u64::saturating_add)
             };

@@ -36,7 +36,7 @@ pub struct Session {
 
 /// A session of [`Sessions`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Placed {
+pub(super) struct SessionPlace {
     place: u32,
     /// The index of its pattern among those of its query.
     pattern: u32,
@@ -56,7 +56,7 @@ pub(crate) struct ReadSession {
 /// The sessions of a log in its order, or those of one query.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Order {
-    placed: Vec<Placed>,
+    placed: Vec<SessionPlace>,
     /// The groups of users, if they are known.
     groups: Vec<u8>,
 }
@@ -64,7 +64,7 @@ pub(super) struct Order {
 /// A part of an [`Order`].
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OrderPart<'a> {
-    placed: &'a [Placed],
+    placed: &'a [SessionPlace],
     groups: &'a [u8],
 }
 
@@ -79,7 +79,7 @@ impl Order {
         OrderPart { placed, groups }
     }
 
-    pub(super) fn extend(&mut self, sessions: impl Iterator<Item = (Placed, Option<u8>)>) {
+    pub(super) fn extend(&mut self, sessions: impl Iterator<Item = (SessionPlace, Option<u8>)>) {
         for (placed, group) in sessions {
             self.placed.push(placed);
             self.groups.extend(group);
@@ -89,7 +89,7 @@ impl Order {
 
 impl<'a> OrderPart<'a> {
     /// The sessions, with their groups, if they are known.
-    pub(super) fn iter(self) -> impl ExactSizeIterator<Item = (Placed, Option<u8>)> + Clone + use<'a> {
+    pub(super) fn iter(self) -> impl ExactSizeIterator<Item = (SessionPlace, Option<u8>)> + Clone + use<'a> {
         let Self { placed, groups } = self;
         placed.iter().enumerate().map(move |(place, placed)| (*placed, groups.get(place).copied()))
     }
@@ -127,14 +127,14 @@ pub(crate) fn put_in_order(
             queries.push((narrow(patterns.start), next));
             next += narrow(sessions.patterns[patterns].iter().map(|pattern| pattern.sessions).sum::<u64>());
         }
-        sessions.order.placed = vec![Placed::default(); next as usize];
+        sessions.order.placed = vec![SessionPlace::default(); next as usize];
         sessions.order.groups = vec![0; if with_groups { next as usize } else { 0 }];
         (&mut sessions.order, of_patterns, queries)
     });
     for (place, ReadSession { pattern, table, group, .. }) in (0..).zip(read) {
         let (order, of_patterns, queries) = &mut parts[usize::from(usize::from(table) >= SHARDS)];
         let (first, next) = &mut queries[of_patterns[pattern as usize] as usize];
-        order.placed[*next as usize] = Placed { place, pattern: pattern - *first };
+        order.placed[*next as usize] = SessionPlace { place, pattern: pattern - *first };
         if let Some(of_session) = order.groups.get_mut(*next as usize) {
             *of_session = group;
         }
@@ -171,11 +171,11 @@ impl<'a> QuerySessions<'a> {
 pub(super) fn merged<'a>(
     parts: [Option<QuerySessions<'a>>; 2],
     numbers: &'a [Vec<u32>; 2],
-) -> impl Iterator<Item = (Placed, Option<u8>)> {
+) -> impl Iterator<Item = (SessionPlace, Option<u8>)> {
     let [a, b] = [0, 1].map(|part| {
         let order = parts[part].map(|query| query.order()).unwrap_or_default().iter();
         order.map(move |(placed, group)| {
-            (Placed { pattern: numbers[part][placed.pattern as usize], ..placed }, group)
+            (SessionPlace { pattern: numbers[part][placed.pattern as usize], ..placed }, group)
         })
     });
     in_step(a, b, |(placed, _)| placed.place).flat_map(|(_, both)| both).flatten()
@@ -234,7 +234,7 @@ impl Sessions {
         self.has_order().then(|| {
             let mut part = Self { names: Arc::clone(&self.names), ..Self::default() };
             for query in self.queries() {
-                let of_groups = |(_, group): &(Placed, Option<u8>)| keep(group.unwrap_or(0).into());
+                let of_groups = |(_, group): &(SessionPlace, Option<u8>)| keep(group.unwrap_or(0).into());
                 part.push_some(query, &query.order().iter().filter(of_groups).collect::<Vec<_>>());
             }
             part
@@ -253,7 +253,7 @@ impl Sessions {
     }
 
     /// Adds these sessions of a query with the same names.
-    fn push_some(&mut self, query: QuerySessions<'_>, chosen: &[(Placed, Option<u8>)]) {
+    fn push_some(&mut self, query: QuerySessions<'_>, chosen: &[(SessionPlace, Option<u8>)]) {
         if chosen.is_empty() {
             return;
         }
@@ -276,10 +276,8 @@ impl Sessions {
                 self.push_items(list.items_at(), (n_kept - before) as usize);
             }
         }
-        self.order.extend(
-            chosen.iter().map(|&(placed, group)| {
-                (Placed { pattern: numbers[placed.pattern as usize], ..placed }, group)
-            }),
-        );
+        self.order.extend(chosen.iter().map(|&(placed, group)| {
+            (SessionPlace { pattern: numbers[placed.pattern as usize], ..placed }, group)
+        }));
     }
 }

@@ -2,18 +2,18 @@
 
 use super::JudgeError;
 use super::order::ComparedAt;
-use crate::series::{Series, Simulated};
+use crate::series::{Series, VariantRuns};
 use confidence::math::ln;
 use documents::number;
 use experiment::result::{Bound, EndValue};
-use experiment::{Measured, ResultFile};
+use experiment::{Measurement, ResultFile};
 use std::slice::from_ref;
 
 /// The runs of a panel, by which claims about it are judged.
 #[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct Evidence<'a> {
     /// Its variants; a panel without variants counts as one.
-    pub variants: &'a [Simulated],
+    pub variants: &'a [VariantRuns],
     /// The value of the runs that is judged.
     pub value: EndValue,
     /// The name for readers of a series.
@@ -22,7 +22,7 @@ pub struct Evidence<'a> {
 
 /// The runs of one series.
 pub(super) struct SeriesRuns<'a> {
-    pub(super) measured: &'a Measured,
+    pub(super) measured: &'a Measurement,
     pub(super) policy: usize,
     value: EndValue,
 }
@@ -45,7 +45,7 @@ impl<'a> Evidence<'a> {
 
     pub(super) fn runs(&self, series: &Series) -> Result<SeriesRuns<'a>, JudgeError> {
         let variant = self.variants.iter().find(|variant| variant.name == series.variant);
-        let runs = variant.and_then(|Simulated { measured, .. }| {
+        let runs = variant.and_then(|VariantRuns { measured, .. }| {
             Some(SeriesRuns { measured, policy: measured.policy(&series.policy)?, value: self.value })
         });
         runs.ok_or_else(|| JudgeError::Lacks(format!("the result has no policy `{series}`")))
@@ -55,8 +55,8 @@ impl<'a> Evidence<'a> {
     pub(super) fn runs_of_variants(
         &self,
         policy: &str,
-    ) -> Result<Vec<(&'a Simulated, SeriesRuns<'a>)>, JudgeError> {
-        let runs = |variant: &'a Simulated| {
+    ) -> Result<Vec<(&'a VariantRuns, SeriesRuns<'a>)>, JudgeError> {
+        let runs = |variant: &'a VariantRuns| {
             let series = Series { variant: variant.name.clone(), policy: policy.to_owned() };
             Ok((variant, self.runs(&series)?))
         };

@@ -12,17 +12,17 @@ pub(super) static KIND: Kind = Kind {
     keys: &[required("reason", label, "why, for readers")],
     relations: Vec::new,
     needs: &[],
-    read: |reading| Ok(Untested::not_testable(reading.table.required::<String>("reason")?)),
+    read: |reading| Ok(MissingTest::not_testable(reading.table.required::<String>("reason")?)),
 };
 
 /// A missing test, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Untested {
+pub struct MissingTest {
     verdict: Verdict,
     reason: String,
 }
 
-impl Untested {
+impl MissingTest {
     /// No run of this program can decide the claim.
     pub fn not_testable(reason: impl Into<String>) -> Arc<dyn Test> {
         Arc::new(Self { verdict: Verdict::NotTestable, reason: reason.into() })
@@ -34,7 +34,7 @@ impl Untested {
     }
 }
 
-impl Test for Untested {
+impl Test for MissingTest {
     fn tests(&self) -> usize {
         1
     }

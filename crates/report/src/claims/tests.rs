@@ -3,9 +3,9 @@ use super::order::{ComparedAt, Order};
 use super::table::{Column, PrintedTable};
 use super::within::{Divisor, Within};
 use super::*;
-use crate::series::{Series, Simulated};
+use crate::series::{Series, VariantRuns};
 use confidence::math::ln;
-use experiment::Measured;
+use experiment::Measurement;
 use experiment::result::MeanSe;
 
 mod answers;
@@ -26,7 +26,7 @@ fn pattern(run: usize) -> [f64; 2] {
 /// Runs of three policies. Their regrets vary so much from run to run that only differences run by
 /// run distinguish them. The standard error of these differences is `se`. The means of `bad` minus
 /// `good` are `difference`, those of `even` minus `good` are 0, 1, 1, 1.
-fn runs(n: usize, difference: [f64; 4], se: f64) -> Measured {
+fn runs(n: usize, difference: [f64; 4], se: f64) -> Measurement {
     let size = se * ((n - 1) as f64).sqrt();
     let mut regrets = [Vec::new(), Vec::new(), Vec::new()];
     for run in 0..n {
@@ -41,10 +41,10 @@ fn runs(n: usize, difference: [f64; 4], se: f64) -> Measured {
         }
     }
     let [bad, good, even] = regrets;
-    Measured::synthetic(&T, &[("bad", bad), ("good", good), ("even", even)])
+    Measurement::synthetic(&T, &[("bad", bad), ("good", good), ("even", even)])
 }
 
-fn measured() -> Measured {
+fn measured() -> Measurement {
     runs(200, [-9.0, 4.0, 6.0, 10.0], 1.0)
 }
 
@@ -72,22 +72,22 @@ fn claim(test: Arc<dyn Test>) -> Claim {
 }
 
 /// Judges a test at a level by the variants of a panel.
-fn judged(test: impl Test, level: f64, variants: &[Simulated]) -> Result<Finding, JudgeError> {
+fn judged(test: impl Test, level: f64, variants: &[VariantRuns]) -> Result<Finding, JudgeError> {
     judged_by(Arc::new(test), level, variants)
 }
 
-fn judged_by(test: Arc<dyn Test>, level: f64, variants: &[Simulated]) -> Result<Finding, JudgeError> {
+fn judged_by(test: Arc<dyn Test>, level: f64, variants: &[VariantRuns]) -> Result<Finding, JudgeError> {
     let reader_name = |series: &Series| series.to_string().to_uppercase();
     let evidence = Evidence { variants, value: EndValue::Regret, reader_name: &reader_name };
     judge(&Claim { level, ..claim(test) }, Some(&evidence), &[])
 }
 
-fn alone(measured: Measured) -> Vec<Simulated> {
-    vec![Simulated { name: None, title: String::new(), size: None, measured }]
+fn alone(measured: Measurement) -> Vec<VariantRuns> {
+    vec![VariantRuns { name: None, title: String::new(), size: None, measured }]
 }
 
-fn variants(all: Vec<(&str, Measured)>) -> Vec<Simulated> {
-    let one = |(name, measured): (&str, Measured)| Simulated {
+fn variants(all: Vec<(&str, Measurement)>) -> Vec<VariantRuns> {
+    let one = |(name, measured): (&str, Measurement)| VariantRuns {
         name: Some(name.to_owned()),
         title: name.to_owned(),
         size: None,
@@ -104,7 +104,7 @@ fn found(lower: &[&str], upper: &[&str], t: Option<u64>) -> Finding {
     judged(ordered(lower, upper, t), 0.001, &alone(measured())).unwrap()
 }
 
-fn verdict(test: impl Test, measured: Measured) -> Verdict {
+fn verdict(test: impl Test, measured: Measurement) -> Verdict {
     judged(test, 0.001, &alone(measured)).unwrap().verdict
 }
 
@@ -175,7 +175,7 @@ fn few_runs_need_more_than_the_normal_quantile() {
 fn an_order_may_have_a_factor() {
     let steady =
         |regret: f64| (0..100).map(|run| vec![regret * (1.0 + 0.1 * pattern(run)[0]); 4]).collect::<Vec<_>>();
-    let measured = || Measured::synthetic(&T, &[("low", steady(10.0)), ("high", steady(30.0))]);
+    let measured = || Measurement::synthetic(&T, &[("low", steady(10.0)), ("high", steady(30.0))]);
     let test = |factor: f64| Order {
         lower: series(&["low"]),
         upper: series(&["high"]),
@@ -215,7 +215,7 @@ fn all_by(labels: &[&str], by: &Divisor, at: ComparedAt, limits: Limits) -> With
 #[test]
 fn a_regret_is_compared_with_the_clicks_of_a_best_list() {
     let with = |least: f64, regret: f64, se: f64| {
-        let mut measured = Measured::synthetic(
+        let mut measured = Measurement::synthetic(
             &T,
             &[("good", around(regret, se, 100).into_iter().map(|last| vec![0.0, 0.0, 0.0, last]).collect())],
         );
@@ -232,12 +232,12 @@ fn a_regret_is_compared_with_the_clicks_of_a_best_list() {
 }
 
 /// Runs whose regret is zero up to round 1000 and then has these slopes; one policy for each list.
-fn sloping(slopes: &[(&str, Vec<f64>)]) -> Measured {
+fn sloping(slopes: &[(&str, Vec<f64>)]) -> Measurement {
     let ten = ln(10.0);
     let runs = |slopes: &Vec<f64>| slopes.iter().map(|slope| vec![0.0, 0.0, 0.0, slope * ten]).collect();
     let policies: Vec<(&str, Vec<Vec<f64>>)> =
         slopes.iter().map(|(label, slopes)| (*label, runs(slopes))).collect();
-    Measured::synthetic(&T, &policies).with_bound("bound", 2.0).with_bound("other", 4.0)
+    Measurement::synthetic(&T, &policies).with_bound("bound", 2.0).with_bound("other", 4.0)
 }
 
 /// Slopes with this mean and this standard error of it.
@@ -299,8 +299,8 @@ fn a_regret_is_compared_with_the_bound() {
 }
 
 /// Runs on instances without a bound.
-fn measured_alone() -> Measured {
-    Measured::synthetic(&T, &[("a", vec![vec![1.0; 4]; 20])])
+fn measured_alone() -> Measurement {
+    Measurement::synthetic(&T, &[("a", vec![vec![1.0; 4]; 20])])
 }
 
 #[test]

@@ -115,20 +115,20 @@ fn interval(mean: f64, se: f64, freedom: u64) -> Option<String> {
 mod tests {
     use super::*;
     use crate::claims::{Levels, Verdict};
-    use crate::series::Simulated;
-    use experiment::{Measured, Runs};
+    use crate::series::VariantRuns;
+    use experiment::{Measurement, Runs};
     use sim::Curve;
 
     /// Variants given by a horizon and the numbers of runs (of 100) in which the policies a and b
     /// are right at the end.
-    fn variants(horizons: &[(u64, usize, usize)]) -> Vec<Simulated> {
+    fn variants(horizons: &[(u64, usize, usize)]) -> Vec<VariantRuns> {
         let variant = |&(horizon, a, b): &(u64, usize, usize)| {
             let regrets = vec![vec![1.0]; 100];
-            let mut measured = Measured::synthetic(&[horizon], &[("a", regrets.clone()), ("b", regrets)]);
+            let mut measured = Measurement::synthetic(&[horizon], &[("a", regrets.clone()), ("b", regrets)]);
             let curve = |accurate| Curve { regret: vec![1.0], clicks: vec![9.0], accurate: vec![accurate] };
             measured.runs =
                 Runs::of_curves(&[a, b].map(|right| (0..100).map(|run| curve(run < right)).collect()));
-            Simulated { name: Some(horizon.to_string()), title: String::new(), size: None, measured }
+            VariantRuns { name: Some(horizon.to_string()), title: String::new(), size: None, measured }
         };
         horizons.iter().map(variant).collect()
     }

@@ -10,27 +10,27 @@ fn builder(seed: u64, runs: u64) -> Builder {
     Experiment::builder("small", Instances::of([users])).horizon(200).runs(runs).seed(seed)
 }
 
-fn played(builder: Builder) -> (TempDir, Finished) {
+fn played(builder: Builder) -> (TempDir, FinishedResult) {
     let dir = tempdir().unwrap();
     Runner::new(&builder.build().unwrap()).threads(1).run_into(dir.path()).unwrap();
-    let finished = Finished::open(dir.path()).unwrap();
+    let finished = FinishedResult::open(dir.path()).unwrap();
     (dir, finished)
 }
 
-fn two(seed: u64, runs: u64) -> (TempDir, Finished) {
+fn two(seed: u64, runs: u64) -> (TempDir, FinishedResult) {
     played(builder(seed, runs).policy("cascade-ts").policy("uniform"))
 }
 
 #[test]
 fn the_same_runs_are_identical() {
     let ((_a, first), (_b, second)) = (two(1, 30), two(1, 30));
-    let same = Compared::of(&first, &second).unwrap();
+    let same = ResultComparison::of(&first, &second).unwrap();
     assert!(same.same_bytes && same.is_identical() && same.differing().count() == 0);
     assert_eq!((same.run_by_run, same.comparisons), (Some(30), 4));
     assert!(same.rows.iter().all(|row| row.difference == 0.0 && row.equal_runs == Some(30)));
     // More runs of the same seed: those that both have are the same.
     let (_c, more) = two(1, 40);
-    let more = Compared::of(&first, &more).unwrap();
+    let more = ResultComparison::of(&first, &more).unwrap();
     assert!(more.is_identical() && !more.same_bytes);
     assert_eq!((more.run_by_run, more.runs), (Some(30), [30, 40]));
 }
@@ -38,7 +38,7 @@ fn the_same_runs_are_identical() {
 #[test]
 fn another_seed_differs_by_chance_alone() {
     let ((_a, first), (_b, second)) = (two(1, 60), two(2, 50));
-    let compared = Compared::of(&first, &second).unwrap();
+    let compared = ResultComparison::of(&first, &second).unwrap();
     assert_eq!((compared.run_by_run, compared.not_run_by_run.clone()), (None, None));
     assert_eq!(compared.differing().count(), 0, "{compared:?}");
     let row = &compared.rows[0];
@@ -52,7 +52,7 @@ fn a_policy_that_chooses_otherwise_is_found() {
     let (_a, first) = played(builder(1, 30).labelled("x", "cascade-ts").policy("uniform"));
     for (seed, run_by_run) in [(1, Some(30)), (2, None)] {
         let (_b, second) = played(builder(seed, 30).labelled("x", "uniform").policy("cascade-ucb1"));
-        let compared = Compared::of(&first, &second).unwrap();
+        let compared = ResultComparison::of(&first, &second).unwrap();
         assert_eq!(compared.run_by_run, run_by_run);
         let differing: Vec<&str> = compared.differing().map(|row| row.quantity).collect();
         assert_eq!(differing, ["regret", "clicks"]);
@@ -67,7 +67,7 @@ fn a_policy_that_chooses_otherwise_is_found() {
     }
     // Few runs show nothing, however large the difference.
     let (_c, few) = played(builder(1, 9).labelled("x", "uniform"));
-    let compared = Compared::of(&first, &few).unwrap();
+    let compared = ResultComparison::of(&first, &few).unwrap();
     assert!(compared.rows[0].z.unwrap() > 10.0 && compared.differing().count() == 0);
 }
 
@@ -75,7 +75,7 @@ fn a_policy_that_chooses_otherwise_is_found() {
 fn without_a_journal_means_are_compared_and_the_reason_is_told() {
     let ((_a, first), (b, second)) = (two(1, 30), two(1, 30));
     fs::remove_dir_all(b.path().join("journal")).unwrap();
-    let compared = Compared::of(&first, &second).unwrap();
+    let compared = ResultComparison::of(&first, &second).unwrap();
     assert!(compared.same_bytes && !compared.is_identical());
     assert!(compared.not_run_by_run.unwrap().contains("has 0 of the 30 runs of \"cascade-ts\""));
     assert_eq!(compared.rows.iter().filter(|row| row.z == Some(0.0)).count(), 4);
@@ -85,7 +85,7 @@ fn without_a_journal_means_are_compared_and_the_reason_is_told() {
 fn another_experiment_is_refused_with_what_differs() {
     let (_a, first) = two(1, 10);
     let (_b, second) = played(builder(1, 10).horizon(300).policy("cascade-ts"));
-    let error = Compared::of(&first, &second).unwrap_err().to_string();
+    let error = ResultComparison::of(&first, &second).unwrap_err().to_string();
     let expected = "the results are of different experiments: checkpoints differ; horizon is 200 in the first and 300 in the second";
     assert_eq!(error, expected);
 }
@@ -98,11 +98,11 @@ fn answers_are_compared_run_by_run() {
         played(builder.task(spec::Task::Identify).horizon(5_000).policy("cascade-bai"))
     };
     let ((_a, first), (_b, second), (_c, third)) = (experiment(1), experiment(1), experiment(2));
-    let same = Compared::of(&first, &second).unwrap();
+    let same = ResultComparison::of(&first, &second).unwrap();
     let quantities: Vec<&str> = same.rows.iter().map(|row| row.quantity).collect();
     assert_eq!(quantities, ["stopping_time", "observations", "correct", "stopped"]);
     assert!(same.is_identical());
-    assert_eq!(Compared::of(&first, &third).unwrap().differing().count(), 0);
+    assert_eq!(ResultComparison::of(&first, &third).unwrap().differing().count(), 0);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{FigureData, Plot, PolicyStyles, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
 use crate::keys::{Key, label, optional, round, scale};
 use crate::reading::KindReader;
-use crate::series::{Simulated, reader_name};
+use crate::series::{VariantRuns, reader_name};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve, CurveStyle};
 use documents::toml_reader::{Error, one_of};
@@ -133,12 +133,12 @@ pub(super) struct OverlaidResult<'a> {
 }
 
 /// The results of all variants, or of the only one shown, without its title.
-pub(super) fn overlaid<'a>(rounds: &Rounds, variants: &'a [Simulated]) -> Vec<OverlaidResult<'a>> {
-    let one = |variant: &'a Simulated| OverlaidResult {
+pub(super) fn overlaid<'a>(rounds: &Rounds, variants: &'a [VariantRuns]) -> Vec<OverlaidResult<'a>> {
+    let one = |variant: &'a VariantRuns| OverlaidResult {
         title: if rounds.variant.is_none() { &variant.title } else { "" },
         result: &variant.measured.result,
     };
-    let wanted = |variant: &&Simulated| rounds.variant.is_none() || rounds.variant == variant.name;
+    let wanted = |variant: &&VariantRuns| rounds.variant.is_none() || rounds.variant == variant.name;
     variants.iter().filter(wanted).map(one).collect()
 }
 

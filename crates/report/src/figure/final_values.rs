@@ -6,7 +6,7 @@ use super::{Band, FigureData, Kind, Plot, PolicyStyles, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::keys::{QUANTITY, optional, scale};
 use crate::reading::{KindReader, Requirement, read_quantity};
-use crate::series::{Simulated, labels};
+use crate::series::{VariantRuns, labels};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve};
 use documents::number;
@@ -89,7 +89,7 @@ impl Plot for FinalValues {
 pub(super) fn of_variants(
     figure: &FinalValues,
     title: Option<&str>,
-    variants: &[Simulated],
+    variants: &[VariantRuns],
     styles: &PolicyStyles,
 ) -> Chart {
     let results: Vec<&ResultFile> = variants.iter().map(|variant| &variant.measured.result).collect();

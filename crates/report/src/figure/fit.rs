@@ -6,7 +6,7 @@ use crate::axis::{Axis, Scale};
 use crate::keys::{POWER, label, optional, required};
 use crate::least_squares::LeastSquares;
 use crate::reading::{KindReader, Requirement};
-use crate::series::Simulated;
+use crate::series::VariantRuns;
 use crate::student::CONFIDENCE;
 use crate::svg::{self, Chart, Curve};
 use documents::number;
@@ -59,7 +59,7 @@ impl Plot for Fit {
 pub(super) fn chart(
     figure: &Fit,
     title: Option<&str>,
-    variants: &[Simulated],
+    variants: &[VariantRuns],
     styles: &PolicyStyles,
 ) -> Chart {
     let results = || variants.iter().map(|variant| &variant.measured.result);

@@ -10,7 +10,7 @@ use crate::axis::{Axis, Scale};
 use crate::keys::{label, required};
 use crate::reading::Requirement;
 use crate::sample::ratio_of_means;
-use crate::series::{Simulated, labels};
+use crate::series::{VariantRuns, labels};
 use crate::svg::canvas::{Drawing, Font, Layer, Pen};
 use crate::svg::layout::{Heading, WIDE, width_of};
 use crate::svg::names::Names;
@@ -66,7 +66,12 @@ impl Plot for HeatMap {
 /// A ratio in per cent and its standard error. A variant without the reference has none.
 type Cell = Option<(f64, f64)>;
 
-fn cell(Simulated { measured, .. }: &Simulated, label: &str, reference: &str, compared: EndValue) -> Cell {
+fn cell(
+    VariantRuns { measured, .. }: &VariantRuns,
+    label: &str,
+    reference: &str,
+    compared: EndValue,
+) -> Cell {
     let values = |policy| measured.values(policy, compared).ok();
     let (above, below) = (values(measured.policy(label)?)?, values(measured.policy(reference)?)?);
     let [above, below] = [&above, &below].map(|values| measured.result.observed(values));
@@ -74,7 +79,7 @@ fn cell(Simulated { measured, .. }: &Simulated, label: &str, reference: &str, co
     (ratio.is_finite() && !se.is_infinite()).then_some((100.0 * ratio, 100.0 * se))
 }
 
-fn render(figure: &HeatMap, title: Option<&str>, variants: &[Simulated], styles: &PolicyStyles) -> String {
+fn render(figure: &HeatMap, title: Option<&str>, variants: &[VariantRuns], styles: &PolicyStyles) -> String {
     let results = || variants.iter().map(|variant| &variant.measured.result);
     let rows = labels(variants);
     let names: Vec<&str> = rows.iter().map(|label| styles.name(label)).collect();

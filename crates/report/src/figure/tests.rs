@@ -7,7 +7,7 @@ use super::*;
 use crate::axis::{Axis, Scale};
 use crate::svg::{Chart, CurveStyle};
 use click_models::PreferenceMatrix;
-use experiment::Measured;
+use experiment::Measurement;
 use experiment::result::{Bound, Curves, MeanSe, Optimum, PolicyResult, PolicySummary, Spread};
 use std::collections::BTreeMap;
 
@@ -237,8 +237,8 @@ fn every_result_can_be_drawn() {
 }
 
 /// Variants of a panel, given by their titles and runs.
-fn variants(all: Vec<(&str, Measured)>) -> Vec<Simulated> {
-    let one = |(title, measured): (&str, Measured)| Simulated {
+fn variants(all: Vec<(&str, Measurement)>) -> Vec<VariantRuns> {
+    let one = |(title, measured): (&str, Measurement)| VariantRuns {
         name: Some(title.to_owned()),
         title: title.to_owned(),
         size: None,
@@ -252,13 +252,13 @@ fn two_runs(regrets: [f64; 2]) -> Vec<Vec<f64>> {
     regrets.map(|regret| vec![regret / 2.0, regret]).to_vec()
 }
 
-fn measured(policies: &[(&str, [f64; 2])], bound: f64) -> Measured {
+fn measured(policies: &[(&str, [f64; 2])], bound: f64) -> Measurement {
     let policies: Vec<(&str, Vec<Vec<f64>>)> =
         policies.iter().map(|&(label, regrets)| (label, two_runs(regrets))).collect();
-    Measured::synthetic(&[10, 100], &policies).with_bound("bound (theorem 1)", bound)
+    Measurement::synthetic(&[10, 100], &policies).with_bound("bound (theorem 1)", bound)
 }
 
-fn overlaid(variants: &[Simulated]) -> Vec<(String, CurveStyle)> {
+fn overlaid(variants: &[VariantRuns]) -> Vec<(String, CurveStyle)> {
     let shown: Vec<OverlaidResult<'_>> = variants
         .iter()
         .map(|variant| OverlaidResult { title: &variant.title, result: &variant.measured.result })
@@ -270,7 +270,7 @@ fn overlaid(variants: &[Simulated]) -> Vec<(String, CurveStyle)> {
 #[test]
 fn variants_share_a_chart_and_equal_bounds_are_drawn_once() {
     let one = |bound: f64| measured(&[("a", [4.0, 6.0])], bound);
-    let expect = |variants: &[Simulated], expected: &[(&str, CurveStyle)]| {
+    let expect = |variants: &[VariantRuns], expected: &[(&str, CurveStyle)]| {
         let expected: Vec<_> = expected.iter().map(|&(label, style)| (label.to_owned(), style)).collect();
         assert_eq!(overlaid(variants), expected);
     };
@@ -434,13 +434,13 @@ fn all_variants_can_be_drawn_by_every_kind() {
 
 #[test]
 fn a_fit_has_dots_a_line_and_a_band() {
-    let one = |size: f64| Simulated {
+    let one = |size: f64| VariantRuns {
         name: Some(format!("{size}")),
         title: String::new(),
         size: Some(size),
         measured: measured(&[("a", [3.0 * size + 2.0; 2])], 1.0),
     };
-    let all: Vec<Simulated> = [1.0, 2.0, 4.0, 8.0].map(one).into();
+    let all: Vec<VariantRuns> = [1.0, 2.0, 4.0, 8.0].map(one).into();
     let figure = Fit { policy: "a".to_owned(), power: 1.0, x_label: None };
     let chart = super::fit::chart(&figure, None, &all, &PolicyStyles::of(["a"]));
     let [curve] = chart.curves.as_slice() else { panic!("one curve") };

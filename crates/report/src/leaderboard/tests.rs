@@ -1,5 +1,5 @@
 use super::*;
-use experiment::result::{Bound, MeanSe, Paired};
+use experiment::result::{Bound, MeanSe, PairedDifference};
 use sim::{Identification, mean_and_error};
 use spec::Task;
 
@@ -15,7 +15,7 @@ fn curves(ends: &[f64], early: f64) -> Vec<Vec<f64>> {
 }
 
 /// Fills in the differences of every two policies.
-fn paired(mut measured: Measured) -> Measured {
+fn paired(mut measured: Measurement) -> Measurement {
     let n = measured.result.policies.len();
     let label = |policy: usize| measured.result.policies[policy].label.clone();
     let mut pairs = Vec::new();
@@ -47,14 +47,14 @@ fn paired(mut measured: Measured) -> Measured {
                 share_of_users: None,
             }
         };
-        pairs.push(Paired { a: label(first), b: label(second), difference });
+        pairs.push(PairedDifference { a: label(first), b: label(second), difference });
     }
     measured.result.paired = pairs;
     measured
 }
 
 fn leaderboard(t: &[u64], policies: &[(&str, Vec<Vec<f64>>)]) -> Leaderboard {
-    Leaderboard::of_runs(&paired(Measured::synthetic(t, policies))).unwrap()
+    Leaderboard::of_runs(&paired(Measurement::synthetic(t, policies))).unwrap()
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn one_policy_has_its_value_and_no_rank() {
     assert!(sentence.starts_with("a: regret ") && sentence.contains(" after 1,000 rounds. "), "{sentence}");
     assert!(sentence.ends_with("No other policy to compare it with."), "{sentence}");
     // Beside the oracle, a single policy still has no rival.
-    let mut measured = Measured::synthetic(
+    let mut measured = Measurement::synthetic(
         &[10],
         &[("best", vec![vec![0.0]; 40]), ("a", runs(40, 100.0, 5.0).iter().map(|end| vec![*end]).collect())],
     );
@@ -209,7 +209,7 @@ fn one_policy_has_its_value_and_no_rank() {
 fn the_oracle_competes_with_nobody_and_uniform_does() {
     let flat = |value: f64| (0..20).map(|_| vec![value]).collect::<Vec<_>>();
     let mut measured =
-        paired(Measured::synthetic(&[9], &[("best", flat(0.0)), ("lazy", flat(5.0)), ("a", flat(9.0))]));
+        paired(Measurement::synthetic(&[9], &[("best", flat(0.0)), ("lazy", flat(5.0)), ("a", flat(9.0))]));
     measured.result.policies[0].policy = "oracle".to_owned();
     measured.result.policies[1].policy = "uniform".to_owned();
     let leaderboard = Leaderboard::of(&measured.result);
@@ -256,7 +256,7 @@ fn stopping_times_are_compared_and_a_fast_policy_that_errs_is_exposed() {
     let fast = answers(60, |run| 100 + run % 5, |run| run % 3 > 0);
     let slow = answers(60, |run| 300 + run % 7, |_| true);
     let leaderboard = Leaderboard::of(
-        &paired(Measured::of_answers(Task::Identify, 1000, &[("slow", slow), ("fast", fast)])).result,
+        &paired(Measurement::of_answers(Task::Identify, 1000, &[("slow", slow), ("fast", fast)])).result,
     );
     let text = leaderboard.to_string();
     assert!(text.starts_with("Fastest, but less often right: fast, stops after 102"), "{text}");
@@ -276,7 +276,7 @@ fn a_fast_policy_that_is_mostly_wrong_is_called_so_without_a_rival() {
     let capped = answers(60, |_| 1000, |_| false).into_iter();
     let capped: Vec<_> = capped.map(|run| Identification { answered: false, ..run }).collect();
     let text = Leaderboard::of(
-        &paired(Measured::of_answers(Task::Identify, 1000, &[("wrong", wrong), ("never", capped)])).result,
+        &paired(Measurement::of_answers(Task::Identify, 1000, &[("wrong", wrong), ("never", capped)])).result,
     )
     .to_string();
     assert!(text.starts_with("Fastest, but more often wrong than right: wrong, stops after 6.00"), "{text}");
@@ -289,7 +289,7 @@ fn a_fast_policy_that_is_mostly_wrong_is_called_so_without_a_rival() {
 #[test]
 fn ties_and_runs_without_an_answer_have_no_winner() {
     let said = |policies: &[(&str, Vec<Identification>)]| {
-        Leaderboard::of(&paired(Measured::of_answers(Task::Identify, 1000, policies)).result).to_string()
+        Leaderboard::of(&paired(Measurement::of_answers(Task::Identify, 1000, policies)).result).to_string()
     };
     let capped = |n| answers(n, |_| 1000, |_| false).into_iter();
     let capped = |n| capped(n).map(|run| Identification { answered: false, ..run }).collect::<Vec<_>>();
@@ -323,7 +323,7 @@ fn ties_and_runs_without_an_answer_have_no_winner() {
 fn with_a_budget_the_share_of_wrong_answers_decides() {
     let good = answers(100, |_| 50, |run| run % 20 > 0);
     let bad = answers(100, |_| 50, |run| run % 2 > 0);
-    let measured = paired(Measured::of_answers(Task::Budget, 50, &[("bad", bad), ("good", good)]));
+    let measured = paired(Measurement::of_answers(Task::Budget, 50, &[("bad", bad), ("good", good)]));
     let leaderboard = Leaderboard::of_runs(&measured).unwrap();
     let text = leaderboard.to_string();
     assert!(text.starts_with("Best: good, wrong in 5.0 ± 2.2 % of the runs after 50 rounds; "), "{text}");
@@ -344,7 +344,7 @@ fn a_standing_as_json_has_its_numbers() {
 fn a_comparison_says_how_much_comes_from_the_users() {
     let (a, b) = (runs(40, 100.0, 5.0), runs(40, 160.0, 9.0));
     let mut measured =
-        paired(Measured::synthetic(&[10, 1000], &[("a", curves(&a, 0.5)), ("b", curves(&b, 0.5))]));
+        paired(Measurement::synthetic(&[10, 1000], &[("a", curves(&a, 0.5)), ("b", curves(&b, 0.5))]));
     let alone = Leaderboard::of_runs(&measured).unwrap();
     measured.result.runs_per_draw = Some(4);
     let Difference::Curves { share_of_users, .. } = &mut measured.result.paired[0].difference else {
@@ -364,7 +364,8 @@ fn a_comparison_says_how_much_comes_from_the_users() {
 #[test]
 fn a_policy_has_earned_a_share_of_what_personal_lists_gain() {
     let flat = |regret: f64| curves(&[regret; 20], 0.5);
-    let mut measured = paired(Measured::synthetic(&[50, 100], &[("good", flat(20.0)), ("bad", flat(120.0))]));
+    let mut measured =
+        paired(Measurement::synthetic(&[50, 100], &[("good", flat(20.0)), ("bad", flat(120.0))]));
     let (label, t, value) = (Bound::BEST_LIST.to_owned(), vec![50, 100], vec![40.0, 80.0]);
     measured.result.bounds.push(Bound { label, t, value });
     let sentences = Leaderboard::of(&measured.result).sentences();

@@ -2,7 +2,7 @@
 
 use crate::claims::{Agreement, Comparison, Finding, POWER, Verdict};
 use crate::html::Html;
-use crate::reproduction_report::{Judged, Report};
+use crate::reproduction_report::{ClaimResult, Report};
 use documents::number;
 
 pub(super) fn write_overview(html: &mut Html, report: &Report<'_>) {
@@ -46,13 +46,13 @@ pub(super) fn write_overview(html: &mut Html, report: &Report<'_>) {
 pub(super) fn claims_of<'a, 'b>(
     report: &'a Report<'b>,
     panel: Option<&'a str>,
-) -> impl Iterator<Item = &'a Judged<'b>> {
+) -> impl Iterator<Item = &'a ClaimResult<'b>> {
     report.claims.iter().filter(move |judged| judged.claim.panel.as_deref() == panel)
 }
 
 /// Writes a claim, its verdict, and its comparisons.
-pub(super) fn write_claim(html: &mut Html, judged: &Judged<'_>) {
-    let Judged { claim, finding, .. } = judged;
+pub(super) fn write_claim(html: &mut Html, judged: &ClaimResult<'_>) {
+    let ClaimResult { claim, finding, .. } = judged;
     html.raw("<div class=\"card\" id=\"claim-").text(&claim.name).raw("\">\n");
     html.open("p", "").raw(badge(finding.verdict).markup());
     write_disagreement(html, judged);
@@ -137,7 +137,7 @@ pub(super) fn badge(verdict: Verdict) -> Html {
 }
 
 /// Writes a note if the verdict differs from the known one.
-fn write_disagreement(html: &mut Html, judged: &Judged<'_>) {
+fn write_disagreement(html: &mut Html, judged: &ClaimResult<'_>) {
     match judged.agreement {
         Agreement::Contradicts => html.raw(" <strong>").text("not what is known").raw("</strong>"),
         Agreement::Undecided => html

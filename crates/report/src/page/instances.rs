@@ -5,7 +5,7 @@ use super::FITTED;
 use super::claims::{claims_of, write_claim};
 use crate::claims::Column;
 use crate::html::Html;
-use crate::printed::Printed;
+use crate::printed::PaperTable;
 use crate::reproduction::{DataSource, Reproduction};
 use crate::reproduction_report::Report;
 use documents::number;
@@ -160,7 +160,7 @@ fn write_found_in_log(html: &mut Html, reproduction: &Reproduction) {
 }
 
 /// Writes a printed table; `in_log` is the number of queries that were found in a log.
-fn write_printed(html: &mut Html, printed: &Printed, in_log: usize) {
+fn write_printed(html: &mut Html, printed: &PaperTable, in_log: usize) {
     html.element("h3", "", &format!("{}, as printed", printed.title));
     if in_log == printed.rows.len() {
         html.element(

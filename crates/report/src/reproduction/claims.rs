@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::fields::tables;
 use super::{Extent, Panel, Reproduction};
-use crate::claims::{Claim, KINDS, Kind, Test, Untested, Verdict};
+use crate::claims::{Claim, KINDS, Kind, MissingTest, Test, Verdict};
 use crate::reading::{KindReader, read_quantity};
 use documents::toml_reader::{Error, Field, Table, all, choice, collect, one_of};
 use experiment::result::EndValue;
@@ -70,7 +70,7 @@ fn read_claim(
     let (texts, own, panel, (), judged) = all((texts, own, panel, parts, judged))?;
     let ((name, says, place), (own_level, remark)): ((_, String, _), _) = (texts, own);
     let judged = judged.expect("a part without which nothing is judged is an error");
-    let Judged { test, value, instead, known: (known, evidence) } = judged;
+    let Judgment { test, value, instead, known: (known, evidence) } = judged;
     let says = match instead {
         Some(instead) => format!("{says} Quick check: {instead}."),
         None => says,
@@ -102,7 +102,7 @@ struct Parts<'a> {
 }
 
 /// How a claim is judged, and the verdict known for it.
-struct Judged {
+struct Judgment {
     test: Arc<dyn Test>,
     value: EndValue,
     /// The test of a quick check instead.
@@ -111,7 +111,7 @@ struct Judged {
 }
 
 impl Parts<'_> {
-    fn read(self, reproduction: &Reproduction) -> Result<Judged, Error> {
+    fn read(self, reproduction: &Reproduction) -> Result<Judgment, Error> {
         let Self { claim, panel, quick, test, known } = self;
         let left = match quick {
             Some(quick) => quick.optional("left")?,
@@ -120,8 +120,8 @@ impl Parts<'_> {
         if let Some(reason) = left {
             let finished = quick.map_or(Ok(()), Table::finish);
             let (known, ()) = all((read_known(known), finished))?;
-            return Ok(Judged {
-                test: Untested::left(reason),
+            return Ok(Judgment {
+                test: MissingTest::left(reason),
                 value: EndValue::Regret,
                 instead: None,
                 known,
@@ -136,7 +136,7 @@ impl Parts<'_> {
             }
             let ((test, value), known) =
                 all((read_test(claim, test, panel, reproduction), read_known(known)))?;
-            return Ok(Judged { test, value, instead: None, known });
+            return Ok(Judgment { test, value, instead: None, known });
         };
         let own = quick.optional::<Table<'_>>("test");
         let known = quick.required::<Table<'_>>("known").and_then(|known| read_known(&known));
@@ -144,7 +144,7 @@ impl Parts<'_> {
         let finished = quick.finish();
         let test = own.and_then(|own| read_test(claim, own.as_ref().unwrap_or(test), panel, reproduction));
         let ((test, value), known, instead, ()) = all((test, known, instead, finished))?;
-        Ok(Judged { test, value, instead: Some(instead), known })
+        Ok(Judgment { test, value, instead: Some(instead), known })
     }
 }
 

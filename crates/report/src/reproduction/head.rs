@@ -1,7 +1,7 @@
 //! Reads `experiment.toml`: what is said of the experiment as a whole, and its panels.
 
 use super::fields::{read_title, tables};
-use super::{DataSource, Extent, Panel, Paper, Printed, PrintedRow, Reproduction, panels};
+use super::{DataSource, Extent, Panel, Paper, PaperTable, PrintedRow, Reproduction, panels};
 use documents::toml_reader::{Error, Field, Table, all, one_of};
 use spec::SpecContext;
 use spec::models::InstanceTable;
@@ -114,7 +114,7 @@ fn read_names(
 }
 
 /// Reads a printed table. Its rows name `known` instances, unless a log replaces them.
-fn read_printed(table: &Table<'_>, known: Option<&[InstanceTable]>) -> Result<Printed, Error> {
+fn read_printed(table: &Table<'_>, known: Option<&[InstanceTable]>) -> Result<PaperTable, Error> {
     let mut rows: Vec<PrintedRow> = Vec::new();
     let list: Field<'_> = table.required("rows")?;
     for row in list.get::<Vec<Table<'_>>>()? {
@@ -147,5 +147,5 @@ fn read_printed(table: &Table<'_>, known: Option<&[InstanceTable]>) -> Result<Pr
     }
     let title = table.required("title")?;
     table.finish()?;
-    Ok(Printed { title, rows })
+    Ok(PaperTable { title, rows })
 }

@@ -10,12 +10,12 @@ use crate::axis::{Axis, Scale, Tick};
 use crate::text::in_cut_lines;
 
 pub(super) struct Axes {
-    pub(super) x: Scaled,
-    pub(super) y: Scaled,
+    pub(super) x: ScaledAxis,
+    pub(super) y: ScaledAxis,
 }
 
 /// An axis on each scale on which it can be drawn, the drawn one first.
-pub(super) struct Scaled {
+pub(super) struct ScaledAxis {
     pub(super) all: Vec<Axis>,
     label: String,
 }
@@ -42,7 +42,7 @@ impl Axes {
         let bars = chart.curves.iter().filter(|_| !chart.categories.is_empty()).flat_map(|curve| &curve.band);
         let ends = bars.flat_map(|&(_, low, high)| [low, high]).filter(|end| *end > 0.0);
         let other_y = other(&chart.y, points().map(|point| point.1).chain(ends).collect());
-        let scaled = |axis: Axis, other: Option<Axis>, label: &str| Scaled {
+        let scaled = |axis: Axis, other: Option<Axis>, label: &str| ScaledAxis {
             all: std::iter::once(axis).chain(other).collect(),
             label: label.to_owned(),
         };
@@ -56,7 +56,7 @@ impl Axes {
     }
 }
 
-impl Scaled {
+impl ScaledAxis {
     fn drawn(&self) -> &Axis {
         &self.all[0]
     }

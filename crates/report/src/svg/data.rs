@@ -3,7 +3,7 @@
 //! Places along an axis are exact if they are whole, such as rounds. Other numbers have four
 //! significant digits.
 
-use super::axes::{Axes, Scaled, x_ticks, y_ticks};
+use super::axes::{Axes, ScaledAxis, x_ticks, y_ticks};
 use super::canvas::{Layer, length};
 use super::layout::Layout;
 use super::{ABOVE, Chart, Curve, Frame};
@@ -43,7 +43,7 @@ pub(super) fn describe_drawing(layer: &mut Layer, axes: &Axes, frame: &Frame, la
 fn describe_axis(
     layer: &mut Layer,
     name: &str,
-    scaled: &Scaled,
+    scaled: &ScaledAxis,
     drawn: impl Fn(&Axis) -> (Vec<Tick>, String),
 ) {
     for (number, axis) in scaled.all.iter().enumerate() {

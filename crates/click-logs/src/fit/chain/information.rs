@@ -11,7 +11,7 @@
 //! Numerics: parameters at 0 or 1 are moved inside by 1e-9, so that every quotient is finite.
 //! Complexity: O(length^2) for a tail.
 
-use super::super::bordered::{Block, Bordered, SharedTerms};
+use super::super::bordered::{Arrowhead, Block, SharedTerms};
 use super::super::estimate::curvature;
 use super::super::stopping::information::{LARGEST_BLOCK, size_of_block};
 use super::problem::{Kind, Problem, Split};
@@ -159,7 +159,7 @@ impl Problem {
         let inside: Vec<f64> = at.iter().map(|p| p.clamp(EDGE, 1.0 - EDGE)).collect();
         let split = self.split(&inside);
         let n_shared = self.prior.len();
-        let mut bordered = Bordered::new(n_shared);
+        let mut bordered = Arrowhead::new(n_shared);
         for (parameter, (&[on, stopped], &c)) in self.prior.iter().zip(split.continuation).enumerate() {
             let on = if parameter == 0 { on + self.skips_above } else { on };
             bordered.shared[parameter * n_shared + parameter] = curvature(on, stopped, c);
@@ -182,7 +182,7 @@ impl Problem {
         let (strength, c) = (yes + no, at.continuation[0]);
         let precision = strength * strength * strength / (yes * no);
         // The gradient is eliminated as the mixed derivatives of a second shared parameter.
-        let mut bordered = Bordered::new(2);
+        let mut bordered = Arrowhead::new(2);
         bordered.shared[0] = curvature(self.prior[0][0] + self.skips_above, self.prior[0][1], c);
         let block = |[rows, lists]: &[Range<usize>; 2], shared: &mut SharedTerms| {
             let mut block = self.block(&at, rows.clone(), lists.clone(), shared);

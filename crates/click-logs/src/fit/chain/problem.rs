@@ -5,7 +5,7 @@ use super::super::in_order::sum_in_order;
 use super::super::scanned::Certain;
 use super::super::squarem::Em;
 use super::LONGEST;
-use super::tails::{Expected, Tails};
+use super::tails::{HiddenCounts, Tails};
 use log_reader::Pattern;
 use std::ops::Range;
 
@@ -299,19 +299,19 @@ impl Em for Problem {
 
 impl Problem {
     /// The first half of an EM step.
-    fn expect<const LIKELIHOOD: bool>(&self, at: &Split<'_>, after_click: &[f64]) -> (Expected, f64) {
+    fn expect<const LIKELIHOOD: bool>(&self, at: &Split<'_>, after_click: &[f64]) -> (HiddenCounts, f64) {
         self.tails.expect::<LIKELIHOOD>(&self.queries, at.attraction, after_click, at.continuation[0])
     }
 
     /// The first half of an EM step, and the log-likelihood.
-    fn expect_with_likelihood(&self, at: &Split<'_>) -> (Expected, f64) {
+    fn expect_with_likelihood(&self, at: &Split<'_>) -> (HiddenCounts, f64) {
         let after_click = self.after_click(at);
         let (expected, of_tails) = self.expect::<true>(at, &after_click);
         (expected, self.certain_log_likelihood(at, &after_click) + of_tails)
     }
 
     /// The second half of an EM step.
-    fn maximise(&self, at: &Split<'_>, expected: &Expected, from: &[f64], to: &mut [f64]) {
+    fn maximise(&self, at: &Split<'_>, expected: &HiddenCounts, from: &[f64], to: &mut [f64]) {
         to.copy_from_slice(from);
         let (attraction, rest) = to.split_at_mut(at.attraction.len());
         let (satisfaction, continuation) = rest.split_at_mut(at.satisfaction.len());

@@ -42,7 +42,7 @@ pub(super) struct Tails {
 
 /// Expected numbers of hidden events.
 #[derive(Debug, Clone)]
-pub(super) struct Expected {
+pub(super) struct HiddenCounts {
     /// Examined impressions in tails, one per row.
     pub(super) examined: Vec<f64>,
     /// Last clicks after which the user continued, one per row.
@@ -52,7 +52,7 @@ pub(super) struct Expected {
     pub(super) after_skip: [f64; 2],
 }
 
-/// Expected hidden events of some rows, as in [`Expected`].
+/// Expected hidden events of some rows, as in [`HiddenCounts`].
 struct OfRows<'a> {
     examined: &'a mut [f64],
     went_on: &'a mut [f64],
@@ -139,9 +139,9 @@ impl Tails {
         attraction: &[f64],
         after_click: &[f64],
         after_skip: f64,
-    ) -> (Expected, f64) {
+    ) -> (HiddenCounts, f64) {
         let mut log_likelihood = 0.0;
-        let mut expected = Expected {
+        let mut expected = HiddenCounts {
             examined: vec![0.0; attraction.len()],
             went_on: vec![0.0; attraction.len()],
             after_skip: [0.0; 2],

@@ -5,16 +5,16 @@
 //! impressions.
 
 use super::ctr_global::of_all;
-use super::row::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulation};
 use crate::fit::estimate::{Estimate, normal_quantile};
-use crate::fit::{Fit, Model, Options, Scoped};
+use crate::fit::{Fit, Model, Options, ScopeEstimates};
 use log_reader::Counts;
 
 pub(super) const ROW: Row = Row {
     model: Model::CtrRank,
     fit: |counts, _, options, _| fit(counts, options),
     predicts: Predicts::Alone(|fit, _, _, position| fit.site_position(position)),
-    users: Simulated::Never,
+    users: Simulation::Never,
 };
 
 fn fit(counts: &Counts, options: &Options) -> Fit {
@@ -34,5 +34,5 @@ fn fit(counts: &Counts, options: &Options) -> Fit {
         }
     };
     let site = by_position.into_iter().map(rate).collect();
-    Fit { positions: Scoped { site, queries: None }, ..Fit::new(Model::CtrRank, attractions) }
+    Fit { positions: ScopeEstimates { site, queries: None }, ..Fit::new(Model::CtrRank, attractions) }
 }

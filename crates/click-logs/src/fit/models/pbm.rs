@@ -1,6 +1,6 @@
 //! `pbm`, position-based: attraction times examination.
 
-use super::row::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulation};
 use crate::fit::users::{Users, attraction, known_or};
 use crate::fit::{Fit, Model, Options, QueryFit, position_based};
 use click_models::PositionBased;
@@ -10,7 +10,7 @@ pub(super) const ROW: Row = Row {
     model: Model::Pbm,
     fit: |counts, _, options, near| fit(counts, options, near),
     predicts: Predicts::Alone(click),
-    users: Simulated::Always(users),
+    users: Simulation::Always(users),
 };
 
 fn fit(counts: &Counts, options: &Options, near: Option<&Fit>) -> Fit {

@@ -13,7 +13,7 @@ pub(crate) struct Row {
     /// Fits the model, perhaps starting near a fit of it to a similar log.
     pub(in crate::fit) fit: fn(&Counts, &Sessions, &Options, Option<&Fit>) -> Fit,
     pub(in crate::fit) predicts: Predicts,
-    pub(crate) users: Simulated,
+    pub(crate) users: Simulation,
 }
 
 /// How a model predicts clicks.
@@ -28,7 +28,7 @@ pub(in crate::fit) enum Predicts {
 type OfQuery = fn(&Fit, &QueryFit, usize) -> Option<Users>;
 
 /// Which queries have users that can be simulated.
-pub(crate) enum Simulated {
+pub(crate) enum Simulation {
     /// None.
     Never,
     /// All.
@@ -38,7 +38,7 @@ pub(crate) enum Simulated {
     IfSearched(OfQuery, fn(&Fit, &Counts) -> usize),
 }
 
-impl Simulated {
+impl Simulation {
     /// The function that makes users.
     pub(crate) fn users(&self) -> Option<OfQuery> {
         match *self {

@@ -2,12 +2,12 @@
 //! left satisfied.
 
 use super::dbn;
-use super::row::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulation};
 use crate::fit::{Model, stopping};
 
 pub(super) const ROW: Row = Row {
     model: Model::Sdbn,
     fit: |_, sessions, options, near| stopping::by_item(sessions, options, near),
     predicts: Predicts::Lists(dbn::predict),
-    users: Simulated::Always(dbn::users),
+    users: Simulation::Always(dbn::users),
 };

@@ -1,7 +1,7 @@
 //! `ubm`, user browsing: attraction times examination, which depends on the position and on that of
 //! the last click above.
 
-use super::row::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulation};
 use crate::fit::users::{Users, attraction, known_or};
 use crate::fit::{Fit, Model, Options, QueryFit, position_based};
 use click_models::{ListShape, UserBrowsing};
@@ -13,7 +13,7 @@ pub(super) const ROW: Row = Row {
     predicts: Predicts::Lists(|list, out| {
         list.by_last_click(out, |attraction, examination| attraction * examination);
     }),
-    users: Simulated::IfSearched(users, |fit, counts| n_not_found(fit, counts, MOST_TRIED)),
+    users: Simulation::IfSearched(users, |fit, counts| n_not_found(fit, counts, MOST_TRIED)),
 };
 
 fn fit(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {

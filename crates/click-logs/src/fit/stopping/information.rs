@@ -1,6 +1,6 @@
 //! Variances of the parameters from the observed information.
 
-use super::super::bordered::{Block, Bordered, SharedTerms};
+use super::super::bordered::{Arrowhead, Block, SharedTerms};
 use super::super::estimate::curvature;
 use super::problem::Problem;
 use std::ops::Range;
@@ -20,7 +20,7 @@ impl Problem {
     pub(super) fn variances(&self, at: &[f64], leave_by_item: bool) -> Vec<f64> {
         let (attraction, leave) = self.split(at);
         let n_shared = if leave_by_item { 0 } else { leave.len() };
-        let mut bordered = Bordered::new(n_shared);
+        let mut bordered = Arrowhead::new(n_shared);
         for (place, &v) in leave.iter().enumerate().take(n_shared) {
             bordered.shared[place * n_shared + place] = curvature(self.left[place], self.stayed[place], v);
         }

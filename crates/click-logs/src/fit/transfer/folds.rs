@@ -1,6 +1,6 @@
 //! Predictions of lists by fits that have not seen them.
 
-use super::groups::{Grouped, PARTS};
+use super::groups::{PARTS, SessionGroups};
 use crate::fit::{Fit, FitError, Model, Options, Prediction, fit_checked};
 use click_models::Clicks;
 use log_reader::{Counts, Sessions};
@@ -12,10 +12,11 @@ pub(super) fn predicted(
     models: &[Model],
     whole: &[Fit],
     sessions: &Sessions,
-    queries: &[Grouped],
+    queries: &[SessionGroups],
     options: &Options,
 ) -> Result<Option<Vec<Vec<Vec<f64>>>>, FitError> {
-    let unknown = || Grouped::differing(queries).map(|query| vec![f64::NAN; query.parts.len()]).collect();
+    let unknown =
+        || SessionGroups::differing(queries).map(|query| vec![f64::NAN; query.parts.len()]).collect();
     let mut predicted: Vec<Vec<Vec<f64>>> = models.iter().map(|_| unknown()).collect();
     let mut prediction = Prediction::default();
     for part in 0..PARTS {
@@ -31,7 +32,7 @@ pub(super) fn predicted(
         for (&model, predicted) in models.iter().zip(&mut predicted) {
             let near = whole.iter().find(|fit| fit.model() == model);
             let fit = fit_checked(model, &counts, &rest, options, near)?;
-            for (query, predicted) in Grouped::differing(queries).zip(predicted) {
+            for (query, predicted) in SessionGroups::differing(queries).zip(predicted) {
                 let lists = sessions.query(query.query).into_iter().flat_map(|query| query.lists());
                 for (place, list) in lists.enumerate().filter(|(place, _)| query.parts[*place] == part) {
                     let (items, positions) = (list.items(), list.positions());

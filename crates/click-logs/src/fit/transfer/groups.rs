@@ -36,7 +36,7 @@ struct Share {
 
 /// The sessions of a query by list and group.
 #[derive(Debug)]
-pub(super) struct Grouped {
+pub(super) struct SessionGroups {
     pub(super) query: Id,
     pub(super) sessions: u64,
     /// The part of each list.
@@ -70,7 +70,7 @@ pub(super) struct QueryMoments {
     pub(super) without: Vec<Moments>,
 }
 
-impl Grouped {
+impl SessionGroups {
     pub(super) fn new(query: &QuerySessions<'_>) -> Self {
         let n_sessions = query.in_order().len();
         let mut cells = vec![[(0_u64, 0_u64); TENTHS]; query.lists().len()];

@@ -23,8 +23,8 @@ fn read(log: &[Shown]) -> Sessions {
     reader.read("log", text.as_bytes()).unwrap().sessions
 }
 
-fn grouped(sessions: &Sessions) -> Vec<Grouped> {
-    sessions.queries().map(|query| Grouped::new(&query)).collect()
+fn grouped(sessions: &Sessions) -> Vec<SessionGroups> {
+    sessions.queries().map(|query| SessionGroups::new(&query)).collect()
 }
 
 /// A session: group, query, list, predicted and observed clicks.
@@ -73,7 +73,7 @@ fn slopes_and_errors_are_those_of_the_definition() {
             queries.iter().map(|query| (0..query.parts.len()).map(|_| rng.random()).collect()).collect()
         };
         let predicted = [predicted(), predicted()];
-        let used: Vec<&Grouped> = Grouped::differing(&queries).collect();
+        let used: Vec<&SessionGroups> = SessionGroups::differing(&queries).collect();
         let found = Transfers::of_predictions(&[Model::Pbm, Model::Ubm], &used, &predicted);
         let plain = |model: usize| -> Vec<Plain> {
             let of_query = |(number, query): (usize, log_reader::QuerySessions<'_>)| {
@@ -132,8 +132,8 @@ fn a_slope_by_hand() {
         log.push((7, vec![2, 1], vec![tenth < 6, false]));
         (2..6).for_each(|part| log.push((7, vec![1, 2, part + 10], vec![true; 3])));
     }
-    let queries = [Grouped::new(&read(&log).queries().next().unwrap())];
-    let used: Vec<&Grouped> = Grouped::differing(&queries).collect();
+    let queries = [SessionGroups::new(&read(&log).queries().next().unwrap())];
+    let used: Vec<&SessionGroups> = SessionGroups::differing(&queries).collect();
     // Lists are sorted by items: 1 2; 1 2 12; ..; 2 1. All have as many sessions.
     assert_eq!(queries[0].parts, [0, 1, 2, 3, 4, 0]);
     let of = |[first, second]: [f64; 2]| {

@@ -12,7 +12,7 @@ use crate::collect::Batches;
 use crate::columns::USER as USER_ROLE;
 use crate::fault::Fault;
 use crate::fields::{MAX_POSITIONS, count, propensity};
-use crate::lists::{Logged, ShownList};
+use crate::lists::{LoggerColumns, ShownList};
 use crate::logged::Propensities;
 use crate::names::Id;
 use crate::read::line::{LineFault, LineFormat};
@@ -56,13 +56,13 @@ impl SessionLines {
     }
 
     /// The columns about users and logger, after reading.
-    pub(super) fn logged(&self) -> Logged {
+    pub(super) fn logged(&self) -> LoggerColumns {
         let has = self.first.get().copied().unwrap_or_default();
-        Logged {
+        LoggerColumns {
             user: has[USER],
             propensity: has[PROPENSITIES],
             list_propensity: has[LIST],
-            ..Logged::default()
+            ..LoggerColumns::default()
         }
     }
 

@@ -21,11 +21,11 @@ mod table;
 pub(in crate::read) use self::clicks::read_clicks;
 
 use self::document::{Document, ItemEvent};
-use self::table::{Joined, at_fault};
+use self::table::{LogQueries, at_fault};
 use crate::collect::{Batches, Collector};
 use crate::error::Error;
 use crate::fault::Fault;
-use crate::lists::{Logged, unit_hash};
+use crate::lists::{LoggerColumns, unit_hash};
 use crate::names::lock;
 use crate::read::Reader;
 use crate::read::line::{LineFault, LineFormat};
@@ -78,10 +78,10 @@ pub(super) fn read(
     reader: &Reader,
     inputs: Vec<Input<'_>>,
     collector: &Collector<'_>,
-) -> Result<(ReadReport, Logged), Error> {
-    let lines = UbiLines { ubi, joined: Joined::new(collector.hash) };
+) -> Result<(ReadReport, LoggerColumns), Error> {
+    let lines = UbiLines { ubi, joined: LogQueries::new(collector.hash) };
     let mut report = reader.read_lines(&lines, queries_first(inputs)?, collector)?;
-    let Joined { notes, logged, .. } = &lines.joined;
+    let LogQueries { notes, logged, .. } = &lines.joined;
     report.ubi = Some(lock(notes).clone());
     Ok((report, *lock(logged)))
 }
@@ -101,7 +101,7 @@ fn queries_first(inputs: Vec<Input<'_>>) -> Result<Vec<Input<'_>>, Error> {
 
 struct UbiLines<'a> {
     ubi: &'a Ubi,
-    joined: Joined,
+    joined: LogQueries,
 }
 
 impl LineFormat for UbiLines<'_> {
@@ -287,7 +287,7 @@ impl Ubi {
     /// Adds a document of a query.
     fn query(
         &self,
-        joined: &Joined,
+        joined: &LogQueries,
         document: &Document<'_>,
         id: &str,
         at: Spot,

@@ -21,7 +21,7 @@ fn runs(steps: &[u64], wrong: usize, capped: usize) -> Vec<Identification> {
     steps.iter().enumerate().map(one).collect()
 }
 
-fn judged_as(value: EndValue, test: impl Test, variants: &[Simulated]) -> Finding {
+fn judged_as(value: EndValue, test: impl Test, variants: &[VariantRuns]) -> Finding {
     let reader_name = |series: &Series| series.to_string().to_uppercase();
     let evidence = Evidence { variants, value, reader_name: &reader_name };
     judge(&Claim { value, ..claim(Arc::new(test)) }, Some(&evidence), &[]).unwrap()
@@ -33,7 +33,7 @@ fn stopping_times_are_compared_run_by_run_even_with_different_maximal_lengths() 
     let short: Vec<u64> = (0..100).map(|run| 5_000 + 37 * ((run * run) % 97)).collect();
     let long: Vec<u64> = (0_u64..).zip(&short).map(|(run, steps)| steps + 9 + 2 * (run % 2)).collect();
     let measure = |label, steps: &[u64], most| {
-        Measured::of_answers(Task::Identify, most, &[(label, runs(steps, 0, 0))])
+        Measurement::of_answers(Task::Identify, most, &[(label, runs(steps, 0, 0))])
     };
     let all = variants(vec![("a", measure("short", &short, 10_000)), ("b", measure("long", &long, 20_000))]);
     let value = EndValue::Answer(Quantity::StoppingTime);
@@ -52,7 +52,7 @@ fn stopping_times_are_compared_run_by_run_even_with_different_maximal_lengths() 
 
 #[test]
 fn wrong_and_missing_answers_are_counted_separately() {
-    let measured = Measured::of_answers(Task::Identify, 100, &[("a", runs(&[100; 50], 3, 20))]);
+    let measured = Measurement::of_answers(Task::Identify, 100, &[("a", runs(&[100; 50], 3, 20))]);
     let answers = measured.result.policies[0].answers().unwrap();
     assert_eq!((answers.correct, answers.stopped), (0.54, Some(0.6)));
     let at_the_end = |quantity| measured.result.at_the_end("a", EndValue::Answer(quantity)).unwrap().0;
@@ -76,7 +76,7 @@ fn wrong_and_missing_answers_are_counted_separately() {
 #[test]
 fn never_wrong_is_reproduced_only_by_enough_runs_to_detect_the_share() {
     let never = |n: usize, wrong: usize| {
-        let measured = Measured::of_answers(Task::Identify, 100, &[("a", runs(&vec![100; n], wrong, 0))]);
+        let measured = Measurement::of_answers(Task::Identify, 100, &[("a", runs(&vec![100; n], wrong, 0))]);
         let test = Share { series: series(&["a"]), limit: ShareLimit::Never { below: 0.1 } };
         let finding = judged_as(EndValue::Answer(Quantity::Wrong), test, &alone(measured));
         (finding.verdict, finding.summary)
@@ -91,8 +91,11 @@ fn never_wrong_is_reproduced_only_by_enough_runs_to_detect_the_share() {
 
 #[test]
 fn with_a_budget_policies_are_compared_by_the_share_of_wrong_answers() {
-    let measured =
-        Measured::of_answers(Task::Budget, 9, &[("a", runs(&[9; 400], 4, 0)), ("b", runs(&[9; 400], 80, 0))]);
+    let measured = Measurement::of_answers(
+        Task::Budget,
+        9,
+        &[("a", runs(&[9; 400], 4, 0)), ("b", runs(&[9; 400], 80, 0))],
+    );
     assert_eq!(measured.result.policies[0].answers().unwrap().stopped, None);
     let value = measured.result.outcome();
     assert_eq!(value, EndValue::Answer(Quantity::Wrong));
@@ -103,12 +106,12 @@ fn with_a_budget_policies_are_compared_by_the_share_of_wrong_answers() {
 
 /// Variants of sizes 1 to 6 with ten runs each. The stopping time depends on the size and varies by
 /// a few rounds from run to run.
-fn sized(time: impl Fn(u64) -> u64) -> Vec<Simulated> {
+fn sized(time: impl Fn(u64) -> u64) -> Vec<VariantRuns> {
     let measure = |size: u64| {
         let steps: Vec<u64> = (0..10).map(|run| time(size) + (run * run + 3 * size) % 7).collect();
-        Measured::of_answers(Task::Identify, 1_000_000, &[("a", runs(&steps, 0, 0))])
+        Measurement::of_answers(Task::Identify, 1_000_000, &[("a", runs(&steps, 0, 0))])
     };
-    let one = |size: u64| Simulated {
+    let one = |size: u64| VariantRuns {
         name: Some(format!("k{size}")),
         title: format!("K = {size}"),
         size: Some(size as f64),
@@ -120,7 +123,7 @@ fn sized(time: impl Fn(u64) -> u64) -> Vec<Simulated> {
 #[test]
 fn a_fit_is_judged_by_the_explained_variance_and_the_sign_of_the_slope() {
     let value = EndValue::Answer(Quantity::StoppingTime);
-    let verdict = |variants: &[Simulated], power: f64| {
+    let verdict = |variants: &[VariantRuns], power: f64| {
         let fit = Fit { policy: "a".to_owned(), power, r_squared: 0.97 };
         judged_as(value, fit, variants)
     };
@@ -142,7 +145,7 @@ fn a_fit_is_judged_by_the_explained_variance_and_the_sign_of_the_slope() {
 fn means_are_compared_with_printed_numbers() {
     // Ten runs of about 4,000 steps, and 1,000 printed: the ratio is known to a thousandth.
     let steps: Vec<u64> = (0..10).map(|run| 4_000 + (run * run) % 7 - 3).collect();
-    let measured = Measured::of_answers(Task::Identify, 9_000, &[("a", runs(&steps, 0, 0))]);
+    let measured = Measurement::of_answers(Task::Identify, 9_000, &[("a", runs(&steps, 0, 0))]);
     let value = EndValue::Answer(Quantity::StoppingTime);
     let judged = |printed: f64, limits: Limits| {
         let test = all_by(&["a"], &Divisor::Printed(printed), ComparedAt::Round(None), limits);

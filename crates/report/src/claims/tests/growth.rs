@@ -12,10 +12,10 @@ fn growth(names: &[&str], sizes: &[f64], limits: Limits) -> Growth {
 }
 
 /// One variant for each sample of final regrets.
-fn panel(samples: Vec<Vec<f64>>) -> Vec<Simulated> {
+fn panel(samples: Vec<Vec<f64>>) -> Vec<VariantRuns> {
     let one = |(name, sample): (&'static str, Vec<f64>)| {
         let runs = sample.into_iter().map(|regret| vec![regret]).collect();
-        (name, Measured::synthetic(&T[3..], &[("a", runs)]))
+        (name, Measurement::synthetic(&T[3..], &[("a", runs)]))
     };
     variants(NAMES.into_iter().zip(samples).map(one).collect())
 }

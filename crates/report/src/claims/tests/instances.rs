@@ -12,7 +12,7 @@ const INSTANCES: usize = 20;
 
 /// Runs of `first` and `second`, which show one item always. It is `first` that is better on
 /// nineteen instances, by `often` a round, and `second` on the last one, by `rarely`.
-fn played(seed: u64, runs: u64, [often, rarely]: [f64; 2]) -> Measured {
+fn played(seed: u64, runs: u64, [often, rarely]: [f64; 2]) -> Measurement {
     let users = |at: usize| {
         let theta = if at + 1 < INSTANCES { [0.5, 0.5 - often] } else { [0.0, rarely] };
         PositionBased::from_values(&theta, &[1.0]).unwrap()
@@ -29,7 +29,7 @@ fn played(seed: u64, runs: u64, [often, rarely]: [f64; 2]) -> Measured {
     runner.with_contender::<PositionBased, Schedule>(entry("second", 1)).threads(1).run().unwrap()
 }
 
-fn verdict(measured: &Measured) -> Verdict {
+fn verdict(measured: &Measurement) -> Verdict {
     let test = Order {
         lower: series(&["first"]),
         upper: series(&["second"]),

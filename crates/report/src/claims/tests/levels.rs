@@ -9,17 +9,17 @@ use crate::claims::within::Divisor;
 
 /// Policies `low0` to `low{m - 1}` with these mean regrets over 30 runs, and `high` with mean zero,
 /// all with normal noise. One checkpoint.
-fn noisy(means: &[f64], normal: &mut impl FnMut() -> f64) -> Measured {
+fn noisy(means: &[f64], normal: &mut impl FnMut() -> f64) -> Measurement {
     let labels: Vec<String> = (0..means.len()).map(|number| format!("low{number}")).collect();
     let mut policies: Vec<(&str, Vec<Vec<f64>>)> = vec![("high", vec![vec![0.0]; 30])];
     for (label, mean) in labels.iter().zip(means) {
         policies.push((label, (0..30).map(|_| vec![mean + normal()]).collect()));
     }
-    Measured::synthetic(&T[..1], &policies)
+    Measurement::synthetic(&T[..1], &policies)
 }
 
 /// The verdict on "each of the policies is below `high`" at level 0.05.
-fn below_high(measured: Measured, policies: usize) -> Verdict {
+fn below_high(measured: Measurement, policies: usize) -> Verdict {
     let labels: Vec<String> = (0..policies).map(|number| format!("low{number}")).collect();
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
     judged(ordered(&labels, &["high"], None), 0.05, &alone(measured)).unwrap().verdict

@@ -9,12 +9,12 @@ fn ratio(series_of: &[&str], by: &[&str], limits: Limits) -> Within {
 
 /// Two policies with runs that differ a hundredfold. In each run the first has about `factor` times
 /// the regret of the second.
-fn times(factor: f64, se: f64) -> Measured {
+fn times(factor: f64, se: f64) -> Measurement {
     let small: Vec<f64> = (0..200).map(|run| if run % 2 == 0 { 1.0 } else { 99.0 }).collect();
     let noise = around(0.0, 50.0 * se, 200);
     let large = small.iter().zip(&noise).map(|(small, noise)| factor * small + noise);
     let flat = |regret: f64| vec![0.0, 0.0, 0.0, regret];
-    Measured::synthetic(
+    Measurement::synthetic(
         &T,
         &[
             ("large", large.map(flat).collect()),
@@ -63,7 +63,7 @@ fn the_summary_of_a_ratio_has_its_confidence_interval() {
         finding.summary,
         "Within 1.8 to 2.2: LARGE / SMALL is 2.100 ± 0.010, |z| = 5.9 from its edge. 95 % confidence: 2.080 to 2.120."
     );
-    let one = Measured::synthetic(&T, &[("a", vec![vec![4.0; 4]]), ("b", vec![vec![2.0; 4]])]);
+    let one = Measurement::synthetic(&T, &[("a", vec![vec![4.0; 4]]), ("b", vec![vec![2.0; 4]])]);
     let one = judged(ratio(&["a"], &["b"], Limits::AtMost(3.0)), 0.001, &alone(one)).unwrap();
     assert_eq!((one.verdict, &*one.comparisons[0].measured), (Verdict::Undecided, "2.000"));
     assert_eq!(one.summary, "1 run decides nothing: at least 10 are needed.");
@@ -75,7 +75,7 @@ fn the_summary_of_a_ratio_has_its_confidence_interval() {
 fn the_ratio_of_the_means_is_judged_not_the_mean_of_the_ratios() {
     let large = (0..200).map(|run| vec![if run % 2 == 0 { 10.0 } else { 190.0 }; 4]).collect();
     let small = (0..200).map(|run| vec![if run % 2 == 0 { 1.0 } else { 99.0 }; 4]).collect();
-    let measured = Measured::synthetic(&T, &[("large", large), ("small", small)]);
+    let measured = Measurement::synthetic(&T, &[("large", large), ("small", small)]);
     // Means 100 and 50; the mean of the ratios is 5.96.
     assert_eq!(
         verdict(ratio(&["large"], &["small"], Limits::Between(1.8, 2.2)), measured),
@@ -88,7 +88,7 @@ fn a_regret_is_compared_with_itself_at_another_round() {
     let grows = |last: f64| {
         let runs =
             around(last, 0.01 * last, 100).into_iter().map(|last| vec![1.0, 5.0, 10.0, last]).collect();
-        Measured::synthetic(&T, &[("a", runs)])
+        Measurement::synthetic(&T, &[("a", runs)])
     };
     let flat = || {
         let earlier = Divisor::Series(series(&["a"]).remove(0), Some(1000));
@@ -113,7 +113,7 @@ fn each_series_is_divided_by_the_one_at_the_same_place() {
     let intervals = "95 % confidence, comparison by comparison: 1.980 to 2.020; 2.980 to 3.020.";
     assert!(finding.summary.ends_with(intervals), "{}", finding.summary);
     assert_eq!(of(&["k1/large"], &["k2/small"]).verdict, Verdict::Reproduced);
-    let fewer = Measured::synthetic(&T, &[("small", vec![vec![1.0; 4]; 7])]);
+    let fewer = Measurement::synthetic(&T, &[("small", vec![vec![1.0; 4]; 7])]);
     let uneven = variants(vec![("k1", times(2.0, 0.01)), ("k2", fewer)]);
     let error = judged(ratio(&["k1/large"], &["k2/small"], Limits::AtMost(3.0)), 0.001, &uneven).unwrap_err();
     assert!(error.to_string().contains("different numbers of runs, 200 and 7"), "{error}");
@@ -136,7 +136,7 @@ fn a_ratio_at_its_limit_is_rarely_reproduced() {
             let small: Vec<f64> = (0..30).map(|_| 10.0 + normal()).collect();
             let large = small.iter().map(|small| vec![truth * small + 0.5 * normal()]).collect();
             let small = small.iter().map(|&small| vec![small]).collect();
-            let measured = Measured::synthetic(&T[..1], &[("large", large), ("small", small)]);
+            let measured = Measurement::synthetic(&T[..1], &[("large", large), ("small", small)]);
             let finding = judged(ratio(&["large"], &["small"], limits), 0.05, &alone(measured)).unwrap();
             granted += usize::from(finding.verdict == Verdict::Reproduced);
             refused += usize::from(finding.verdict == Verdict::Contradicted);

@@ -8,15 +8,15 @@ fn worst(lower: &[&str], upper: &[&str], factor: f64) -> Worst {
 }
 
 /// Runs with these regrets at the end; one policy for each list.
-fn ending(policies: &[(&str, Vec<f64>)]) -> Measured {
+fn ending(policies: &[(&str, Vec<f64>)]) -> Measurement {
     let runs = |ends: &Vec<f64>| ends.iter().map(|&end| vec![end]).collect();
     let policies: Vec<(&str, Vec<Vec<f64>>)> =
         policies.iter().map(|(label, ends)| (*label, runs(ends))).collect();
-    Measured::synthetic(&T[3..], &policies)
+    Measurement::synthetic(&T[3..], &policies)
 }
 
 /// 100 runs from 1 to 100, and 100 runs from 1 to 80 of which the last has this regret.
-fn measured(last: f64) -> Measured {
+fn measured(last: f64) -> Measurement {
     let wide: Vec<f64> = (1..=100).map(f64::from).collect();
     let mut narrow: Vec<f64> = wide.iter().map(|regret| 0.8 * regret).collect();
     narrow[99] = last;

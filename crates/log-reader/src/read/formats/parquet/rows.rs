@@ -51,7 +51,7 @@ pub(in crate::read) fn read_all(
     }
     let table = TableOfRows::new(columns, reader.meaning, reader.max_skipped.is_some(), collector);
     let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
-    let untaken = Untaken { table, inputs: inputs.into_iter(), open: None, totals: ReadReport::default() };
+    let untaken = PartQueue { table, inputs: inputs.into_iter(), open: None, totals: ReadReport::default() };
     let untaken = Mutex::new(untaken);
     let report = on_threads(reader.threads.get(), collector, &|| {
         Box::new(|batches, report| {
@@ -66,7 +66,7 @@ pub(in crate::read) fn read_all(
 }
 
 /// An error, with its place among those of the log: file and row.
-type Placed = ((usize, u64), Error);
+type PlacedError = ((usize, u64), Error);
 
 /// The content of a file.
 enum Content {
@@ -97,7 +97,7 @@ struct Part<'a> {
 }
 
 /// The parts that no thread has taken yet.
-struct Untaken<'a> {
+struct PartQueue<'a> {
     table: TableOfRows<'a>,
     inputs: vec::IntoIter<Input<'a>>,
     /// The file whose parts are taken, and its next group.
@@ -105,9 +105,9 @@ struct Untaken<'a> {
     totals: ReadReport,
 }
 
-impl<'a> Untaken<'a> {
+impl<'a> PartQueue<'a> {
     /// The next part, in the order of files and groups. `None` after the last one.
-    fn take(&mut self) -> Option<Result<Part<'a>, Placed>> {
+    fn take(&mut self) -> Option<Result<Part<'a>, PlacedError>> {
         loop {
             if let Some((file, next)) = &mut self.open {
                 let (start, n_groups) = (*next, file.rows_before.len() - 1);
@@ -253,7 +253,7 @@ impl Part<'_> {
         table: TableOfRows<'_>,
         batches: &mut Batches<'_>,
         report: &mut ThreadReport,
-    ) -> Result<(), Placed> {
+    ) -> Result<(), PlacedError> {
         let file = &*self.file;
         let table = TableOfRows {
             places: file.places,

@@ -1,7 +1,7 @@
 //! Clicks as rows, for a test of two rankers.
 
 use super::document::{self, Document};
-use super::table::{Joined, at_fault};
+use super::table::{LogQueries, at_fault};
 use super::{Event, LeftOut, NO_ZERO, Ubi, What, queries_first};
 use crate::collect::{Batches, Collector};
 use crate::columns::READ;
@@ -39,7 +39,7 @@ pub(in crate::read) fn read_clicks(
         ubi,
         team,
         hash,
-        joined: Joined::new(hash),
+        joined: LogQueries::new(hash),
         users: Mutex::default(),
         clicks: Mutex::default(),
         waiting: Mutex::default(),
@@ -55,7 +55,7 @@ struct ClickLines<'a> {
     /// Where the team of a click is.
     team: &'a str,
     hash: KeyHash,
-    joined: Joined,
+    joined: LogQueries,
     /// The users that documents name, by the keys of their queries.
     users: Mutex<HashTable<(u64, Box<str>)>>,
     /// Clicks so far.

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::fields::MAX_POSITIONS;
 use crate::keys::KeyHash;
-use crate::lists::{Logged, ShownList, unit_hash};
+use crate::lists::{LoggerColumns, ShownList, unit_hash};
 use crate::logged::{LoggedRow, Propensities};
 use crate::names::{Id, find_or_add, lock, mix};
 use crate::read::line::{LineFault, Lost};
@@ -55,7 +55,7 @@ struct Query {
 }
 
 /// An item of a list without hit ids, by query, application, ordinal and item.
-type Placed = (usize, u16, u8, Id, bool);
+type OrdinalItem = (usize, u16, u8, Id, bool);
 
 /// An event that does not fit its query, or whose query has no hits so far: another document of the
 /// query may come.
@@ -75,7 +75,7 @@ struct Shard {
     index: HashTable<u32>,
     queries: Vec<Query>,
     items: Vec<Id>,
-    placed: Vec<Placed>,
+    placed: Vec<OrdinalItem>,
     waiting: Vec<PendingEvent>,
     /// Queries with other documents, whether these have hits, and their spots. Such a query has no
     /// list: the first document read need not be the first of the log.
@@ -91,14 +91,14 @@ struct Shard {
 
 /// All queries of a log.
 #[derive(Debug)]
-pub(super) struct Joined {
+pub(super) struct LogQueries {
     hash: KeyHash,
     shards: Vec<Mutex<Shard>>,
     pub(super) notes: Mutex<UbiReport>,
-    pub(super) logged: Mutex<Logged>,
+    pub(super) logged: Mutex<LoggerColumns>,
 }
 
-impl Joined {
+impl LogQueries {
     pub(super) fn new(hash: KeyHash) -> Self {
         Self {
             hash,
@@ -220,7 +220,8 @@ impl Joined {
             let from_one = !from_zero && (count >= TELLING || of_hits[1] >= of_hits[0]);
             ubi.position_base.unwrap_or(from_one.into())
         };
-        let mut known = Logged { user: true, session: true, list_propensity: true, ..Logged::default() };
+        let mut known =
+            LoggerColumns { user: true, session: true, list_propensity: true, ..LoggerColumns::default() };
         for shard in &self.shards {
             let shard = &mut *lock(shard);
             shard.place(&base_of, batches, at_fault);
