@@ -68,4 +68,5 @@ impl ExactSums {
 }
 
 #[cfg(test)]
+#[path = "exact/tests.rs"]
 mod tests;

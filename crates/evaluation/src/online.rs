@@ -35,7 +35,6 @@ const TOO_FEW: Code = code("too-few-clicks");
 pub const HOLDS_ZERO: Code = code("interval-holds-zero");
 /// A larger share of users in both arms has no verdict.
 const MOST_IN_BOTH: f64 = 0.01;
-const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
 
 /// The kind of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -459,7 +458,7 @@ impl TakeRows for Rows<'_> {
         let time = time.map(time::milliseconds).transpose().map_err(|fault| (columns::TIME, fault))?;
         self.times_back += u64::from(time < self.time);
         self.time = time;
-        let day = time.map(|time| time.div_euclid(MILLISECONDS_OF_A_DAY));
+        let day = time.map(|time| time.div_euclid(time::MILLISECONDS_OF_A_DAY));
         let of_day = |day| Row { unit, list: place.0, position: place.1, day, clicks, second };
         if let (Some(kept), Some(day)) = (&mut self.kept, day) {
             kept.push(of_day(i32::try_from(day).map_err(|_| (columns::TIME, Fault::NotATime))?));

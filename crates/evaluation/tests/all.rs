@@ -1,5 +1,16 @@
 //! Tests of the crate `evaluation`.
 
+// Modules with tests of what is private. They are compiled once more, and not the whole crate.
+#[path = "../src/exact.rs"]
+#[allow(dead_code)]
+mod exact;
+#[path = "../src/online/places.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod places;
+#[path = "../src/online/time.rs"]
+#[allow(dead_code)]
+mod time;
+
 mod cases;
 mod gaps;
 mod generated;

@@ -1,6 +1,7 @@
 //! Numbers in columns, parsed eight bytes at a time: digits, or a negative zero.
 
 #[cfg(test)]
+#[path = "fields/tests.rs"]
 mod tests;
 
 use crate::fault::Fault;

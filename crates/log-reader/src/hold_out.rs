@@ -19,6 +19,7 @@
 //! O(log impressions) a line or cell, of at most 1,024 words each.
 
 #[cfg(test)]
+#[path = "hold_out/tests.rs"]
 mod tests;
 
 use crate::table::LineCounts;

@@ -4,6 +4,7 @@
 //! cell takes 24 bytes, and about 9 in the hash table.
 
 #[cfg(test)]
+#[path = "table/tests.rs"]
 mod tests;
 
 use crate::counts::Positions;

@@ -30,7 +30,8 @@
 //! depend on `k`, `D_l = D_{l+1} + (kappa_l - kappa_{l+1}) (theta_l - theta_last)`: a sum of
 //! non-negative numbers. Complexity: a sort and O(`n_items * n_positions`).
 
-use super::{Decreasing, nats_per_click};
+use super::Decreasing;
+use super::nats_per_click::nats_per_click;
 
 /// A sorted instance whose sizes fit.
 #[derive(Debug)]

@@ -21,7 +21,8 @@
 //! Examination does not appear: a position that is read half as often costs half as much and yields
 //! half the information.
 
-use super::{Decreasing, nats_per_click};
+use super::Decreasing;
+use super::nats_per_click::nats_per_click;
 
 /// Lower bound on the regret of any uniformly efficient policy if every position of the list is
 /// observed: equation (3) of the PBM paper, the bound of Anantharam et al., in clicks per `ln T`.

@@ -93,4 +93,5 @@ impl Places {
 }
 
 #[cfg(test)]
+#[path = "places/tests.rs"]
 mod tests;

@@ -1,12 +1,13 @@
 //! Times of rows: ISO 8601, a time of a typed column, or a number since 1970.
 
 #[cfg(test)]
+#[path = "time/tests.rs"]
 mod tests;
 
-use super::MILLISECONDS_OF_A_DAY;
 use log_reader::{Fault, Value};
 use num_traits::ToPrimitive as _;
 
+pub(super) const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
 /// Smaller numbers are days; larger ones are seconds, and from the second on milliseconds, from the
 /// third on microseconds, from the fourth on nanoseconds.
 const NUMBERS: [f64; 4] = [1e5, 1e11, 1e14, 1e17];

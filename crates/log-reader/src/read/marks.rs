@@ -4,6 +4,7 @@
 //! belong to: columns are short, so a search for each end would cost more than all else.
 
 #[cfg(test)]
+#[path = "marks/tests.rs"]
 mod tests;
 
 use crate::fault::Fault;
