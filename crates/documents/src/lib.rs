@@ -20,7 +20,7 @@ pub use byte_order_mark::{BYTE_ORDER_MARK, without_byte_order_mark};
 #[cfg(feature = "gzip")]
 pub use gzip::Decompressor;
 pub use gzip::unpack;
-pub use hash::{hexadecimal, sha256, sha256_of_file};
+pub use hash::{hexadecimal, sha256, sha256_of_file, sha256_of_stream};
 pub use input_file::InputFile;
 pub use json::{read_json, without_place};
 pub use named_cell::named_cell;

@@ -14,6 +14,9 @@ use parquet::schema::parser::parse_message_type;
 use std::sync::Arc;
 
 const COLUMNS: &str = "query=q,item=i,position=p,click=c,impressions=n";
+/// [`Table::new`] in Zstandard, with both kinds of pages: by polars 2.1 and by pyarrow 26.0.
+const ZSTANDARD: [&[u8]; 2] =
+    [include_bytes!("data/zstandard-v1.parquet"), include_bytes!("data/zstandard-v2.parquet")];
 
 struct Table {
     /// `None` is a missing value.
@@ -87,21 +90,21 @@ fn read(bytes: &[u8]) -> Result<Log, Error> {
 fn a_table_is_the_counts_it_holds() {
     let csv = "query,item,position,clicks,impressions\nred shoes,12,1,3,10\nred shoes,12,2,0,4\n7,-3,1,1,1\n";
     let expected = Reader::new(Format::counts()).read("log.csv", csv.as_bytes()).unwrap().counts;
-    for compression in [
+    let written = [
         Compression::UNCOMPRESSED,
         Compression::SNAPPY,
         Compression::GZIP(parquet::basic::GzipLevel::default()),
         Compression::LZ4_RAW,
-        Compression::ZSTD(parquet::basic::ZstdLevel::default()),
-    ] {
-        let bytes = Table::new().write(compression);
-        let log = read(&bytes).unwrap();
-        assert_eq!((&log.counts, log.report.lines), (&expected, 3), "{compression:?}");
+    ]
+    .map(|compression| Table::new().write(compression));
+    for (number, bytes) in written.iter().map(Vec::as_slice).chain(ZSTANDARD).enumerate() {
+        let log = read(bytes).unwrap();
+        assert_eq!((&log.counts, log.report.lines), (&expected, 3), "{number}");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.parquet");
-        std::fs::write(&path, &bytes).unwrap();
+        std::fs::write(&path, bytes).unwrap();
         let files = Reader::new(Format::parquet(COLUMNS).unwrap()).read_files(&[&path, &path]).unwrap();
-        assert_eq!(files.counts, expected.merged(&expected), "{compression:?}");
+        assert_eq!(files.counts, expected.merged(&expected), "{number}");
     }
 }
 
@@ -293,14 +296,14 @@ fn damaged_files_never_panic() {
     }
     // The description at the end of a compressed file is that of the other one but for a few
     // numbers.
-    let zstd = Compression::ZSTD(parquet::basic::ZstdLevel::default());
     let pages = |bytes: &[u8]| {
         let length: [u8; 4] = *bytes[..bytes.len() - 4].last_chunk().unwrap();
         bytes.len() - 8 - u32::from_le_bytes(length) as usize
     };
-    let compressed = [Compression::SNAPPY, zstd].map(|compression| Table::new().write(compression));
-    let [snappy, zstd] = compressed.map(|bytes| (pages(&bytes), bytes));
-    for (end, bytes) in [(whole.len(), whole), snappy, zstd] {
+    let snappy = Table::new().write(Compression::SNAPPY);
+    let compressed = [snappy, ZSTANDARD[0].to_vec(), ZSTANDARD[1].to_vec()];
+    let compressed = compressed.map(|bytes| (pages(&bytes), bytes));
+    for (end, bytes) in [(whole.len(), whole)].into_iter().chain(compressed) {
         for place in 0..end {
             let mut bytes = bytes.clone();
             for change in [0x01, 0x7f] {

@@ -2,9 +2,10 @@
 
 mod read;
 mod write;
+mod zstandard;
 
 pub use bytes::Bytes;
 pub use parquet::data_type::ByteArray;
 pub use parquet::errors::ParquetError;
-pub use read::{Cell, Cells, of_bytes, of_file, unsupported};
+pub use read::{Cell, Cells, Table, unsupported};
 pub use write::{Column, TableWriter};

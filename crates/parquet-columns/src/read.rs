@@ -1,14 +1,19 @@
 //! Columns of a file, as cells.
 
+use crate::zstandard::ZstandardPages;
 use bytes::Bytes;
-use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
-use parquet::column::reader::ColumnReader;
+use parquet::basic::{Compression, ConvertedType, LogicalType, TimeUnit, Type};
+use parquet::column::page::PageReader;
+use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::reader::ChunkReader;
+use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescriptor;
 use std::fmt;
 use std::fs::File;
+use std::sync::Arc;
 
 /// Number of rows that are decoded at once.
 const ROWS: usize = 4096;
@@ -46,22 +51,73 @@ impl Cell {
     }
 }
 
-/// A reader of a file.
-///
-/// # Errors
-///
-/// The file is not Parquet, or its description is damaged.
-pub fn of_file(file: File) -> Result<Box<dyn FileReader>, ParquetError> {
-    Ok(Box::new(SerializedFileReader::new(file)?))
+/// The pages of a column in a row group with this number of rows.
+type PagesOf = dyn Fn(&ColumnChunkMetaData, usize) -> Result<Box<dyn PageReader>, ParquetError>;
+
+/// A file whose description was read.
+pub struct Table {
+    metadata: ParquetMetaData,
+    pages: Box<PagesOf>,
 }
 
-/// A reader of a file in memory.
-///
-/// # Errors
-///
-/// As [`of_file`].
-pub fn of_bytes(bytes: Bytes) -> Result<Box<dyn FileReader>, ParquetError> {
-    Ok(Box::new(SerializedFileReader::new(bytes)?))
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table").field("metadata", &self.metadata).finish_non_exhaustive()
+    }
+}
+
+impl Table {
+    fn new<R: ChunkReader + 'static>(source: R) -> Result<Self, ParquetError> {
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&source)?;
+        let source = Arc::new(source);
+        let pages = move |column: &ColumnChunkMetaData, rows| -> Result<Box<dyn PageReader>, _> {
+            Ok(Box::new(SerializedPageReader::new(Arc::clone(&source), column, rows, None)?))
+        };
+        Ok(Self { metadata, pages: Box::new(pages) })
+    }
+
+    /// A file.
+    ///
+    /// # Errors
+    ///
+    /// The file is not Parquet, or its description is damaged.
+    pub fn of_file(file: File) -> Result<Self, ParquetError> {
+        Self::new(file)
+    }
+
+    /// A file in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`of_file`](Self::of_file).
+    pub fn of_bytes(bytes: Bytes) -> Result<Self, ParquetError> {
+        Self::new(bytes)
+    }
+
+    /// The description of the file.
+    pub fn metadata(&self) -> &ParquetMetaData {
+        &self.metadata
+    }
+
+    /// The cells of the column at a place in a row group. A column that is [`unsupported`] has
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// The column's first page cannot be found.
+    pub fn cells(&self, group: usize, place: usize) -> Result<Cells, ParquetError> {
+        let group = self.metadata.row_group(group);
+        let (column, rows) = (group.column(place), usize::try_from(group.num_rows())?);
+        let pages = if let Compression::ZSTD(_) = column.compression() {
+            let compressed = column.clone().into_builder().set_compression(Compression::UNCOMPRESSED);
+            Box::new(ZstandardPages::new((self.pages)(&compressed.build()?, rows)?))
+        } else {
+            (self.pages)(column, rows)?
+        };
+        let column = column.column_descr_ptr();
+        let mut reader = get_column_reader(Arc::clone(&column), pages);
+        Ok(Cells(Box::new(move || decode(&mut reader, &column))))
+    }
 }
 
 /// The content of a column, if [`Cells`] cannot read it.
@@ -88,17 +144,6 @@ impl fmt::Debug for Cells {
 }
 
 impl Cells {
-    /// The cells of the column at this place. A column that is [`unsupported`] has none.
-    ///
-    /// # Errors
-    ///
-    /// The column's first page cannot be found.
-    pub fn new(group: &dyn RowGroupReader, place: usize) -> Result<Self, ParquetError> {
-        let mut reader = group.get_column_reader(place)?;
-        let column = group.metadata().column(place).column_descr_ptr();
-        Ok(Self(Box::new(move || decode(&mut reader, &column))))
-    }
-
     /// The cells of the next few thousand rows; none at the end.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! A table of texts, whole numbers and floating-point numbers, written as Parquet.
 
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::Compression;
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
@@ -37,7 +37,7 @@ impl<T> Column<T> {
     }
 }
 
-/// Writes a table, compressed with Zstandard. The same columns give the same bytes.
+/// Writes a table, compressed with Snappy. The same columns give the same bytes.
 pub struct TableWriter<'a>(SerializedFileWriter<&'a mut (dyn Write + Send)>);
 
 impl fmt::Debug for TableWriter<'_> {
@@ -58,7 +58,7 @@ impl<'a> TableWriter<'a> {
         created_by: &str,
     ) -> Result<Self, ParquetError> {
         let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_compression(Compression::SNAPPY)
             .set_created_by(created_by.to_owned())
             .build();
         let schema = Arc::new(parse_message_type(schema)?);

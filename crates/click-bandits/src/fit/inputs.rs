@@ -6,10 +6,9 @@
 
 use crate::progress::Progress;
 use anyhow::{Context as _, Result, bail};
-use documents::{hexadecimal, is_device};
+use documents::{is_device, sha256_of_stream};
 use log_reader::Input;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use std::fs::{self, File};
 use std::io::{Read, Seek as _, Write};
 use std::path::{Path, PathBuf};
@@ -31,8 +30,6 @@ struct InputFile {
     modified: Option<SystemTime>,
 }
 
-/// The number of bytes that are hashed at once.
-const BLOCK: usize = 1 << 18;
 const MEGABYTE: u64 = 1_000_000;
 
 impl Inputs {
@@ -120,7 +117,7 @@ impl InputFile {
             return Self::copied(path, &mut file, tell);
         }
         let mut done = 0;
-        let (sha256, bytes) = hash(&mut file, &mut |block| {
+        let (sha256, bytes) = sha256_of_stream(&mut file, &mut |block| {
             let before = done / MEGABYTE;
             done += block.len() as u64;
             progress.add(done / MEGABYTE - before);
@@ -134,7 +131,8 @@ impl InputFile {
         let place = std::env::temp_dir();
         let keep = || format!("{}: a copy cannot be kept in {}", name(&path), place.display());
         let mut copy = tempfile::tempfile_in(&place).with_context(keep)?;
-        let (sha256, bytes) = hash(from, &mut |block| copy.write_all(block)).with_context(keep)?;
+        let (sha256, bytes) =
+            sha256_of_stream(from, &mut |block| copy.write_all(block)).with_context(keep)?;
         tell(&format!(
             "{}: {} MB, copied into {} until the end",
             name(&path),
@@ -142,26 +140,6 @@ impl InputFile {
             place.display()
         ));
         Ok(Self { path, copy: Some(copy), bytes, sha256, modified: None })
-    }
-}
-
-/// The SHA-256 in hexadecimal and the number of bytes of an input. `also` gets every block of it.
-fn hash(
-    from: &mut dyn Read,
-    also: &mut dyn FnMut(&[u8]) -> std::io::Result<()>,
-) -> std::io::Result<(String, u64)> {
-    let (mut hash, mut bytes) = (Sha256::new(), 0);
-    let mut block = vec![0; BLOCK];
-    loop {
-        let len = match from.read(&mut block) {
-            Ok(0) => return Ok((hexadecimal(&hash.finalize()), bytes)),
-            Ok(len) => len,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        hash.update(&block[..len]);
-        also(&block[..len])?;
-        bytes += len as u64;
     }
 }
 

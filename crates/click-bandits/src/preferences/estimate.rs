@@ -7,16 +7,14 @@ use super::sampling::pairs;
 use crate::progress::Progress;
 use crate::usage::integer;
 use anyhow::{Context as _, Result};
-use documents::{hexadecimal, open_regular};
+use documents::sha256_of_file;
 use experiment::manifest::Moment;
 use interleaving::{
     Estimation, Method, Preferences, Query, RankedCollection, ScanningUser, Settings, Synthetic, letor,
 };
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use spec::models::MatrixFile;
 use std::fmt::Write as _;
-use std::io;
 use std::path::Path;
 
 /// The options for estimating a matrix.
@@ -111,10 +109,7 @@ fn canonical(collection: Option<&Path>, arguments: &EstimateArguments, settings:
 
 /// SHA-256 of a file, in hexadecimal.
 fn digest(file: &Path) -> Result<String> {
-    let mut hash = Sha256::new();
-    let hashed = open_regular(file).and_then(|mut file| io::copy(&mut file, &mut hash));
-    hashed.with_context(|| format!("{}: cannot be read", file.display()))?;
-    Ok(hexadecimal(&hash.finalize()))
+    sha256_of_file(file).with_context(|| format!("{}: cannot be read", file.display()))
 }
 
 fn matrix(preferences: &Preferences) -> String {

@@ -13,7 +13,7 @@
 //! | `lower`, `upper` | DOUBLE or null | ends of the interval; the upper one may be infinite |
 //! | `clicks`, `impressions` | INT64 or null | what the log has on it |
 //!
-//! Names are those of the log, unchanged. Compressed with Zstandard. Row groups are bounded, so
+//! Names are those of the log, unchanged. Compressed with Snappy. Row groups are bounded, so
 //! memory does not grow with the number of rows unless `out` keeps the file.
 
 use super::rows::{ParameterRow, for_each_parameter};

@@ -180,8 +180,8 @@ static ROWS: [FormatRow; 7] = [
             A Parquet table; the user names the columns. Row groups are read on all cores. Needs \
             the feature `parquet`.",
         line: "\
-            the same, as Parquet; needs the feature `parquet`, which is off by default (it adds a \
-            C library)",
+            the same, as Parquet; needs the feature `parquet`, which is off by default (it doubles \
+            the code to compile)",
         query: "a column, or `all`",
         propensities: "if columns name them",
         sessions: SessionsOf::Column,

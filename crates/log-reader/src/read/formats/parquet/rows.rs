@@ -17,8 +17,8 @@ use crate::read::{Reader, no_file};
 use crate::read_report::ReadReport;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, Length};
-use parquet_columns::{Bytes, Cell, Cells, of_bytes, of_file, unsupported};
+use parquet::file::reader::Length;
+use parquet_columns::{Bytes, Cell, Cells, Table, unsupported};
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
@@ -146,7 +146,7 @@ impl<'a> PartQueue<'a> {
         let columns = self.table.columns;
         ((file.places, file.further), file.rows_before, file.bytes) = file.caught(|| {
             let (reader, bytes) = file.opened()?;
-            let (places, rows_before) = describe(&*reader, &file.name, columns)?;
+            let (places, rows_before) = describe(&reader, &file.name, columns)?;
             Ok((places, rows_before, bytes))
         })?;
         self.totals.bytes += file.bytes;
@@ -163,7 +163,7 @@ impl<'a> PartQueue<'a> {
 /// The part of the file's description in [`FileOfRows`]: places, and rows before.
 type Description = ((Places, Vec<usize>), Vec<u64>);
 
-fn describe(reader: &dyn FileReader, name: &str, columns: &ColumnNames<'_>) -> Result<Description, Error> {
+fn describe(reader: &Table, name: &str, columns: &ColumnNames<'_>) -> Result<Description, Error> {
     let mut rows_before = vec![0];
     let mut sum: u64 = 0;
     for group in reader.metadata().row_groups() {
@@ -183,11 +183,7 @@ fn wrong(name: &str, error: &ParquetError) -> Error {
 }
 
 /// The column of each role, and those beyond.
-fn columns_of(
-    reader: &dyn FileReader,
-    file: &str,
-    columns: &ColumnNames<'_>,
-) -> Result<(Places, Vec<usize>), Error> {
+fn columns_of(reader: &Table, file: &str, columns: &ColumnNames<'_>) -> Result<(Places, Vec<usize>), Error> {
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
     let header = |message: String| Error::of(ErrorKind::Header, file, message);
@@ -220,16 +216,18 @@ impl FileOfRows<'_> {
     }
 
     /// A reader for one thread, and the number of bytes.
-    fn opened(&self) -> Result<(Box<dyn FileReader>, u64), Error> {
+    fn opened(&self) -> Result<(Table, u64), Error> {
         let wrong = |error: ParquetError| wrong(&self.name, &error);
         match &self.content {
             Content::File => {
                 let file = File::open(self.name.as_ref());
                 let file = file.map_err(|error| Error::io(&self.name, error, false))?;
                 let bytes = file.len();
-                Ok((of_file(file).map_err(wrong)?, bytes))
+                Ok((Table::of_file(file).map_err(wrong)?, bytes))
             }
-            Content::Stream(stream) => Ok((of_bytes(stream.clone()).map_err(wrong)?, Length::len(stream))),
+            Content::Stream(stream) => {
+                Ok((Table::of_bytes(stream.clone()).map_err(wrong)?, Length::len(stream)))
+            }
         }
     }
 
@@ -267,7 +265,7 @@ impl Part<'_> {
         let mut row = file.rows_before[self.group];
         let result = file.caught(|| {
             let (reader, _) = file.opened()?;
-            self.rows(&*reader, table, &mut row, &mut rows)
+            self.rows(&reader, table, &mut row, &mut rows)
         });
         rows.close();
         result.map_err(|error| ((file.number, row + 1), error))
@@ -275,7 +273,7 @@ impl Part<'_> {
 
     fn rows(
         &self,
-        reader: &dyn FileReader,
+        reader: &Table,
         table: TableOfRows<'_>,
         row: &mut u64,
         rows: &mut Rows<'_, '_>,
@@ -283,8 +281,7 @@ impl Part<'_> {
         let file = &*self.file;
         let wrong = |error: ParquetError| wrong(&file.name, &error);
         let (before, declared) = (*row, file.rows_before[self.group + 1]);
-        let group = reader.get_row_group(self.group).map_err(wrong)?;
-        let cells = |role| table.place(role).map(|place| Cells::new(&*group, place)).transpose();
+        let cells = |role| table.place(role).map(|place| reader.cells(self.group, place)).transpose();
         let mut columns: Vec<Option<Cells>> =
             (0..table.n_columns()).map(cells).collect::<Result<_, _>>().map_err(wrong)?;
         loop {
