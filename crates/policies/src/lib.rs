@@ -4,6 +4,7 @@
 #[cfg(test)]
 extern crate self as policies;
 
+mod best_arms;
 mod checked;
 mod coin;
 mod drawn;

@@ -25,6 +25,7 @@
 //! Both bounds are widened by [`SLACK`] of their size, many times the error of a computed index
 //! (for KL-UCB 2e-14 of `U - m` and four units in the last place).
 
+use crate::best_arms::FewArms;
 use crate::top_l::{MOST_HASHED, Ties, TopL};
 use click_models::{ItemId, ItemSet};
 use std::fmt::Debug;
@@ -48,8 +49,12 @@ const GAPS: [f64; 2] = [1e-8, 0.25];
 
 /// An arm whose index is a concave, increasing function of the level, and not negative.
 pub(crate) trait Arm: Copy + Debug {
+    /// Finds the best of few arms.
+    type Few: FewArms<Self>;
     /// Finds the arms for a list.
     type Filter: Filter<Self>;
+    /// Whether an index costs much more than a comparison of keys.
+    const IS_SOLVED: bool = false;
 
     /// Arms with the same key have the same index at every level.
     fn key(&self) -> (u64, u64);
@@ -376,10 +381,6 @@ impl<A: Arm> Shortlist<A> {
         }
         self.patience = n / 4;
         true
-    }
-
-    pub(crate) fn n_arms(&self) -> usize {
-        self.home.len()
     }
 
     /// Chooses from the list; `false` if an unlisted arm may win.

@@ -1,20 +1,10 @@
 //! Arms ranked by an upper confidence bound of a few operations.
-//!
-//! Few arms are all compared in every round; many arms are found through a
-//! [`shortlist`](crate::shortlist). Both make the same choice to the last bit, because an index is
-//! a pure function of the arm and the level, and ties do not depend on the order in which arms are
-//! visited. Tests compare them with the naive versions of the policies.
 
 #[cfg(test)]
 mod tests;
 
-use crate::live::present_items;
-use crate::shortlist::{Arm, Filter, Shortlist};
-use crate::top_l::{Ties, TopL};
-use click_models::{ItemId, ItemSet};
-
-/// Up to this number of arms comparing all of them is faster than a shortlist.
-const MOST_COMPARED: usize = 256;
+use crate::best_arms::FewArms;
+use crate::shortlist::{Arm, Filter};
 
 /// The index `mean + width level`, at most `cap`. The level is a root of nats.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +31,7 @@ impl Line {
 }
 
 impl Arm for Line {
+    type Few = Compared;
     type Filter = Floor;
 
     #[inline]
@@ -75,6 +66,7 @@ impl Mean {
 }
 
 impl Arm for Mean {
+    type Few = Compared;
     type Filter = Floor;
 
     #[inline]
@@ -95,6 +87,18 @@ impl Arm for Mean {
     #[inline]
     fn index(&self, _: f64) -> f64 {
         self.0
+    }
+}
+
+/// All of few arms are compared.
+#[derive(Debug, Clone)]
+pub(crate) struct Compared;
+
+impl<A: Arm> FewArms<A> for Compared {
+    const MOST: usize = 256;
+
+    fn new(_: usize, _: usize) -> Self {
+        Self
     }
 }
 
@@ -126,117 +130,5 @@ impl<A: Arm> Filter<A> for Floor {
                 list(item);
             }
         }
-    }
-}
-
-/// Arms, and the arms of largest index round after round.
-#[derive(Debug, Clone)]
-pub(crate) struct UcbTop<A: Arm> {
-    arms: Vec<A>,
-    shortlist: Option<Box<Shortlist<A>>>,
-    top: TopL,
-    winners: Vec<u32>,
-    /// Buffer: arms of the same index.
-    equals: ItemSet,
-}
-
-impl<A: Arm> UcbTop<A> {
-    /// These arms; `capacity` winners a round.
-    pub(crate) fn new(arms: impl Iterator<Item = A>, capacity: usize) -> Self {
-        let plain = Self::comparing_all(arms, capacity);
-        if plain.arms.len() <= MOST_COMPARED { plain } else { plain.with_shortlist(capacity) }
-    }
-
-    fn comparing_all(arms: impl Iterator<Item = A>, capacity: usize) -> Self {
-        let (arms, winners) = (arms.collect::<Vec<A>>(), Vec::with_capacity(capacity));
-        let equals = ItemSet::none(arms.len());
-        Self { arms, shortlist: None, top: TopL::new(capacity), winners, equals }
-    }
-
-    fn with_shortlist(mut self, capacity: usize) -> Self {
-        self.shortlist = Some(Box::new(Shortlist::new(&mut self.arms, capacity)));
-        self
-    }
-
-    /// These items are absent.
-    pub(crate) fn without(mut self, absent: &ItemSet) -> Self {
-        absent.iter().for_each(|item| self.set_present(item.index(), false));
-        self
-    }
-
-    /// Sets an arm.
-    #[inline]
-    pub(crate) fn set(&mut self, item: usize, arm: A) {
-        let before = std::mem::replace(&mut self.arms[item], arm);
-        if let Some(list) = &mut self.shortlist {
-            list.set(item, before.is_fresh(), &mut self.arms[item]);
-        }
-    }
-
-    /// Adds an arm, which is fresh.
-    pub(crate) fn push(&mut self, arm: A, absent: &ItemSet) {
-        self.arms.push(arm);
-        self.equals.grow(self.arms.len());
-        if let (Some(list), Some(last)) = (&mut self.shortlist, self.arms.last_mut()) {
-            list.push(last);
-        } else if self.arms.len() > MOST_COMPARED {
-            let mut list = Shortlist::new(&mut self.arms, self.top.capacity());
-            absent
-                .iter()
-                .for_each(|item| list.set_present(item.index(), false, &mut self.arms[item.index()]));
-            self.shortlist = Some(Box::new(list));
-        }
-    }
-
-    /// An arm left, or returned.
-    pub(crate) fn set_present(&mut self, item: usize, present: bool) {
-        if let Some(list) = &mut self.shortlist {
-            list.set_present(item, present, &mut self.arms[item]);
-        }
-    }
-
-    /// The arms of largest index at `level`, best first.
-    #[inline]
-    pub(crate) fn select(&mut self, level: f64, ties: Ties) -> &[u32] {
-        match &mut self.shortlist {
-            Some(list) if list.has_all() => list.select(&self.arms, level, ties, &mut self.winners),
-            _ => self.compare((0..self.arms.len()).map(ItemId::from_index), level, ties),
-        }
-        &self.winners
-    }
-
-    /// Those of largest index among the arms that are available and not absent, best first.
-    #[inline]
-    pub(crate) fn select_among(
-        &mut self,
-        available: &ItemSet,
-        absent: &ItemSet,
-        level: f64,
-        ties: Ties,
-    ) -> &[u32] {
-        let n_arms = self.arms.len();
-        if absent.is_empty() && available.is_all(n_arms) {
-            return self.select(level, ties);
-        }
-        let Self { arms, shortlist, winners, .. } = self;
-        let is_found =
-            |list: &mut Box<Shortlist<A>>| list.select_among(arms, available, level, ties, winners);
-        if !shortlist.as_mut().is_some_and(is_found) {
-            self.compare(present_items(available, absent, n_arms), level, ties);
-        }
-        &self.winners
-    }
-
-    /// Compares these arms.
-    #[inline]
-    fn compare(&mut self, items: impl Iterator<Item = ItemId> + Clone, level: f64, ties: Ties) {
-        let Self { arms, top, winners, equals, .. } = self;
-        top.clear();
-        for item in items.clone() {
-            top.offer(item.number(), arms[item.index()].index(level), ties);
-        }
-        top.redraw_equals(items, ties, equals, |item, last| arms[item].index(level) == last);
-        winners.clear();
-        winners.extend(top.best().iter().map(|&(_, item)| item));
     }
 }

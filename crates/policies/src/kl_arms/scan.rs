@@ -13,6 +13,7 @@
 //! winners and their order stand until one of these numbers is used up.
 
 use super::KlArm;
+use crate::best_arms::FewArms;
 use crate::shortlist::Arm;
 use crate::top_l::{Ties, TopL};
 use confidence::{KlUcbThreshold, kl_ucb_entropy};
@@ -24,7 +25,7 @@ const SLACK: f64 = 1e-12;
 
 /// The state of a scan between rounds.
 #[derive(Debug, Clone)]
-pub(super) struct Scan {
+pub(crate) struct Scan {
     top: TopL,
     /// The winners of the last round.
     winners: Vec<u32>,
@@ -37,8 +38,10 @@ pub(super) struct Scan {
     reaches: Vec<f64>,
 }
 
-impl Scan {
-    pub(super) fn new(n_arms: usize, capacity: usize) -> Self {
+impl FewArms<KlArm> for Scan {
+    const MOST: usize = 128;
+
+    fn new(n_arms: usize, capacity: usize) -> Self {
         Self {
             top: TopL::new(capacity),
             winners: Vec::with_capacity(capacity),
@@ -49,15 +52,14 @@ impl Scan {
         }
     }
 
-    /// Adds an arm without displays.
-    pub(super) fn push(&mut self) {
+    fn push(&mut self) {
         self.reaches.push(f64::NAN);
         self.stands[1] = f64::NEG_INFINITY;
     }
 
     /// An arm's counts changed from `before` to `after`. If one is smaller, no choice stands.
     #[inline]
-    pub(super) fn set(&mut self, item: usize, before: &KlArm, after: &KlArm) {
+    fn set(&mut self, item: usize, before: &KlArm, after: &KlArm) {
         self.reaches[item] = f64::NAN;
         let (failures, clicks) = (after.failures - before.failures, after.clicks - before.clicks);
         let stands = match self.winners.iter().position(|&winner| winner as usize == item) {
@@ -75,9 +77,8 @@ impl Scan {
         }
     }
 
-    /// The arms of largest index at `level`, best first.
     #[inline]
-    pub(super) fn select(&mut self, arms: &mut [KlArm], level: f64, ties: Ties) -> &[u32] {
+    fn select(&mut self, arms: &mut [KlArm], level: f64, ties: Ties) -> Option<&[u32]> {
         if !(self.stands[0] <= level && level <= self.stands[1]) {
             self.search(arms, level, ties);
             self.stands = if self.certify(arms, level) {
@@ -86,9 +87,11 @@ impl Scan {
                 [f64::INFINITY, f64::NEG_INFINITY]
             };
         }
-        &self.winners
+        Some(&self.winners)
     }
+}
 
+impl Scan {
     fn search(&mut self, arms: &mut [KlArm], level: f64, ties: Ties) {
         self.top.clear();
         for &item in &self.winners {

@@ -1,7 +1,8 @@
 //! Lazy and naive pick the same arms in the same order over whole bandit runs, ties included.
 
-use super::{KlArm, KlTop, Search};
-use crate::shortlist::{Arm, Shortlist};
+use super::KlArm;
+use crate::best_arms::BestArms;
+use crate::shortlist::Arm;
 use crate::top_l::{Ties, TopL};
 use click_models::{ItemId, ItemSet};
 use rand::{RngExt, SeedableRng};
@@ -18,6 +19,10 @@ fn naively(counts: &[(u64, u64)], capacity: usize, level: f64, ties: Ties) -> Ve
     let items = (0..counts.len()).map(ItemId::from_index);
     top.redraw_equals(items, ties, &mut ItemSet::none(counts.len()), is_equal);
     top.best().iter().map(|&(_, item)| item).collect()
+}
+
+fn arms(counts: &[(u64, u64)]) -> impl Iterator<Item = KlArm> {
+    counts.iter().map(|&(shows, clicks)| KlArm::new(shows, clicks))
 }
 
 /// How arms behave and when their answers arrive.
@@ -82,11 +87,8 @@ fn agree(world: World) {
         .collect();
     let mut counts = vec![(0_u64, 0_u64); n_arms];
     let fresh = |counts: &[(u64, u64)]| {
-        let mut lazy = KlTop::new(counts.iter().copied(), capacity);
-        if world.shortlist {
-            lazy.search = Search::Shortlist(Box::new(Shortlist::new(&mut lazy.arms, capacity)));
-        }
-        lazy
+        let lazy = BestArms::new(arms(counts), capacity);
+        if world.shortlist { lazy.with_shortlist() } else { lazy }
     };
     let mut lazy = fresh(&counts);
     let mut waiting = VecDeque::new();
@@ -108,7 +110,7 @@ fn agree(world: World) {
             while let Some((arm, clicked)) = waiting.pop_back() {
                 counts[arm].0 += 1;
                 counts[arm].1 += u64::from(clicked);
-                lazy.set(arm, counts[arm].0, counts[arm].1);
+                lazy.set(arm, KlArm::new(counts[arm].0, counts[arm].1));
             }
         }
     }
@@ -203,7 +205,7 @@ fn a_choice_stands_no_longer_than_it_should() {
     for _ in 0..20_000 {
         for capacity in [1, 2, 3] {
             let mut counts = before;
-            let mut lazy = KlTop::new(counts.into_iter(), capacity);
+            let mut lazy = BestArms::new(arms(&counts), capacity);
             let mut level = 11.0;
             for _ in 0..3 {
                 let ties = Ties::draw(&mut rng);
@@ -216,7 +218,7 @@ fn a_choice_stands_no_longer_than_it_should() {
                 let shows = rng.random_range(0..=counts[item].0 / 8);
                 let clicks = if rng.random() { shows } else { rng.random_range(0..=shows / 8) };
                 counts[item] = (counts[item].0 + shows, counts[item].1 + clicks);
-                lazy.set(item, counts[item].0, counts[item].1);
+                lazy.set(item, KlArm::new(counts[item].0, counts[item].1));
                 level = if rng.random() { level } else { level * (0.9 + 0.2 * rng.random::<f64>()) };
             }
         }

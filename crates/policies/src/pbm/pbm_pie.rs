@@ -1,11 +1,12 @@
 use super::counts::{PbmCounts, place_items};
 use super::index_test::{IndexTest, Tested, threshold};
 use super::least_cost::cheapest_rank;
+use crate::best_arms::BestArms;
 use crate::coin::heads;
 use crate::reaching::{Question, Reaching};
 use crate::setup::Setup;
 use crate::top_l::Ties;
-use crate::ucb_arms::{Mean, UcbTop};
+use crate::ucb_arms::Mean;
 use crate::{Decision, Select, Update};
 use click_models::{ItemId, ListShape, PbmKnown, Ranking, RenderedClicks};
 use confidence::{MultiPositionThreshold, Rate};
@@ -66,7 +67,7 @@ pub struct PbmPie {
     n_leaders: usize,
     /// Items in the order of their estimates.
     #[serde(skip)]
-    best: UcbTop<Mean>,
+    best: BestArms<Mean>,
     /// Tests whether an index reaches the last leader's estimate.
     #[serde(skip)]
     test: IndexTest,
@@ -131,7 +132,7 @@ impl From<Saved> for PbmPie {
             rate,
             position,
             n_leaders,
-            best: UcbTop::new((0..n_items).map(|item| estimate(&counts, item)), n_positions),
+            best: BestArms::new((0..n_items).map(|item| estimate(&counts, item)), n_positions),
             test: IndexTest::new(&counts),
             candidates: Reaching::new(n_items, threshold(&counts)),
             counts,

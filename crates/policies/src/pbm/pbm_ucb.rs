@@ -1,9 +1,10 @@
 use super::counts::{PbmCounts, place_items};
+use crate::best_arms::BestArms;
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
 use crate::setup::Setup;
 use crate::shortlist::Arm as _;
 use crate::top_l::Ties;
-use crate::ucb_arms::{Line, UcbTop};
+use crate::ucb_arms::Line;
 use crate::{Decision, Error, Select, SelectAmong, Update};
 use click_models::{ItemSet, PbmKnown, Ranking, RenderedClicks};
 use confidence::Rate;
@@ -40,7 +41,7 @@ pub struct PbmUcb {
     counts: PbmCounts,
     live: LiveState,
     #[serde(skip)]
-    arms: UcbTop<Line>,
+    arms: BestArms<Line>,
 }
 
 #[derive(Deserialize)]
@@ -64,7 +65,7 @@ impl PbmUcb {
 
     fn over(rate: Rate, counts: PbmCounts, live: LiveState) -> Self {
         let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
-        Self { rate, arms: UcbTop::new(arms, counts.n_positions()).without(&live.absent), counts, live }
+        Self { rate, arms: BestArms::new(arms, counts.n_positions()).without(&live.absent), counts, live }
     }
 }
 

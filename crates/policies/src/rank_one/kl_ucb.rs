@@ -1,5 +1,6 @@
 use super::cell_counts::CellCounts;
-use crate::kl_arms::KlTop;
+use crate::best_arms::BestArms;
+use crate::kl_arms::KlArm;
 use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::{Decision, Select, Update};
@@ -23,7 +24,7 @@ pub struct CellKlUcb {
     rate: Rate,
     counts: CellCounts,
     #[serde(skip)]
-    arms: KlTop,
+    arms: BestArms<KlArm>,
 }
 
 #[derive(Deserialize)]
@@ -41,7 +42,8 @@ impl CellKlUcb {
 
 impl From<Saved> for CellKlUcb {
     fn from(Saved { rate, counts }: Saved) -> Self {
-        Self { rate, arms: KlTop::new(counts.all(), 1).hashing_all(), counts }
+        let arms = counts.all().map(|(plays, clicks)| KlArm::new(plays, clicks));
+        Self { rate, arms: BestArms::new(arms, 1).hashing_all(), counts }
     }
 }
 
@@ -68,7 +70,7 @@ impl Update<Cell, CellClick> for CellKlUcb {
     #[inline]
     fn update(&mut self, decision: &Decision<Cell>, feedback: &CellClick) {
         if let Some(cell) = self.counts.record(decision.action, *feedback) {
-            self.arms.set(cell, self.counts.plays(cell), self.counts.clicks(cell));
+            self.arms.set(cell, KlArm::new(self.counts.plays(cell), self.counts.clicks(cell)));
         }
     }
 }

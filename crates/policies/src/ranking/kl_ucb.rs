@@ -1,6 +1,7 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
-use crate::kl_arms::{KlArm, KlTop};
+use crate::best_arms::BestArms;
+use crate::kl_arms::KlArm;
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
 use crate::setup::Setup;
 use crate::shortlist::Arm as _;
@@ -36,7 +37,7 @@ pub struct PrefixKlUcb {
     counts: PrefixCounts,
     live: LiveState,
     #[serde(skip)]
-    arms: KlTop,
+    arms: BestArms<KlArm>,
 }
 
 #[derive(Deserialize)]
@@ -54,9 +55,14 @@ impl PrefixKlUcb {
     }
 
     fn over(rate: Rate, counts: PrefixCounts, live: LiveState) -> Self {
-        let items = (0..counts.n_items()).map(|item| (counts.shows(item), counts.clicks(item)));
-        Self { rate, arms: KlTop::new(items, counts.n_positions()).without(&live.absent), counts, live }
+        let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
+        Self { rate, arms: BestArms::new(arms, counts.n_positions()).without(&live.absent), counts, live }
     }
+}
+
+#[inline]
+fn arm(counts: &PrefixCounts, item: usize) -> KlArm {
+    KlArm::new(counts.shows(item), counts.clicks(item))
 }
 
 impl TryFrom<Saved> for PrefixKlUcb {
@@ -115,11 +121,11 @@ impl OnTable for PrefixKlUcb {
 
     #[inline]
     fn changed(&mut self, item: usize) {
-        self.arms.set(item, self.counts.shows(item), self.counts.clicks(item));
+        self.arms.set(item, arm(&self.counts, item));
     }
 
     fn pushed(&mut self) {
-        self.arms.push(&self.live.absent);
+        self.arms.push(KlArm::new(0, 0), &self.live.absent);
     }
 
     fn came_or_went(&mut self, item: usize, present: bool) {
@@ -127,8 +133,7 @@ impl OnTable for PrefixKlUcb {
     }
 
     fn index(&self, item: usize) -> Option<f64> {
-        let (shows, clicks) = (self.counts.shows(item), self.counts.clicks(item));
-        Some(KlArm::new(shows, clicks).index(self.rate.level(self.counts.coming_round())))
+        Some(arm(&self.counts, item).index(self.rate.level(self.counts.coming_round())))
     }
 }
 
@@ -137,7 +142,7 @@ impl<F: ObservedPrefix> Update<Ranking, F> for PrefixKlUcb {
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let Self { counts, arms, .. } = self;
         counts.record(&decision.action, feedback.observed_clicks(), |counts, item| {
-            arms.set(item, counts.shows(item), counts.clicks(item));
+            arms.set(item, arm(counts, item));
         });
     }
 }

@@ -1,11 +1,12 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
+use crate::best_arms::BestArms;
 use crate::coin::heads;
 use crate::kl_arms::KlArm;
 use crate::reaching::{Question, Reaching};
 use crate::setup::Setup;
 use crate::top_l::Ties;
-use crate::ucb_arms::{Mean, UcbTop};
+use crate::ucb_arms::Mean;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
 use confidence::{KlUcbThreshold, Rate};
@@ -47,7 +48,7 @@ pub struct Pie {
     #[serde(skip)]
     arms: Vec<KlArm>,
     #[serde(skip)]
-    leaders: UcbTop<Mean>,
+    leaders: BestArms<Mean>,
     #[serde(skip)]
     candidates: Reaching<KlUcbThreshold>,
 }
@@ -85,7 +86,7 @@ impl Pie {
             position: counts.place(rank),
             rank,
             arms: arms.collect(),
-            leaders: UcbTop::new(means, n_positions),
+            leaders: BestArms::new(means, n_positions),
             candidates: Reaching::new(n_items, KlUcbThreshold::new(f64::INFINITY)),
             counts,
         }

@@ -1,6 +1,7 @@
+use crate::best_arms::BestArms;
 use crate::checked::checked;
 use crate::error::check_counts;
-use crate::kl_arms::KlTop;
+use crate::kl_arms::KlArm;
 use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
@@ -31,7 +32,7 @@ pub struct RbaKlUcb {
     pulls: Vec<u64>,
     clicks: Vec<u64>,
     #[serde(skip)]
-    bandits: Vec<KlTop>,
+    bandits: Vec<BestArms<KlArm>>,
 }
 
 impl RbaKlUcb {
@@ -45,7 +46,7 @@ impl RbaKlUcb {
     fn prepared(mut self) -> Self {
         let n_items = self.shape.n_items();
         let bandit = |(pulls, clicks): (&[u64], &[u64])| {
-            KlTop::new(pulls.iter().copied().zip(clicks.iter().copied()), 1)
+            BestArms::new(pulls.iter().zip(clicks).map(|(&pulls, &clicks)| KlArm::new(pulls, clicks)), 1)
         };
         self.bandits = self.pulls.chunks(n_items).zip(self.clicks.chunks(n_items)).map(bandit).collect();
         self
@@ -109,7 +110,7 @@ impl<F: ListFeedback> Update<Ranking, F> for RbaKlUcb {
                 let arm = position * n_items + pick.index();
                 self.pulls[arm] += 1;
                 self.clicks[arm] += u64::from(pick == shown && clicks.get(position));
-                self.bandits[position].set(pick.index(), self.pulls[arm], self.clicks[arm]);
+                self.bandits[position].set(pick.index(), KlArm::new(self.pulls[arm], self.clicks[arm]));
             }
         }
     }

@@ -1,10 +1,11 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
+use crate::best_arms::BestArms;
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
 use crate::setup::Setup;
 use crate::shortlist::Arm as _;
 use crate::top_l::Ties;
-use crate::ucb_arms::{Line, UcbTop};
+use crate::ucb_arms::Line;
 use crate::{Decision, Error, Select, SelectAmong, Update};
 use click_models::{ItemSet, ObservedPrefix, Ranking};
 use confidence::{NonNegative, Rate};
@@ -36,7 +37,7 @@ pub struct PrefixUcb {
     counts: PrefixCounts,
     live: LiveState,
     #[serde(skip)]
-    arms: UcbTop<Line>,
+    arms: BestArms<Line>,
 }
 
 #[derive(Deserialize)]
@@ -60,7 +61,7 @@ impl PrefixUcb {
         Self {
             scale,
             clipped,
-            arms: UcbTop::new(arms, counts.n_positions()).without(&live.absent),
+            arms: BestArms::new(arms, counts.n_positions()).without(&live.absent),
             counts,
             live,
         }

@@ -1,10 +1,11 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
+use crate::best_arms::BestArms;
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
 use crate::setup::Setup;
 use crate::shortlist::Arm;
 use crate::top_l::Ties;
-use crate::ucb_arms::{Floor, UcbTop};
+use crate::ucb_arms::{Compared, Floor};
 use crate::{Decision, Error, Select, SelectAmong, Update};
 use click_models::{ItemSet, ObservedPrefix, Ranking};
 use confidence::{NonNegative, Rate};
@@ -38,7 +39,7 @@ pub struct PrefixUcbV {
     counts: PrefixCounts,
     live: LiveState,
     #[serde(skip)]
-    arms: UcbTop<BernsteinArm>,
+    arms: BestArms<BernsteinArm>,
 }
 
 #[derive(Deserialize)]
@@ -71,6 +72,7 @@ impl BernsteinArm {
 }
 
 impl Arm for BernsteinArm {
+    type Few = Compared;
     type Filter = Floor;
 
     /// Mean and displays determine the index; below 2^52 the bias determines the displays.
@@ -104,7 +106,7 @@ impl PrefixUcbV {
     fn over(zeta: NonNegative, counts: PrefixCounts, live: LiveState) -> Self {
         let arms =
             (0..counts.n_items()).map(|item| BernsteinArm::new(counts.shows(item), counts.clicks(item)));
-        Self { arms: UcbTop::new(arms, counts.n_positions()).without(&live.absent), zeta, counts, live }
+        Self { arms: BestArms::new(arms, counts.n_positions()).without(&live.absent), zeta, counts, live }
     }
 
     /// Sets the exploration to `zeta ln t`.

@@ -1,6 +1,7 @@
 //! A shortlist and the comparison of all arms pick the same arms in the same order.
 
-use super::{Floor, Line, UcbTop};
+use super::{Compared, Floor, Line};
+use crate::best_arms::BestArms;
 use crate::shortlist::{Arm, Filter};
 use crate::top_l::Ties;
 use rand::{RngExt, SeedableRng};
@@ -53,14 +54,15 @@ fn agree<A: Arm + From<Line>>(world: World) {
         .map(|_| world.largest * f64::from(rng.random_range(0..world.n_values)) / f64::from(world.n_values))
         .collect();
     let mut counts = vec![[0, 0]; n_arms];
-    let fresh =
-        |counts: &[[u32; 2]]| UcbTop::<A>::comparing_all(counts.iter().map(|&arm| line(arm, cap)), capacity);
+    let fresh = |counts: &[[u32; 2]]| {
+        BestArms::<A>::without_shortlist(counts.iter().map(|&arm| line(arm, cap)), capacity)
+    };
     let mut all = fresh(&counts);
-    let mut lazy = fresh(&counts).with_shortlist(capacity);
+    let mut lazy = fresh(&counts).with_shortlist();
     let mut waiting = VecDeque::new();
     for round in 1..=world.rounds {
         if round == world.rounds / 3 {
-            lazy = fresh(&counts).with_shortlist(capacity);
+            lazy = fresh(&counts).with_shortlist();
         }
         let mut level = confidence::math::ln(f64::from(round)).sqrt();
         if world.leaps && round.is_multiple_of(10) {
@@ -129,6 +131,7 @@ impl From<Line> for Hasty {
 }
 
 impl Arm for Hasty {
+    type Few = Compared;
     type Filter = HastyFloor;
 
     fn key(&self) -> (u64, u64) {
