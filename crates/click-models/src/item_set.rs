@@ -1,11 +1,11 @@
 //! A set of items, such as those that may be shown.
 
 use crate::ItemId;
-use std::iter::successors;
+use std::iter::from_fn;
 
 const BITS: usize = u64::BITS as usize;
-/// Words whose items are counted together.
-const WORDS: usize = 64;
+/// Words whose items are counted together: a block.
+const WORDS: usize = BITS;
 
 /// A set of items of a catalogue, one bit an item, in the order of their numbers.
 ///
@@ -29,8 +29,9 @@ const WORDS: usize = 64;
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct ItemSet {
     words: Vec<u64>,
-    /// The number of items in every [`WORDS`] words.
+    /// The number of items in every block, and which of its words have any.
     counts: Vec<usize>,
+    used: Vec<u64>,
     len: usize,
     size: usize,
 }
@@ -46,6 +47,7 @@ impl Clone for ItemSet {
     fn clone_from(&mut self, source: &Self) {
         self.words.clone_from(&source.words);
         self.counts.clone_from(&source.counts);
+        self.used.clone_from(&source.used);
         (self.len, self.size) = (source.len, source.size);
     }
 }
@@ -90,6 +92,7 @@ impl ItemSet {
         self.size = self.size.max(size);
         self.words.resize(self.size.div_ceil(BITS), 0);
         self.counts.resize(self.words.len().div_ceil(WORDS), 0);
+        self.used.resize(self.counts.len(), 0);
     }
 
     /// Whether `item` is in the set.
@@ -107,6 +110,7 @@ impl ItemSet {
             let item = item.index();
             self.words[item / BITS] |= 1 << (item % BITS);
             self.counts[item / BITS / WORDS] += 1;
+            self.used[item / BITS / WORDS] |= 1 << (item / BITS % WORDS);
             self.len += 1;
         }
         is_new
@@ -120,6 +124,9 @@ impl ItemSet {
             let item = item.index();
             self.words[item / BITS] &= !(1 << (item % BITS));
             self.counts[item / BITS / WORDS] -= 1;
+            if self.words[item / BITS] == 0 {
+                self.used[item / BITS / WORDS] &= !(1 << (item / BITS % WORDS));
+            }
             self.len -= 1;
         }
         was_there
@@ -134,19 +141,28 @@ impl ItemSet {
     /// Keeps the items that are also in `other`.
     pub fn keep(&mut self, other: &Self) {
         self.len = 0;
-        for (block, (words, count)) in self.words.chunks_mut(WORDS).zip(&mut self.counts).enumerate() {
+        for (block, words) in self.words.chunks_mut(WORDS).enumerate() {
             if other.counts.get(block) != Some(&(WORDS * BITS)) {
+                (self.counts[block], self.used[block]) = (0, 0);
                 let others = other.words.iter().skip(block * WORDS).chain(std::iter::repeat(&0));
-                words.iter_mut().zip(others).for_each(|(word, other)| *word &= other);
-                *count = words.iter().map(|word| word.count_ones() as usize).sum();
+                for (place, (word, other)) in words.iter_mut().zip(others).enumerate() {
+                    *word &= other;
+                    self.counts[block] += word.count_ones() as usize;
+                    self.used[block] |= u64::from(*word != 0) << place;
+                }
             }
-            self.len += *count;
+            self.len += self.counts[block];
         }
     }
 
     /// Removes all items.
     pub fn clear(&mut self) {
-        self.words.fill(0);
+        for (words, used) in self.words.chunks_mut(WORDS).zip(&mut self.used) {
+            while *used != 0 {
+                words[used.trailing_zeros() as usize] = 0;
+                *used &= *used - 1;
+            }
+        }
         self.counts.fill(0);
         self.len = 0;
     }
@@ -154,10 +170,22 @@ impl ItemSet {
     /// The items by number.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = ItemId> + Clone + '_ {
-        (0_u32..).step_by(BITS).zip(&self.words).flat_map(|(first, &word)| {
-            let rest = |&word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
-            successors(Some(word).filter(|&word| word != 0), rest)
-                .map(move |word| ItemId::new(first + word.trailing_zeros()))
+        let mut blocks = (0_u32..).step_by(WORDS).zip(&self.used);
+        // The words of the block and the items of the word that are left.
+        let (mut block, mut used, mut first, mut items) = (0_u32, 0_u64, 0_u32, 0_u64);
+        from_fn(move || {
+            while items == 0 {
+                while used == 0 {
+                    let (next, &words) = blocks.next()?;
+                    (block, used) = (next, words);
+                }
+                let word = block + used.trailing_zeros();
+                used &= used - 1;
+                (first, items) = (word * u64::BITS, self.words[word as usize]);
+            }
+            let item = first + items.trailing_zeros();
+            items &= items - 1;
+            Some(ItemId::new(item))
         })
     }
 
