@@ -39,6 +39,8 @@ const FURTHEST_CEILING: f64 = 1.0 / 512.0;
 /// A list with fewer members makes the next one longer; a list with more runs makes it shorter.
 const FEWEST_MEMBERS: usize = 32;
 const MOST_RUNS: usize = 96;
+/// Lists of more arms than this are longer in proportion: they cost a pass over all arms.
+const ARMS_A_LIST: usize = 16_384;
 /// A list for choices among some arms is this many times longer than is needed on average.
 const LONGER: usize = 3;
 /// Comparing `m` of `n` available arms costs about as much as a choice from the list if `m * m` is
@@ -137,8 +139,9 @@ pub(crate) struct Shortlist<A: Arm> {
     /// The run and the index in `members` of every arm.
     home: Vec<u32>,
     place: Vec<u32>,
-    /// The largest possible index of every run with members, in decreasing order.
-    order: Vec<(f64, u32)>,
+    /// The largest possible index of every run with members, in decreasing order, with the only
+    /// member if the run is known to have one, or `UNLISTED`.
+    order: Vec<(f64, u32, u32)>,
     /// Approximate index of the last winner.
     last: f64,
     /// Buffer: runs whose bounds do not order them, with their indices and numbers of
@@ -244,8 +247,7 @@ impl<A: Arm> Shortlist<A> {
     pub(crate) fn set(&mut self, item: usize, was_fresh: bool, arm: &mut A) {
         self.filter.set(item, arm);
         if self.absent.contains(ItemId::new(count(item))) {
-            self.leave(item);
-            self.home[item] = UNLISTED;
+            self.leave_for_good(item);
             return;
         }
         self.n_fresh = self.n_fresh + usize::from(arm.is_fresh()) - usize::from(was_fresh);
@@ -254,16 +256,24 @@ impl<A: Arm> Shortlist<A> {
         } else {
             !self.filter.excludes(arm, self.ceiling)
         };
-        let alone = self.leave(item);
         if stays {
+            let alone = self.leave(item);
             self.join(item, alone, arm);
         } else {
-            self.home[item] = UNLISTED;
+            self.leave_for_good(item);
         }
     }
 
-    /// Removes the arm from its run. Returns the run if it is empty now.
-    fn leave(&mut self, item: usize) -> Option<u32> {
+    /// Takes the arm off the list.
+    fn leave_for_good(&mut self, item: usize) {
+        if let Some((_, entry)) = self.leave(item) {
+            self.order.remove(entry);
+        }
+        self.home[item] = UNLISTED;
+    }
+
+    /// Removes the arm from its run. Returns the run and its place in the order if it is empty now.
+    fn leave(&mut self, item: usize) -> Option<(u32, usize)> {
         let home = self.home[item];
         let run = self.runs.get_mut(home as usize)?;
         run.len -= 1;
@@ -278,34 +288,54 @@ impl<A: Arm> Shortlist<A> {
             return None;
         }
         let high = run.reach * (1.0 + SLACK);
-        let mut entry = self.order.partition_point(|&(other, _)| other > high);
+        let mut entry = self.order.partition_point(|&(other, ..)| other > high);
         while self.order[entry].1 != home {
             entry += 1;
         }
-        self.order.remove(entry);
-        Some(home)
+        Some((home, entry))
     }
 
     /// Lists the arm in the run with its counts, or in its own, in the place of `alone` if given.
-    fn join(&mut self, item: usize, alone: Option<u32>, arm: &A) {
+    fn join(&mut self, item: usize, alone: Option<(u32, usize)>, arm: &A) {
         if self.used == self.members.len() {
             return self.give_up(item);
         }
         let reach = reach(arm, self.ceiling);
         let high = reach * (1.0 + SLACK);
-        let entry = self.order.partition_point(|&(other, _)| other > high);
-        let equal = self.order[entry..].iter().take_while(|&&(other, _)| other == high);
-        let equal = equal.map(|&(_, run)| run).find(|&run| self.runs[run as usize].arm.key() == arm.key());
+        let entry = self.order.partition_point(|&(other, ..)| other > high);
+        let is_equal = |run: u32| {
+            let run = &self.runs[run as usize];
+            run.len > 0 && run.arm.key() == arm.key()
+        };
+        let equals = self.order[entry..].iter().take_while(|&&(other, ..)| other == high);
+        let equal = equals.zip(entry..).find(|&(&(_, run, _), _)| is_equal(run));
         let home = match (equal, alone) {
-            (Some(home), _) => home,
-            (None, Some(home)) => {
+            (Some((&(_, home, _), entry)), alone) => {
+                self.order[entry].2 = UNLISTED;
+                if let Some((_, empty)) = alone {
+                    self.order.remove(empty);
+                }
+                home
+            }
+            (None, Some((home, empty))) => {
                 let run = &mut self.runs[home as usize];
                 (run.arm, run.reach, run.is_tied) = (*arm, reach, false);
+                // Mostly a short way.
+                let entry = if empty < entry {
+                    self.order[empty..entry].rotate_left(1);
+                    entry - 1
+                } else {
+                    self.order[entry..=empty].rotate_right(1);
+                    entry
+                };
+                self.order[entry] = (high, home, count(item));
                 home
             }
             (None, None) => {
                 self.runs.push(Run { arm: *arm, reach, start: 0, len: 0, room: 0, is_tied: false });
-                count(self.runs.len() - 1)
+                let home = count(self.runs.len() - 1);
+                self.order.insert(entry, (high, home, count(item)));
+                home
             }
         };
         let run = &mut self.runs[home as usize];
@@ -331,9 +361,6 @@ impl<A: Arm> Shortlist<A> {
         }
         self.members[place as usize] = count(item);
         (self.home[item], self.place[item]) = (home, place);
-        if equal.is_none() {
-            self.order.insert(entry, (high, home));
-        }
     }
 
     /// There is no room for the arm: the next choice makes a new list.
@@ -391,16 +418,21 @@ impl<A: Arm> Shortlist<A> {
         // Comparing all available arms is faster than passing over more members.
         let mut left = available.map_or(usize::MAX, ItemSet::len);
         while chosen.len() < self.capacity {
-            let Some(&(_, run)) = self.order.get(next).filter(|_| left > 0) else { return false };
+            let Some(&(_, run, only)) = self.order.get(next).filter(|_| left > 0) else { return false };
+            let is_offered = |item| available.is_none_or(|set| set.contains(ItemId::new(item)));
+            if only != UNLISTED && !is_offered(only) {
+                (left, next) = (left.saturating_sub(1), next + 1);
+                continue;
+            }
             let run = &self.runs[run as usize];
             if run.len == 1 {
                 let item = self.members[run.start as usize];
-                if available.is_some_and(|set| !set.contains(ItemId::new(item))) {
+                if !is_offered(item) {
                     (left, next) = (left.saturating_sub(1), next + 1);
                     continue;
                 }
                 let low = run.low(share);
-                let rest = self.order.get(next + 1).map_or(f64::NEG_INFINITY, |&(high, _)| high);
+                let rest = self.order.get(next + 1).map_or(f64::NEG_INFINITY, |&(high, ..)| high);
                 if low > rest && low >= self.floor {
                     chosen.push(item);
                     self.last = low;
@@ -437,7 +469,7 @@ impl<A: Arm> Shortlist<A> {
         let Self { order, runs, members, computed, .. } = self;
         computed.clear();
         let mut worst = f64::NEG_INFINITY;
-        while let Some(&(high, run)) = order.get(next) {
+        while let Some(&(high, run, _)) = order.get(next) {
             if high < worst {
                 break;
             }
@@ -569,14 +601,17 @@ impl<A: Arm> Shortlist<A> {
             self.home[item as usize] = count(self.runs.len() - 1);
             self.place[item as usize] = place;
         }
-        let scale = (depth / (LONGER * self.capacity)).max(1);
+        let scale = (depth / (LONGER * self.capacity)).max(arms.len() / ARMS_A_LIST).max(1);
         if self.used < 4 * scale * FEWEST_MEMBERS && self.runs.len() < scale * FEWEST_MEMBERS {
             self.gap = (2.0 * self.gap).min(GAPS[1]);
         } else if self.runs.len() > scale * MOST_RUNS || self.used > arms.len() / 2 {
             self.gap = (0.5 * self.gap).max(GAPS[0]);
         }
         self.order.clear();
-        self.order.extend((0..).zip(&self.runs).map(|(home, run)| (run.reach * (1.0 + SLACK), home)));
+        self.order.extend((0..).zip(&self.runs).map(|(home, run)| {
+            let only = if run.len == 1 { self.members[run.start as usize] } else { UNLISTED };
+            (run.reach * (1.0 + SLACK), home, only)
+        }));
         sort_by_reach(&mut self.order);
     }
 }
@@ -621,7 +656,7 @@ fn sort_by_key(items: &mut [u32], key: &dyn Fn(u32) -> (u64, u64)) {
 }
 
 /// Sorts runs by what they can reach, largest first.
-fn sort_by_reach(order: &mut [(f64, u32)]) {
+fn sort_by_reach(order: &mut [(f64, u32, u32)]) {
     order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
 }
 
