@@ -143,6 +143,9 @@ impl SelectAmong<Ranking> for Uniform {
         out: &mut Decision<Ranking>,
     ) {
         let Self { shape, live, top } = self;
+        if live.absent.is_empty() && available.is_all(shape.n_items()) {
+            return draw_list(*shape, rng, &mut out.action);
+        }
         draw_list_among(available, (&live.absent, shape.n_items()), top, rng, &mut out.action);
     }
 }

@@ -126,6 +126,9 @@ impl SelectAmong<Ranking> for EpsilonGreedy {
         rng: &mut R,
         out: &mut Decision<Ranking>,
     ) {
+        if self.live.absent.is_empty() && available.is_all(self.shows.len()) {
+            return self.select(rng, out);
+        }
         self.pass_round();
         let Self { epsilon, shows, clicks, live, top, .. } = self;
         if rng.random::<f64>() < epsilon.get() {

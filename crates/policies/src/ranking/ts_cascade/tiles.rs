@@ -154,14 +154,14 @@ impl Tiles {
         top: &mut TopL,
     ) {
         let n_arms = self.arms.len();
-        if available.len() < FEW_TILES * self.size {
+        if absent.is_empty() && available.is_all(n_arms) {
+            self.select(|_| true, round, ties, top);
+        } else if available.len() < FEW_TILES * self.size {
             top.clear();
             for item in present_items(available, absent, n_arms) {
                 let Arm { mean, deviation, floor } = self.arms[self.place[item.index()] as usize];
                 top.offer(item.number(), round.score(mean, deviation, floor), ties);
             }
-        } else if absent.is_empty() && available.is_all(n_arms) {
-            self.select(|_| true, round, ties, top);
         } else {
             let is_offered = |item| available.contains(item) && !absent.contains(item);
             self.select(is_offered, round, ties, top);
