@@ -9,10 +9,6 @@ use click_models::{ItemId, ItemSet};
 use rand::Rng;
 use serde::{Serialize, Serializer};
 
-/// Among some items, draws of at most this number for each position, or of five times it, are not
-/// thinned once settled: reproduced runs of live use with 50 items keep their numbers.
-const FEW_AMONG: usize = 10;
-
 /// Thinned rounds among `m` of `n` items are faster from `m * m = MANY * n` on: their cost grows
 /// with `n / m`, that of drawing all `m` with `m` (about 600 of 16,384 items).
 const MANY: usize = 22;
@@ -133,14 +129,13 @@ impl LargestDraws {
         available: &ItemSet,
         rng: &mut R,
     ) -> &[(f64, u32)] {
-        let Self { n_positions, top, thinning, .. } = self;
+        let Self { top, thinning, .. } = self;
         let n_items = posteriors.n_items();
-        let is_few = n_items <= FEW_AMONG * (*n_positions).min(5);
         let (m, n) = (available.len(), n_items - live.absent.len());
         let is_many = m.saturating_mul(m) > MANY.saturating_mul(n);
         if let Some(thinning) = thinning
             && is_many
-            && (thinning.pace() == Pace::Eager || !is_few && !thinning.counts_as_full())
+            && (thinning.pace() == Pace::Eager || !thinning.counts_as_full())
         {
             let LiveState { absent, late, .. } = live;
             if absent.is_empty() && available.is_all(n_items) {
