@@ -25,6 +25,7 @@ mod sort;
 #[cfg(test)]
 mod tests;
 mod top_l;
+mod touched;
 mod ucb_arms;
 
 pub mod catalogue;

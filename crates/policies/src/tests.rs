@@ -9,6 +9,7 @@
 //! larger first.
 
 mod any_list;
+mod growth;
 mod large_catalogues;
 mod live;
 #[path = "../tests/support/plain/mod.rs"]

@@ -5,6 +5,7 @@ mod tests;
 
 use crate::best_arms::FewArms;
 use crate::shortlist::{Arm, Filter};
+use crate::touched::touch;
 
 /// The index `mean + width level`, at most `cap`. The level is a root of nats.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +52,7 @@ impl Arm for Line {
 
     #[inline]
     fn index(&self, level: f64) -> f64 {
+        touch();
         let index = self.mean + self.width * level;
         if index > self.cap { self.cap } else { index }
     }

@@ -31,6 +31,7 @@
 use super::thinning::{Posteriors, Threshold, exponential};
 use super::{BetaShape, Sampler, draw_beta};
 use crate::Prior;
+use crate::touched::touch;
 use confidence::math::{ln, ln_1p, relative_entropy, stirling_error};
 use rand::{Rng, RngExt};
 
@@ -88,6 +89,7 @@ impl Posteriors for BetaPosteriors {
 
     #[inline]
     fn draw<R: Rng + ?Sized>(&self, item: usize, sampler: Sampler, rng: &mut R) -> f64 {
+        touch();
         if self.prior.a() < 1.0 && self.evidence[item].successes < 0.0 {
             return self.evidence[item].draw_below_0(rng);
         }
@@ -96,6 +98,7 @@ impl Posteriors for BetaPosteriors {
 
     #[inline]
     fn bound(&self, item: usize, threshold: &Threshold) -> f64 {
+        touch();
         self.evidence[item].bound(threshold)
     }
 
@@ -116,6 +119,7 @@ impl Posteriors for BetaPosteriors {
 
     #[inline]
     fn hash(&self, item: usize) -> u64 {
+        touch();
         let Evidence { successes, failures } = self.evidence[item];
         successes.to_bits() ^ failures.to_bits().rotate_left(32)
     }
