@@ -2,9 +2,10 @@
 //! grow, and the packages of others.
 
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 use crate::reproduce::workspace;
+use crate::tables;
 use anyhow::{Context as _, Result, anyhow};
 use lexopt::{
     Arg::{Long, Short},
@@ -21,6 +22,8 @@ Options:
   --repetitions <N>   How often each number is measured; the tables have medians [default: 5]
   --pictures <DIR>    Draw the pictures of growth into this folder
   --python <PROGRAM>  The Python interpreter for the packages of others [default: python3]
+  --growth            Only hold every policy to the contract of cost, and write its table into
+                      docs/performance.md
   -h, --help          Print help
 ";
 
@@ -30,6 +33,7 @@ pub(crate) struct Arguments {
     repetitions: u64,
     pictures: Option<PathBuf>,
     python: PathBuf,
+    growth: bool,
 }
 
 impl Arguments {
@@ -39,7 +43,7 @@ impl Arguments {
     ///
     /// An option that does not exist, has no value or is given twice.
     pub(crate) fn parse(parser: &mut lexopt::Parser) -> Result<Option<Self>> {
-        let mut arguments = Self { repetitions: 5, pictures: None, python: "python3".into() };
+        let mut arguments = Self { repetitions: 5, pictures: None, python: "python3".into(), growth: false };
         let mut given = Vec::new();
         while let Some(argument) = parser.next()? {
             if let Long(name) = argument {
@@ -55,6 +59,7 @@ impl Arguments {
                     arguments.repetitions = repetitions.map_err(|error| anyhow!("--repetitions: {error}"))?;
                 }
                 Long("pictures") => arguments.pictures = Some(parser.value()?.into()),
+                Long("growth") => arguments.growth = true,
                 Long("python") => arguments.python = parser.value()?.into(),
                 other => return Err(other.unexpected().into()),
             }
@@ -75,6 +80,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut measure = Command::new(cargo);
     measure.args(["run", "--release", "--package", "measurements", "--bin", "performance"]);
     measure.arg("--manifest-path").arg(root.join("Cargo.toml")).args(["--", "--repetitions", &repetitions]);
+    if arguments.growth {
+        let output = measure.arg("--growth").stderr(Stdio::inherit()).output();
+        let output = output.context("cargo cannot be started")?;
+        let printed = String::from_utf8(output.stdout)?;
+        print!("{printed}");
+        tables::write_all(&root, &printed)?;
+        return Ok(if output.status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     if let Some(folder) = &arguments.pictures {
         measure.arg("--pictures").arg(folder);
     }

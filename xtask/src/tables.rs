@@ -25,14 +25,20 @@ pub(crate) fn run() -> Result<ExitCode> {
         let output = command.stderr(std::process::Stdio::inherit()).output();
         let output = output.context("cargo cannot be started")?;
         ensure!(output.status.success(), "the tables of {name} cannot be printed");
-        for block in String::from_utf8(output.stdout)?.split("<!-- table: ").skip(1) {
-            let (head, table) = block.split_once(" -->\n").context("a table without its head")?;
-            let (table_name, page) = head.split_once(" in ").context("a table without its page")?;
-            write(&root.join(page), table_name, table)?;
-            println!("{page}: {table_name}");
-        }
+        write_all(&root, &String::from_utf8(output.stdout)?)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the tables that a program printed, each after its line.
+pub(crate) fn write_all(root: &Path, printed: &str) -> Result<()> {
+    for block in printed.split("<!-- table: ").skip(1) {
+        let (head, table) = block.split_once(" -->\n").context("a table without its head")?;
+        let (name, page) = head.split_once(" in ").context("a table without its page")?;
+        write(&root.join(page), name, table)?;
+        println!("{page}: {name}");
+    }
+    Ok(())
 }
 
 fn write(page: &Path, name: &str, table: &str) -> Result<()> {

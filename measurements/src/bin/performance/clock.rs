@@ -22,6 +22,11 @@ fn now() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).expect("a time that is not negative")
 }
 
+/// The CPU time of this thread in seconds.
+pub(crate) fn cpu_seconds() -> f64 {
+    now().as_secs_f64()
+}
+
 /// The middle value.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
