@@ -532,7 +532,8 @@ impl Fitted {
             stop: Some(watch.flag()),
         };
         let study = self.whole("answer")?;
-        let made = watched(py, &watch, || Decision::new(study, &self.options, &settings))?;
+        let checks = py.detach(|| Checks::new(study, &self.options)).map_err(value_error)?;
+        let made = watched(py, &watch, || Decision::new(study, &checks, &self.options, &settings))?;
         let made = made.map_err(|error| value_error(format!("{:#}", anyhow::Error::from(error))))?;
         made.ok().map(|decision| json::to_python(py, &decision.answer)).transpose()
     }

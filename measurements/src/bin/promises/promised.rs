@@ -4,7 +4,7 @@ use crate::users::POSITIONS;
 pub(crate) use answer::HORIZON;
 use answer::{Decision, Finding, PolicyGain, Settings};
 use click_logs::fit::{Model, Options, Users};
-use click_logs::study::{self, Study, study, with_users};
+use click_logs::study::{self, Checks, Study, study, with_users};
 use click_models::PositionBased;
 use experiment::Silent;
 use log_reader::{Error, Format, Reader};
@@ -93,7 +93,9 @@ pub(crate) fn answer(
         }
     }
     let settings = Settings { n_queries, seed, threads: Some(1), observer: &Silent, stop: None };
-    let decision = Decision::new(&study, &Options::default(), &settings)?;
+    let options = Options::default();
+    let checks = Checks::new(&study, &options)?;
+    let decision = Decision::new(&study, &checks, &options, &settings)?;
     let Ok(promised) = decision.as_ref().map(promised) else { return Ok(None) };
     let examination = promised.played.iter().map(|(query, _)| examination(&study, query)).collect();
     Ok(Some(Answered { promised, examination }))
