@@ -10,7 +10,6 @@ mod columns;
 mod places;
 mod plan;
 mod record;
-mod time;
 mod words;
 
 pub use columns::row_columns;
@@ -23,7 +22,7 @@ use documents::remark;
 use documents::remark::{Code, Remark, code};
 use interleaving::plan::split_probability;
 use interleaving::{AbResult, AbTest, Arm, Tally, TeamTest};
-use log_reader::{Fault, ReadReport, TakeRows, Value, unit_hash};
+use log_reader::{Fault, ReadReport, TakeRows, Value, time, unit_hash};
 use places::Places;
 
 /// The probability of a false alarm, unless a level is given.

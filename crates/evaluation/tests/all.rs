@@ -7,9 +7,6 @@ mod exact;
 #[path = "../src/online/places.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod places;
-#[path = "../src/online/time.rs"]
-#[allow(dead_code)]
-mod time;
 
 mod cases;
 mod gaps;

@@ -174,7 +174,7 @@ pub(crate) struct Batches<'a> {
     pub(crate) texts: LastTexts,
     /// Lines for every table.
     lines: Vec<Batch>,
-    /// Sessions of every table, one by one: query, place in the log, clicks, positions, group of
+    /// Sessions of every table, one by one: query, place in the log, time, clicks, positions, group of
     /// the user, items.
     sessions: Vec<Vec<u64>>,
     /// The sessions that were counted, if they are kept.
@@ -273,7 +273,7 @@ impl Batches<'_> {
         self.expanded.clear();
         let number_of_table = u16::try_from(number).unwrap_or(u16::MAX);
         let mut words = self.sessions[number].as_slice();
-        while let [query, at, clicks, positions, group, rest @ ..] = words {
+        while let [query, at, time, clicks, positions, group, rest @ ..] = words {
             let positions = Positions(*positions);
             // This thread wrote the positions, and an item for each.
             let (items, rest) = rest.split_at(positions.len().min(rest.len()));
@@ -289,7 +289,8 @@ impl Batches<'_> {
             }));
             if self.collector.keep_sessions {
                 let pattern = table.add_session(query, items, positions, *clicks);
-                self.order.push(ReadSession { at: *at, pattern, table: number_of_table, group });
+                let time = time.cast_signed();
+                self.order.push(ReadSession { at: *at, time, pattern, table: number_of_table, group });
             }
             words = rest;
         }
@@ -361,7 +362,7 @@ impl Batches<'_> {
     /// Counts a list of 64 items at most, unless it is left out, and hands it over if it is
     /// `whole`. Returns whether it was counted.
     pub(crate) fn session(&mut self, list: &ShownList<'_>, whole: bool) -> bool {
-        let &ShownList { query, items, positions, clicks, place: at, unit, .. } = list;
+        let &ShownList { query, items, positions, clicks, place: at, time, unit, .. } = list;
         if self.collector.max_clicks.is_some_and(|most| clicks.count_ones() > most) {
             self.report.sessions_left_out += 1;
             return false;
@@ -376,7 +377,7 @@ impl Batches<'_> {
         let held_out = self.collector.hold_out.is_some_and(|hold_out| hold_out.at(at).takes_one());
         let number = table_of(query, held_out);
         let words = &mut self.sessions[number];
-        words.extend([query.0, at, clicks, positions.0, unit % GROUPS]);
+        words.extend([query.0, at, time.cast_unsigned(), clicks, positions.0, unit % GROUPS]);
         words.extend(items.iter().map(|item| item.0));
         if words.len() >= SESSION_WORDS {
             self.count_sessions(number);

@@ -33,6 +33,14 @@ pub struct Columns {
     pub segment: Option<String>,
     /// Features of the user.
     pub features: Vec<String>,
+    /// Columns that divide queries, such as the kind of device: a query within a stratum is a query
+    /// of its own, called `query / stratum`.
+    pub strata: Vec<String>,
+    /// The time of a row; that of a list is the time of its first row. `None`: the order of rows
+    /// is that of time.
+    pub time: Option<String>,
+    /// The strata, then the time.
+    pub(crate) beyond: Vec<String>,
 }
 
 /// The name of the query in a log without queries.
@@ -40,13 +48,13 @@ pub(crate) const ONE_QUERY: &[u8] = b"all";
 
 impl Columns {
     /// Reads `query=..,item=..,position=..,click=..`, and perhaps `impressions=..`, `session=..`,
-    /// `user=..`, `propensity=..`, `prefix-propensity=..` and `list-propensity=..`, `segment=..`
-    /// and `features=a;b`; `query` may be missing.
+    /// `user=..`, `propensity=..`, `prefix-propensity=..` and `list-propensity=..`, `segment=..`,
+    /// `features=a;b`, `stratum=a;b` and `time=..`; `query` may be missing.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Settings`] for an unknown, repeated or missing key, a key without a column, one
-    /// column for two keys, both `impressions` and `session`, or propensities of prefixes or lists
+    /// column for two keys, both `impressions` and `session`, `time` without `session`, or propensities of prefixes or lists
     /// without `session`.
     ///
     /// # Examples
@@ -73,9 +81,13 @@ impl Columns {
     ///
     /// As [`parse`](Self::parse).
     pub fn named(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
-        let keys: Vec<&str> =
-            Self::KEYS.into_iter().chain(Self::LOGGED_KEYS).chain(Self::CONTEXT_KEYS).collect();
-        let mut names: [Vec<String>; ROLES + 2] = Default::default();
+        let keys: Vec<&str> = Self::KEYS
+            .into_iter()
+            .chain(Self::LOGGED_KEYS)
+            .chain(Self::CONTEXT_KEYS)
+            .chain(Self::BEYOND)
+            .collect();
+        let mut names: [Vec<String>; ROLES + 4] = Default::default();
         for (key, column) in pairs {
             // Python and CSV have names with underscores.
             let Some(place) = keys.iter().position(|&known| known == key.replace('_', "-")) else {
@@ -84,7 +96,7 @@ impl Columns {
             if !names[place].is_empty() {
                 return Err(wrong(format!("`{key}` is given twice")));
             }
-            let several = place == ROLES + 1;
+            let several = [ROLES + 1, ROLES + 2].contains(&place);
             for column in column.split(|letter| several && letter == ';').map(str::trim) {
                 if column.is_empty() {
                     return Err(wrong(format!("`{key}=`: a column has a name")));
@@ -110,10 +122,17 @@ impl Columns {
             list,
             segment,
             features,
+            strata,
+            time,
         ] = names;
         let [query, item, position, click, impressions, session, user, propensity, prefix, list, segment] =
             [query, item, position, click, impressions, session, user, propensity, prefix, list, segment]
                 .map(|names| names.into_iter().next());
+        let beyond: Vec<String> = strata.iter().chain(&time).cloned().collect();
+        let time = time.into_iter().next();
+        if time.is_some() && session.is_none() {
+            return Err(wrong("`time` is of a list, and needs `session`".into()));
+        }
         if impressions.is_some() && session.is_some() {
             return Err(wrong("`impressions` and `session`: a line of a session is one impression".into()));
         }
@@ -136,6 +155,9 @@ impl Columns {
             list_propensity: list,
             segment,
             features,
+            strata,
+            time,
+            beyond,
         })
     }
 
@@ -149,12 +171,20 @@ impl Columns {
     /// The keys of columns that are read with users who differ.
     pub const CONTEXT_KEYS: [&str; 2] = ["segment", "features"];
 
+    /// The text between the name of a query and its stratum.
+    pub const WITHIN: &str = " / ";
+
+    /// The keys of strata and time.
+    pub const BEYOND: [&str; 2] = ["stratum", "time"];
+
     /// The columns by key; those of features with `;` between them.
     pub fn by_key(&self) -> impl Iterator<Item = (&'static str, Cow<'_, str>)> {
         let keys = Self::KEYS.into_iter().chain(Self::LOGGED_KEYS).chain(Self::CONTEXT_KEYS);
-        let features = (!self.features.is_empty()).then(|| self.features.join(";"));
-        let of_context = [self.segment.as_deref().map(Cow::from), features.map(Cow::from)];
-        let names = self.by_role().into_iter().map(|name| name.map(Cow::from)).chain(of_context);
+        let keys = keys.chain(Self::BEYOND);
+        let several = |names: &[String]| (!names.is_empty()).then(|| Cow::from(names.join(";")));
+        let one = |name: &'_ Option<String>| name.clone().map(Cow::from);
+        let others = [one(&self.segment), several(&self.features), several(&self.strata), one(&self.time)];
+        let names = self.by_role().into_iter().map(|name| name.map(Cow::from)).chain(others);
         keys.zip(names).filter_map(|(key, name)| Some((key, name?)))
     }
 
@@ -173,6 +203,9 @@ impl Columns {
             list_propensity: None,
             segment: None,
             features: vec![],
+            strata: vec![],
+            time: None,
+            beyond: vec![],
         }
     }
 
@@ -221,21 +254,29 @@ pub(crate) type ByRole<'a> = [Option<&'a str>; ROLES];
 pub(crate) struct ColumnNames<'a> {
     pub(crate) by_role: ByRole<'a>,
     pub(crate) optional: [bool; ROLES],
-    /// Columns beyond those of roles; the first one is number [`ROLES`]. They are read only if rows
-    /// are taken as they are.
-    pub(crate) further: &'a [&'a str],
+    /// Columns beyond those of roles; the first one is number [`ROLES`]: strata and time, or those
+    /// of rows that are taken as they are.
+    pub(crate) further: &'a [String],
+    /// Whether the last of them is the time.
+    pub(crate) is_timed: bool,
 }
 
 impl<'a> ColumnNames<'a> {
     /// The names of all columns, those of roles first.
     pub(crate) fn name(&self, number: usize) -> Option<&'a str> {
-        number.checked_sub(ROLES).map_or_else(|| self.by_role[number], |at| self.further.get(at).copied())
+        let further = |at: usize| self.further.get(at).map(String::as_str);
+        number.checked_sub(ROLES).map_or_else(|| self.by_role[number], further)
     }
 }
 
 impl<'a> From<&'a Columns> for ColumnNames<'a> {
     fn from(columns: &'a Columns) -> Self {
-        Self { by_role: columns.by_role(), optional: [false; ROLES], further: &[] }
+        Self {
+            by_role: columns.by_role(),
+            optional: [false; ROLES],
+            further: &columns.beyond,
+            is_timed: columns.time.is_some(),
+        }
     }
 }
 

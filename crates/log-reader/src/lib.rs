@@ -22,6 +22,7 @@ mod split;
 mod table;
 
 pub mod generate;
+pub mod time;
 
 pub use columns::Columns;
 pub use counts::{Cell, Counts, Filter, Positions, QueryCounts};

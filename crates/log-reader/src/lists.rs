@@ -45,6 +45,8 @@ pub struct ShownList<'a> {
     pub unit: u64,
     /// The place in the log: of two lists of a file, the later one has the larger number.
     pub place: u64,
+    /// The time in milliseconds since 1970; 0 if the log has none.
+    pub time: i64,
     /// The positions of the items: the first ones, unless the log leaves gaps or begins later. A
     /// row that belongs to no session has one.
     pub positions: Positions,
@@ -72,6 +74,7 @@ impl<'a> ShownList<'a> {
             session: None,
             unit: 0,
             place,
+            time: 0,
             positions: Positions::first(items.len()),
             items,
             clicks,
@@ -85,6 +88,11 @@ impl<'a> ShownList<'a> {
     /// The same list at these positions.
     pub(crate) fn at(self, positions: Positions) -> Self {
         Self { positions, ..self }
+    }
+
+    /// The same list at this time.
+    pub(crate) fn timed(self, time: i64) -> Self {
+        Self { time, ..self }
     }
 
     /// The same list of this user and session, as far as they are known.

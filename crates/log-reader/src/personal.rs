@@ -117,6 +117,7 @@ impl<'a> PersonalLists<'a> {
         match (&columns.query, query) {
             _ if columns.impressions.is_some() => wrong("`impressions`: a context is that of one list"),
             _ if columns.session.is_none() => wrong("`session` is missing: a context is that of one list"),
+            _ if !columns.strata.is_empty() => wrong("`stratum`: with contexts it is the `segment`"),
             (None, Some(_)) => wrong("`query` is missing: without it the log is of one query"),
             _ => Ok(Self {
                 columns,

@@ -7,7 +7,7 @@ mod order;
 pub use self::order::Session;
 pub(crate) use self::order::{MAX_FILES_IN_ORDER, ReadSession, put_in_order};
 
-use self::order::{Order, narrow};
+use self::order::{Calendar, Order, narrow};
 use crate::counts::{Counts, Positions, in_step};
 use crate::names::{Id, Names};
 use crate::table::{LineCounts, PackedPattern, Table};
@@ -44,6 +44,8 @@ pub struct Sessions {
     patterns: Vec<Pattern>,
     /// The sessions of each query, in the order of the log; empty if that order is unknown.
     order: Order,
+    #[serde(default)]
+    calendar: Arc<Calendar>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -184,7 +186,7 @@ impl Sessions {
     /// The sessions of the queries that pass.
     #[must_use]
     pub fn restricted(&self, keep: &dyn Fn(Id) -> bool) -> Self {
-        let mut rest = Self { names: Arc::clone(&self.names), ..Self::default() };
+        let mut rest = self.none();
         for query in self.queries().filter(|query| keep(query.id())) {
             rest.open(query.id());
             for list in query.lists() {
@@ -197,7 +199,7 @@ impl Sessions {
 
     /// These sessions and those of another part of the same log.
     pub(crate) fn with(&self, other: &Self) -> Self {
-        let mut all = Self { names: Arc::clone(&self.names), ..Self::default() };
+        let mut all = self.none();
         for (id, queries) in in_step(self.queries(), other.queries(), QuerySessions::id) {
             all.open(id);
             let mut n_patterns = 0;
@@ -221,6 +223,12 @@ impl Sessions {
             all.order.extend(order::merged(queries, &numbers));
         }
         all
+    }
+
+    /// No sessions of the same log.
+    fn none(&self) -> Self {
+        let (names, calendar) = (Arc::clone(&self.names), Arc::clone(&self.calendar));
+        Self { names, calendar, ..Self::default() }
     }
 
     fn open(&mut self, query: Id) {

@@ -36,4 +36,6 @@ mod personal;
 mod read;
 #[cfg(feature = "parquet")]
 mod read_parquet;
+mod strata;
+mod time;
 mod ubi;

@@ -256,6 +256,7 @@ fn of_table(
         })?;
         let names = columns.by_key().flat_map(|(key, name)| match key {
             "features" => columns.features.clone(),
+            "stratum" => columns.strata.clone(),
             _ => vec![name.into_owned()],
         });
         let names = names.collect();

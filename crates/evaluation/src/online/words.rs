@@ -1,10 +1,11 @@
 //! The outcome of a test in words.
 
-use super::{Kind, Look, Outcome, time};
+use super::{Kind, Look, Outcome};
 use documents::number::{counted, fixed, grouped};
 use documents::remark;
 use documents::remark::{Code, Remark};
 use interleaving::AbResult;
+use log_reader::time;
 use std::f64::consts::LN_10;
 
 /// A user with a larger share of the clicks is named.

@@ -78,7 +78,7 @@ impl Reader {
         let mut lines = Lines::new(&buffer[..block.len], format.cuts(layout));
         let (mut number, mut n_blank) = (block.first_line, 0);
         while let Some((start, line)) = lines.next_line() {
-            let at = Spot { at: block.at(start), file: block.file, line: number };
+            let at = Spot { at: block.at(start), file: block.file, line: number, time: 0 };
             let n_lines = line.n_lines();
             let counted = match line {
                 _ if is_blank(line.whole()) => {

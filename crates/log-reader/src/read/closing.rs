@@ -28,7 +28,7 @@ impl Reader {
     ) -> Result<ReadReport, Error> {
         let open = std::mem::take(&mut report.open);
         if let Some(columns) = self.format.columns() {
-            let lenient = self.max_skipped.is_some();
+            let (lenient, n_strata) = (self.max_skipped.is_some(), columns.strata.len());
             let columns = columns.by_role();
             let closing = Closing { names, columns, meaning: self.meaning, lenient, open: &open };
             let runs = closing.runs();
@@ -40,6 +40,7 @@ impl Reader {
             let (mut batches, mut faults) = (collector.batches(), ThreadReport::default());
             closing.close(&runs, &mut batches, &mut faults);
             report.absorb(faults, &batches.finish());
+            report.read.strata = n_strata;
         }
         let report = report.finish(source, self.max_skipped)?;
         self.meaning.check(report.positions).map(|()| report)
@@ -129,7 +130,7 @@ impl<'a> Closing<'a> {
         {
             let items = &self.open[thread].items[run.start..][..run.positions.len()];
             let list = ShownList::plain(run.query, items, run.clicks, run.spot.at);
-            batches.session(&list.at(run.positions), true);
+            batches.session(&list.at(run.positions).timed(run.spot.time), true);
             return;
         }
         let lost = runs.iter().any(|held| held.run.positions.is_empty());
@@ -177,7 +178,9 @@ impl<'a> Closing<'a> {
                 lines.iter().map(|line| self.open[line.held.thread].items[line.place()]).collect();
             let clicks = (0..).zip(&lines).fold(0, |clicks, (place, line)| clicks | line.clicked() << place);
             let positions = lines.iter().map(|line| line.position).collect();
-            let list = ShownList::plain(first.run.query, &items, clicks, first.run.spot.at).at(positions);
+            let list = ShownList::plain(first.run.query, &items, clicks, first.run.spot.at)
+                .at(positions)
+                .timed(first.run.spot.time);
             let list = match self.open[first.thread].logged.as_ref().map(|logged| logged.runs[first.number]) {
                 Some(of) => propensities.with(list.of(of.user, of.session)),
                 None => list,

@@ -30,6 +30,8 @@ pub(crate) struct Spot {
     pub(crate) file: usize,
     /// 1-based.
     pub(crate) line: u64,
+    /// In milliseconds since 1970, if the log has times.
+    pub(crate) time: i64,
 }
 
 /// Adjacent lines of a list with increasing positions, or a skipped line, which has no items.
@@ -199,8 +201,9 @@ impl OpenLists {
             return;
         }
         let of = logged.runs[number];
-        let list =
-            ShownList::plain(run.query, &self.items[start..], run.clicks, run.spot.at).at(run.positions);
+        let list = ShownList::plain(run.query, &self.items[start..], run.clicks, run.spot.at)
+            .at(run.positions)
+            .timed(run.spot.time);
         batches.session(&propensities.with(list.of(of.user, of.session)), true);
         if let Some(lists) = &mut batches.lists {
             lists.note(key);

@@ -112,13 +112,17 @@ fn reader(max_skipped: Option<f64>) -> Result<Reader, Error> {
 }
 
 /// The names of the columns beyond the sixth.
-fn further<'a>(columns: &[RowColumn<'a>]) -> Vec<&'a str> {
+fn further(columns: &[RowColumn<'_>]) -> Vec<String> {
     let further = columns.iter().skip(READ);
-    further.inspect(|column| assert!(!column.optional, "needed")).map(|column| column.name).collect()
+    further
+        .inspect(|column| assert!(!column.optional, "needed"))
+        .map(|column| column.name.to_owned())
+        .collect()
 }
 
-fn named<'a>(columns: &[RowColumn<'a>], further: &'a [&'a str]) -> ColumnNames<'a> {
-    let mut named = ColumnNames { by_role: [None; ROLES], optional: [false; ROLES], further };
+fn named<'a>(columns: &[RowColumn<'a>], further: &'a [String]) -> ColumnNames<'a> {
+    let mut named =
+        ColumnNames { by_role: [None; ROLES], optional: [false; ROLES], further, is_timed: false };
     for (place, column) in columns.iter().take(READ).enumerate().filter(|(_, column)| !column.name.is_empty())
     {
         (named.by_role[place], named.optional[place]) = (Some(column.name), column.optional);

@@ -9,6 +9,7 @@
 //! Names of sessions are neither kept nor shown.
 
 use super::Value;
+use super::table_rows::within;
 use crate::collect::{Batches, Collector};
 use crate::columns::{
     CLICK, ColumnNames, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES,
@@ -17,13 +18,14 @@ use crate::columns::{
 use crate::error::HIDDEN;
 use crate::fault::Fault;
 use crate::fields::{check_count, table_clicks, table_number};
-use crate::keys::KeyHash;
+use crate::keys::{KeyHash, ListKey};
 use crate::logged::LoggedRow;
 use crate::read::line::{LineFault, LineFormat, MAX_TEXT};
 use crate::read::marks::{CutLine, Cuts, after_last_record};
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::{OpenLists, Spot};
 use crate::table::LineCounts;
+use crate::time::milliseconds;
 use std::borrow::Cow;
 
 /// The indices of the columns in a file.
@@ -204,11 +206,33 @@ impl TableLines<'_> {
                 LineFault::new(fault, layout.column(number).map_or(0, |column| column + 1), text)
             });
         }
+        let composed;
+        let (mut fields, mut at) = (fields, at);
+        let strata = layout.further.len() - usize::from(self.table.is_timed);
+        if strata > 0 {
+            let of_query = fields[QUERY].unwrap_or(ONE_QUERY);
+            let of_strata = (ROLES..ROLES + strata).map(|number| field(number).unwrap_or_default());
+            composed = within(of_query, of_strata);
+            fields[QUERY] = Some(&composed);
+        }
+        if self.table.is_timed && found == layout.n_columns {
+            let text = field(ROLES + strata).unwrap_or_default();
+            let column = layout.column(ROLES + strata).map_or(0, |column| column + 1);
+            match milliseconds(Value::Text(text)) {
+                Ok(time) => at.time = time,
+                Err(fault) => {
+                    if let Some(key) = self.key(layout, &fields) {
+                        lists.skip(key, at, batches);
+                    }
+                    return Err(LineFault::new(fault, column, text));
+                }
+            }
+        }
         if self.hands_over {
             let logged = std::array::from_fn(|role| field(READ + role));
             return self.line_to_hand_over(layout, found, fields, logged, at, lists, batches);
         }
-        let Some(session) = fields[SESSION].filter(|_| layout.columns[SESSION].is_some()) else {
+        let Some(key) = self.key(layout, &fields) else {
             let shown = self.read(layout, found, fields, batches);
             // Borrowed: a copy would wait until all of it is written.
             if let Ok(Some(shown)) = &shown {
@@ -216,14 +240,20 @@ impl TableLines<'_> {
             }
             return shown.map(drop);
         };
-        let query = self.hash.of_text(fields[QUERY].unwrap_or_default());
-        let key = self.hash.of_both(self.hash.of_text(session), query);
         let shown = self.read(layout, found, fields, batches);
         let shown = shown.inspect_err(|_| lists.skip(key, at, batches))?;
         if let Some(shown) = shown {
             lists.push(key, &shown, at, layout.columns[POSITION].map_or(0, |column| column + 1));
         }
         Ok(())
+    }
+
+    /// The list of a line, if a column names sessions.
+    #[inline]
+    fn key(&self, layout: &Layout, fields: &Fields<'_>) -> Option<ListKey> {
+        let session = fields[SESSION].filter(|_| layout.columns[SESSION].is_some())?;
+        let query = self.hash.of_text(fields[QUERY].unwrap_or_default());
+        Some(self.hash.of_both(self.hash.of_text(session), query))
     }
 
     /// Reads a line with its user and propensities.
@@ -240,10 +270,7 @@ impl TableLines<'_> {
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let session = fields[SESSION].filter(|_| layout.columns[SESSION].is_some());
-        let key = session.map(|session| {
-            let query = self.hash.of_text(fields[QUERY].unwrap_or_default());
-            self.hash.of_both(self.hash.of_text(session), query)
-        });
+        let key = self.key(layout, &fields);
         let shown = match self.read(layout, found, fields, batches) {
             Ok(None) => return Ok(()),
             Ok(Some(shown)) => logged_row(layout, logged, session, &shown, batches).map(|row| (shown, row)),

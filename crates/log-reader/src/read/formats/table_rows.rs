@@ -3,7 +3,7 @@
 
 use crate::collect::{Batches, Collector};
 use crate::columns::{
-    CLICK, ColumnNames, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES,
+    CLICK, ColumnNames, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES,
     SESSION, USER, number_of,
 };
 use crate::error::{Error, ErrorKind, Place};
@@ -17,6 +17,7 @@ use crate::read::meaning::Meaning;
 use crate::read::open_lists::{OpenLists, Spot};
 use crate::read::thread_report::ThreadReport;
 use crate::table::LineCounts;
+use crate::time::milliseconds;
 use hashbrown::HashTable;
 use num_traits::ToPrimitive as _;
 use std::borrow::Cow;
@@ -275,18 +276,31 @@ impl<'a, 'b> Rows<'a, 'b> {
                 }
             };
         }
-        self.report.read.ids.add(values[ITEM], values[QUERY]);
-        if self.table.hands_over {
-            return self.row_to_hand_over(row, values, &std::array::from_fn(|role| value(READ + role)));
+        let (composed, mut values) = (self.of_stratum(values[QUERY], &value), *values);
+        if let Some(composed) = &composed {
+            values[QUERY] = Some(Value::Text(composed));
         }
-        let TableOfRows { meaning, hash, number, places, .. } = self.table;
+        let values = &values;
+        self.report.read.ids.add(values[ITEM], values[QUERY]);
+        let time = match self.time(&value) {
+            Ok(time) => time,
+            Err((role, fault)) => {
+                if let Some(key) = self.key(values) {
+                    let spot = Spot { at: row, file: self.table.number, line: row, time: 0 };
+                    self.lists.skip(key, spot, self.batches);
+                }
+                let text = value(role).map(|value| value.text());
+                return self.at_fault(row, values, text, role, fault);
+            }
+        };
+        if self.table.hands_over {
+            return self.row_to_hand_over(row, time, values, &std::array::from_fn(|role| value(READ + role)));
+        }
+        let TableOfRows { meaning, number, places, .. } = self.table;
         // The place of the row in the log, as for a line.
-        let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row };
+        let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row, time };
         let counted = read_row(values, meaning, &mut self.known, self.batches);
-        let counted = if let Some(session) = values[SESSION] {
-            let query = values[QUERY].unwrap_or(Value::Missing);
-            let [session, query] = [session, query].map(|value| self.known.key(value, hash));
-            let key = hash.of_both(session, query);
+        let counted = if let Some(key) = self.key(values) {
             match counted {
                 Ok(Some(shown)) => {
                     self.lists.push(key, &shown, spot, places[POSITION].map_or(0, |place| place + 1));
@@ -311,16 +325,51 @@ impl<'a, 'b> Rows<'a, 'b> {
         }
     }
 
+    /// The list of a row, if a column names sessions.
+    #[inline]
+    fn key(&mut self, values: &RowValues<'_>) -> Option<ListKey> {
+        let hash = self.table.hash;
+        let query = values[QUERY].unwrap_or(Value::Missing);
+        let [session, query] = [values[SESSION]?, query].map(|value| self.known.key(value, hash));
+        Some(hash.of_both(session, query))
+    }
+
+    /// The name of the query within its strata, if there are any.
+    fn of_stratum<'v>(
+        &self,
+        query: Option<Value<'v>>,
+        value: &impl Fn(usize) -> Option<Value<'v>>,
+    ) -> Option<Vec<u8>> {
+        let strata = self.table.further.len() - usize::from(self.table.columns.is_timed);
+        let of_strata: Vec<_> = (ROLES..ROLES + strata)
+            .map(|number| value(number).unwrap_or(Value::Missing).bytes().into_owned())
+            .collect();
+        let query = query.unwrap_or(Value::Text(ONE_QUERY));
+        (strata > 0).then(|| within(&query.bytes(), of_strata.iter().map(Vec::as_slice)))
+    }
+
+    /// The time of a row in milliseconds since 1970, or the column at fault; 0 without times.
+    fn time<'v>(&self, value: &impl Fn(usize) -> Option<Value<'v>>) -> Result<i64, (usize, Fault)> {
+        let number = self.table.n_columns() - 1;
+        if self.table.columns.is_timed {
+            milliseconds(value(number).unwrap_or(Value::Missing)).map_err(|fault| (number, fault))
+        } else {
+            Ok(0)
+        }
+    }
+
     /// Reads a row with its user and propensities.
     #[inline(never)]
-    fn row_to_hand_over(&mut self, row: u64, values: &RowValues<'_>, logged: &LoggedValues<'_>) -> bool {
-        let TableOfRows { meaning, hash, number, places, .. } = self.table;
-        let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row };
-        let key = values[SESSION].map(|session| {
-            let query = values[QUERY].unwrap_or(Value::Missing);
-            let [session, query] = [session, query].map(|value| self.known.key(value, hash));
-            hash.of_both(session, query)
-        });
+    fn row_to_hand_over(
+        &mut self,
+        row: u64,
+        time: i64,
+        values: &RowValues<'_>,
+        logged: &LoggedValues<'_>,
+    ) -> bool {
+        let TableOfRows { meaning, number, places, .. } = self.table;
+        let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row, time };
+        let key = self.key(values);
         let shown = match read_row(values, meaning, &mut self.known, self.batches) {
             Ok(None) => return true,
             Ok(Some(shown)) => logged_row(values[SESSION], logged, self.batches).map(|row| (shown, row)),
@@ -376,6 +425,15 @@ impl<'a, 'b> Rows<'a, 'b> {
         }
         lenient
     }
+}
+
+/// The name of a query within strata.
+pub(super) fn within<'a>(query: &[u8], strata: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    strata.fold(query.to_vec(), |mut name, stratum| {
+        name.extend_from_slice(Columns::WITHIN.as_bytes());
+        name.extend_from_slice(stratum);
+        name
+    })
 }
 
 /// The user and the propensities of a row, or the role at fault.

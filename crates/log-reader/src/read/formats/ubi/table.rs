@@ -366,7 +366,7 @@ impl Shard {
             let (number, has_hits, _) = documents[place];
             let Query { at, file, line, is_ambiguous, .. } = &mut self.queries[number];
             if !std::mem::replace(is_ambiguous, true) {
-                let spot = Spot { at: *at, file: usize::from(*file), line: u64::from(*line) };
+                let spot = Spot { at: *at, file: usize::from(*file), line: u64::from(*line), time: 0 };
                 documents.push((number, has_hits, spot));
             }
         }

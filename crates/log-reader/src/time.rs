@@ -1,19 +1,22 @@
 //! Times of rows: ISO 8601, a time of a typed column, or a number since 1970.
 
-#[cfg(test)]
-#[path = "time/tests.rs"]
-mod tests;
-
-use log_reader::{Fault, Value};
+use crate::fault::Fault;
+use crate::read::Value;
 use num_traits::ToPrimitive as _;
 
-pub(super) const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
+/// Milliseconds of a day.
+pub const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
+
 /// Smaller numbers are days; larger ones are seconds, and from the second on milliseconds, from the
 /// third on microseconds, from the fourth on nanoseconds.
 const NUMBERS: [f64; 4] = [1e5, 1e11, 1e14, 1e17];
 
 /// Milliseconds since 1970-01-01 in UTC.
-pub(super) fn milliseconds(value: Value<'_>) -> Result<i64, Fault> {
+///
+/// # Errors
+///
+/// [`Fault::NotATime`], or [`Fault::Empty`].
+pub fn milliseconds(value: Value<'_>) -> Result<i64, Fault> {
     match value {
         Value::Missing | Value::Text(b"") => return Err(Fault::Empty),
         Value::Time(ticks, of_day) => of_ticks(ticks, of_day),
@@ -39,7 +42,7 @@ fn of_whole(number: Option<i64>) -> Option<i64> {
 }
 
 fn of_fraction(number: f64) -> Option<i64> {
-    libm::floor(number * MILLISECONDS_OF_A_DAY as f64 / ticks_of_day(number)? as f64).to_i64()
+    (number * MILLISECONDS_OF_A_DAY as f64 / ticks_of_day(number)? as f64).floor().to_i64()
 }
 
 /// The ticks of a day, by the size of a number.
@@ -111,7 +114,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// The date of a day since 1970-01-01, as `2026-03-02`.
-pub(super) fn date(day: i64) -> String {
+pub fn date(day: i64) -> String {
     let year_of = |year: i64| days_from_civil(year, 1, 1);
     let mut year = 1970 + day.div_euclid(365).min(day.div_euclid(366));
     while year_of(year + 1) <= day {

@@ -1,6 +1,11 @@
 //! Times in every spelling and type.
 
-use super::*;
+use log_reader::time::{MILLISECONDS_OF_A_DAY, date, milliseconds};
+use log_reader::{Fault, Value};
+
+fn of_text(text: &str) -> Option<i64> {
+    milliseconds(Value::Text(text.as_bytes())).ok()
+}
 
 #[test]
 fn times_are_read_and_dates_written() {
