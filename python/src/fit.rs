@@ -76,7 +76,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// All other options are those of the command, with underscores: first_position, clip_clicks,
 /// max_clicks, min_impressions, min_total_impressions, min_items, top_queries, positions, scope,
-/// prior.
+/// prior, and today, which `Fitted.answer` uses. In columns, "stratum" names one column or several
+/// with ; between them, and "time" one.
 ///
 /// Raises ValueError for what is not a log, with the row and the column, TypeError for columns of
 /// other types, and OSError for files.
@@ -149,6 +150,7 @@ pub(crate) fn fit(
         is_counts,
         transfer: held_out.is_some(),
         intervals: settings.intervals,
+        today: settings.today,
     };
     let study = interruptible(py, |stop| run(&settings, &source, &reader, stop))?;
     let study = study.map_err(|error| of_study(&error, &source, &settings.filter))?;

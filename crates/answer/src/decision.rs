@@ -11,6 +11,8 @@
 
 use crate::gain::{Gains, OfDraws};
 use crate::lists::{LoggedQueries, LoggedQuery};
+use crate::strata::{self, Strata};
+use crate::today::{self, Today};
 use crate::users::FittedUsers;
 use crate::{
     Answer, Finding, HALVES, Interval, LOGGED, QueryFinding, Recommendation, TransferSlope, VERSION,
@@ -18,6 +20,7 @@ use crate::{
 use click_logs::fit::{self, Deviation, Fit, FitError, Model, Options, Verdict};
 use click_logs::parameters;
 use click_logs::study::{Checks, ListsAlone, ONLY_CLICKED, Study};
+use click_models::Ranking;
 use contenders::Entrant;
 use documents::InputFile;
 use documents::toml_reader::Error as FileError;
@@ -25,7 +28,7 @@ use experiment::{JournalError, Observer, RunError, Runner};
 use log_reader::{Id, Part, Sessions};
 use policies::PolicySpec;
 use sim::Streams;
-use spec::models::Evidence;
+use spec::models::{Evidence, LogLists};
 use spec::{BuildError, Experiment, Instances, PosteriorFile, Transfer, logged_lists};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -128,12 +131,22 @@ impl Decision {
             return Ok(Err(ONLY_CLICKED.to_owned()));
         }
         let streams = Streams::new(settings.seed);
-        let mut models = match FittedUsers::for_answer(study) {
-            Ok(models) => models.into_iter(),
+        let parts = match today::shares(study.today, &study.log.sessions) {
+            Ok(parts) => parts,
             Err(why) => return Ok(Err(why)),
         };
+        let mut models = match FittedUsers::for_answer(study) {
+            Ok(models) => models,
+            Err(why) => return Ok(Err(why)),
+        };
+        // The model that opens the answer is one whose transfer is supported, if any is.
+        let transfers = study.transfer.as_ref();
+        let verdict = |users: &FittedUsers<'_>| Some(transfers?.of(users.fit().model())?.verdict());
+        models.sort_by_key(|users| verdict(users) != Some(Verdict::Supported));
+        let mut models = models.into_iter();
         let first = models.find_map(|users| {
-            Some((users, LoggedQueries::new(users.fit(), &study.log, settings.n_queries, streams)?))
+            let n = settings.n_queries;
+            Some((users, LoggedQueries::new(users.fit(), &study.log, n, streams, &parts)?))
         });
         let Some((users, queries)) = first else {
             let why = "this log has no whole lists in their order, so it cannot tell what they lose";
@@ -146,7 +159,7 @@ impl Decision {
         }
         let others = models.filter(|other| queries.are_those_of(other.fit(), &study.log));
         let users: Vec<FittedUsers<'_>> = std::iter::once(users).chain(others).collect();
-        let deciding = SharedPart::new(study, checks, options, settings, &users, queries)?;
+        let mut deciding = SharedPart::new(study, checks, options, settings, &users, queries, parts)?;
         match deciding.decision(&users) {
             Err(Error::NoUsers) => {
                 Ok(Err("a half of the log has too few clicks for users to be drawn from it".to_owned()))
@@ -162,9 +175,12 @@ struct SharedPart<'a> {
     lists_alone: Option<&'a ListsAlone>,
     settings: &'a Settings<'a>,
     queries: LoggedQueries,
+    /// The shares of the log's last parts that may be today.
+    parts: Vec<f64>,
     /// The fits of both halves, as files of parameters.
     halves: [Vec<u8>; 2],
-    n_models: usize,
+    /// The variance of lists around the predictions of each model, beyond that of its draws.
+    own_variances: Vec<f64>,
 }
 
 impl<'a> SharedPart<'a> {
@@ -175,11 +191,12 @@ impl<'a> SharedPart<'a> {
         settings: &'a Settings<'a>,
         users: &[FittedUsers<'_>],
         queries: LoggedQueries,
+        parts: Vec<f64>,
     ) -> Result<Self, Error> {
         let log = &study.log;
         let names = log.counts.names();
         let wanted: BTreeSet<Id> = queries.names().iter().filter_map(|name| names.find(name)).collect();
-        let half = |half: Part| -> Result<Vec<u8>, Error> {
+        let half = |half: Part| -> Result<(Vec<u8>, Vec<Fit>), Error> {
             let of_half = |users: &FittedUsers<'_>| -> Result<Fit, FitError> {
                 let fit = fit::fit(users.fit().model(), &half.counts, &half.sessions, options)?;
                 Ok(fit.with_items_of(users.fit()))
@@ -195,45 +212,37 @@ impl<'a> SharedPart<'a> {
                 &|query| wanted.contains(&query),
                 &mut json,
             )?;
-            Ok(json)
+            Ok((json, fits))
         };
         let [first, second] = halves(&log.sessions).ok_or(Error::NoOrder)?;
         if second.sessions.is_empty() {
             return Err(Error::OneHalf);
         }
-        let halves = [half(first)?, half(second)?];
-        Ok(Self {
-            study,
-            lists_alone: checks.lists_alone.as_ref(),
-            settings,
-            queries,
-            halves,
-            n_models: users.len(),
-        })
+        let ((first, of_first), (second, of_second)) = (half(first)?, half(second)?);
+        let own_variance = |((users, first), second): ((&FittedUsers<'_>, &Fit), &Fit)| {
+            let transfer = study.transfer.as_ref()?.of(users.fit().model())?;
+            Some(transfer.variance_of_lists(&log.sessions, [first, second]))
+        };
+        let both = users.iter().zip(&of_first).zip(&of_second);
+        let own_variances = both.map(|models| own_variance(models).unwrap_or(0.0)).collect();
+        let lists_alone = checks.lists_alone.as_ref();
+        Ok(Self { study, lists_alone, settings, queries, parts, halves: [first, second], own_variances })
     }
 
-    fn decision(&self, users: &[FittedUsers<'_>]) -> Result<Decision, Error> {
+    fn decision(&mut self, users: &[FittedUsers<'_>]) -> Result<Decision, Error> {
         let all: Vec<usize> = (0..self.queries.queries.len()).collect();
-        let mut evidence: Option<Vec<Evidence>> = None;
-        for model in users {
-            let experiment = self.experiment(*model, &all, Vec::new())?;
-            let of_model = experiment.evidence(DRAWS.div_ceil(self.n_models), evidence.as_deref());
-            if of_model.len() < all.len() {
-                return Err(Error::NoUsers);
-            }
-            match &mut evidence {
-                None => evidence = Some(of_model),
-                Some(pooled) => pooled.iter_mut().zip(of_model).for_each(|(pooled, other)| pooled.add(other)),
-            }
-        }
-        let evidence = evidence.ok_or(Error::NoUsers)?;
+        let evidence = self.evidence(users, &all, &|_| Vec::new())?;
+        let lists: Vec<u64> = self.queries.queries.iter().map(|query| query.lists.count()).collect();
+        let is_asked = self.study.today.is_some();
+        self.queries.today = today::chosen(is_asked, &evidence, &self.queries.shares(), &lists);
         let models: Vec<TransferSlope> =
             users.iter().map(|users| self.transferred(users.fit().model())).collect();
         let largest = self.queries.largest(PLAYED);
         let spec = self.experiment(users[0], &largest, users[0].contenders())?;
         let promises = may_promise(models[0].verdict, self.lists_alone);
         let gains = if promises { Some(self.gains(users, &largest, &spec)?) } else { None };
-        let answer = self.answer(users[0], models, &evidence, &largest, gains.as_ref());
+        let strata = if promises { self.strata(users, &evidence)? } else { Vec::new() };
+        let answer = self.answer(users[0], models, strata, &evidence, &largest, gains.as_ref());
         let [first, second] = self.halves.clone();
         let files = vec![
             (HALVES[0], first),
@@ -241,6 +250,49 @@ impl<'a> SharedPart<'a> {
             (LOGGED, self.queries.csv(largest.iter().copied())),
         ];
         Ok(Decision { answer, spec: spec.to_toml(), files })
+    }
+
+    /// The evidence on the lists of the queries at these places, of all models together; `others`
+    /// are further lists of a query.
+    fn evidence(
+        &self,
+        users: &[FittedUsers<'_>],
+        places: &[usize],
+        others: &dyn Fn(usize) -> Vec<Ranking>,
+    ) -> Result<Vec<Evidence>, Error> {
+        let mut evidence: Option<Vec<Evidence>> = None;
+        for (model, own_variance) in users.iter().zip(&self.own_variances) {
+            let experiment = self.experiment(*model, places, Vec::new())?;
+            let lists = |(number, place): (usize, &usize)| {
+                let lists = self.queries.queries[*place].in_log(*own_variance);
+                LogLists { others: others(number), ..lists }
+            };
+            let lists: Vec<LogLists> = places.iter().enumerate().map(lists).collect();
+            let of_model = experiment.evidence(DRAWS.div_ceil(users.len()), &lists, evidence.as_deref());
+            if of_model.len() < places.len() {
+                return Err(Error::NoUsers);
+            }
+            match &mut evidence {
+                None => evidence = Some(of_model),
+                Some(pooled) => pooled.iter_mut().zip(of_model).for_each(|(pooled, other)| pooled.add(other)),
+            }
+        }
+        evidence.ok_or(Error::NoUsers)
+    }
+
+    /// Whether one list for all strata of a query loses against a list for each.
+    fn strata(&self, users: &[FittedUsers<'_>], evidence: &[Evidence]) -> Result<Vec<Strata>, Error> {
+        let queries = &self.queries.queries;
+        let of_query = |(name, places): (String, Vec<usize>)| {
+            let of_strata: Vec<&LoggedQuery> = places.iter().map(|&place| &queries[place]).collect();
+            let known: Vec<&Evidence> = places.iter().map(|&place| &evidence[place]).collect();
+            let lists = strata::candidates(&of_strata, &known);
+            let others = |number: usize| lists.iter().map(|list| list[number].clone()).collect();
+            let valued = self.evidence(users, &places, &others)?;
+            Ok(Strata::new(name, places, &of_strata, &valued, &lists))
+        };
+        let n_columns = self.study.log.report.strata;
+        strata::grouped(queries, n_columns).into_iter().map(of_query).collect()
     }
 
     /// Policies and today's lists on the users of a model, for the queries at these places.
@@ -279,7 +331,7 @@ impl<'a> SharedPart<'a> {
         let today = Entrant { lists: Some(Arc::new(lists)), ..Entrant::new(TODAY, PolicySpec::Logged {}) };
         let builder = Experiment::builder("decision", instances)
             .horizon(crate::HORIZON)
-            .runs_per_instance(RUNS.div_ceil(self.n_models as u64))
+            .runs_per_instance(RUNS.div_ceil(self.own_variances.len() as u64))
             .seed(self.settings.seed);
         let builder = policies.into_iter().fold(builder, spec::Builder::entrant);
         Ok(builder.entrant(today).build()?)
@@ -314,6 +366,12 @@ impl<'a> SharedPart<'a> {
         self.study.transfer.as_ref()?.of(model)
     }
 
+    fn today(&self) -> Today {
+        let share = self.queries.today.checked_sub(1).map_or(1.0, |part| self.parts[part]);
+        let lists = self.queries.queries.iter().map(|query| query.lists_of(self.queries.today)).sum();
+        Today::new(share, lists, self.study.today.is_some(), &self.study.log.sessions)
+    }
+
     fn transferred(&self, model: Model) -> TransferSlope {
         let (all, own) = (self.study.transfer.as_ref(), self.transfer(model));
         let slope = own.and_then(|own| {
@@ -335,13 +393,14 @@ impl<'a> SharedPart<'a> {
         &self,
         users: FittedUsers<'_>,
         models: Vec<TransferSlope>,
+        strata: Vec<Strata>,
         evidence: &[Evidence],
         largest: &[usize],
         gains: Option<&Gains>,
     ) -> Answer {
         let queries = &self.queries;
         let draws: Vec<Draws> =
-            evidence.iter().map(|evidence| Draws::new(evidence, gains.is_some())).collect();
+            evidence.iter().map(|evidence| Draws::new(evidence, queries.today, gains.is_some())).collect();
         let shares = queries.shares();
         let n_draws = draws.iter().map(|draws| draws.today.len()).min().unwrap_or(0);
         let drawn_shares: Vec<Vec<f64>> = (0..n_draws as u64)
@@ -395,7 +454,9 @@ impl<'a> SharedPart<'a> {
             QueryFinding {
                 query: query.name.clone(),
                 lists: query.lists.count(),
+                lists_today: query.lists_of(queries.today),
                 share: shares[place],
+                deviation: query.variance.sqrt(),
                 finding: findings[place].clone(),
                 recommended: draws.recommended(query, &evidence[place], users.fit()),
                 played: played(place),
@@ -405,6 +466,7 @@ impl<'a> SharedPart<'a> {
             version: VERSION,
             models,
             lists_alone: self.lists_alone.cloned(),
+            today: self.today(),
             lists_of_log: queries.lists_of_log,
             queries_of_log: queries.n_queries,
             lists: queries.queries.iter().map(|query| query.lists.count()).sum(),
@@ -414,6 +476,7 @@ impl<'a> SharedPart<'a> {
             policy: gains.map_or_else(String::new, |gains| gains.policy().to_owned()),
             played: played_all,
             queries: (0..draws.len()).map(of_query).collect(),
+            strata,
             remarks: Vec::new(),
         };
         answer.remarks = answer.remarked();
@@ -455,15 +518,11 @@ struct Draws {
 }
 
 impl Draws {
-    fn new(evidence: &Evidence, promises: bool) -> Self {
-        let Evidence { today, best, chosen, of_recommended, .. } = evidence;
+    fn new(evidence: &Evidence, part: usize, promises: bool) -> Self {
+        let (best, today) = (&evidence.best, &evidence.today[part]);
         let is_named = |draw: usize| (draw / HALVES.len()).is_multiple_of(2);
-        let of_draw = |draw| if is_named(draw) { chosen[draw] } else { of_recommended[draw] };
-        let gain_of = |draw: usize| {
-            let gain = 1000.0 * (of_draw(draw) - today[draw]);
-            if gain.abs() < ROUNDING { 0.0 } else { gain }
-        };
-        let gain: Vec<f64> = (0..today.len()).map(gain_of).collect();
+        let rounded = |gain: f64| if (1000.0 * gain).abs() < ROUNDING { 0.0 } else { 1000.0 * gain };
+        let gain: Vec<f64> = evidence.gains(part).into_iter().map(rounded).collect();
         let worse = gain.iter().filter(|gain| **gain < 0.0).count() as f64;
         let better = gain.iter().filter(|gain| **gain > 0.0).count();
         let is_recommended = promises && worse <= RISK * gain.len() as f64 && 2 * better >= gain.len().max(1);

@@ -4,12 +4,16 @@ mod contexts;
 mod decision;
 mod gain;
 mod lists;
+mod strata;
+mod today;
 mod users;
 mod words;
 
 pub use contexts::{ContextError, ContextSettings, TakeList, fit_contexts};
 pub use decision::{Decision, Error, Settings};
 pub use gain::{PassingTime, PolicyGain};
+pub use strata::Strata;
+pub use today::Today;
 pub use users::FittedUsers;
 
 use click_logs::fit::Verdict;
@@ -121,8 +125,12 @@ pub struct QueryFinding {
     pub query: String,
     /// Lists in the log.
     pub lists: u64,
+    /// Those of today's part of the log.
+    pub lists_today: u64,
     /// Share of what it stands for among all lists of the answer.
     pub share: f64,
+    /// Standard deviation of the clicks of sessions with the same list.
+    pub deviation: f64,
     /// Losses and gains.
     #[serde(flatten)]
     pub finding: Finding,
@@ -167,6 +175,8 @@ pub struct Answer {
     /// The test whether the lists alone decide the clicks; `None` if the log cannot test it. If
     /// they do not, the loss is that of users for whom they would.
     pub lists_alone: Option<ListsAlone>,
+    /// The part of the log whose lists are today's ranking.
+    pub today: Today,
     /// Lists of the log.
     pub lists_of_log: u64,
     /// Queries of the log with lists that can be simulated.
@@ -189,6 +199,9 @@ pub struct Answer {
     pub played: Option<PolicyGain>,
     /// Query by query, in the order of the fit.
     pub queries: Vec<QueryFinding>,
+    /// The queries of which several strata are in the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub strata: Vec<Strata>,
     /// Every refusal, reason of "not decided" and warning, with its code.
     pub remarks: Vec<documents::remark::Remark>,
 }

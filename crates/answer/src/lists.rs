@@ -4,14 +4,16 @@
 //! Hurwitz 1943): a query with more lists than the others have on average is certain, and all
 //! others stand for an equal share of the rest.
 
-use click_logs::fit::{Fit, Prediction, QueryFit};
+use click_logs::fit::{Fit, Prediction, QueryFit, variance_of_sessions};
 use click_logs::study::FilteredLog;
 use click_models::{Clicks, ItemId, Ranking};
 use itertools::Itertools as _;
-use log_reader::{Id, Positions};
+use log_reader::{Id, ListSessions, Positions};
+use policies::Logged;
 use rand::RngExt as _;
 use sim::{SimRng, Streams};
 use spec::experiment::title_fault;
+use spec::models::{LogLists, OwnClicks};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -32,6 +34,8 @@ pub(crate) struct LoggedQueries {
     /// Clicks per 1,000 lists of all queries, not only of the sample: those that the users of the
     /// fit make, and those that were observed.
     pub(crate) clicks_of_all: [f64; 2],
+    /// Today: 0 for the whole log, or the number of a part, from 1.
+    pub(crate) today: usize,
 }
 
 /// A query with its lists.
@@ -45,7 +49,11 @@ pub(crate) struct LoggedQuery {
     is_drawn: bool,
     /// The names of its items.
     items: Vec<String>,
+    /// The variance of the clicks of sessions with the same list.
+    pub(crate) variance: f64,
     pub(crate) lists: Lists,
+    /// How often each list is in each part of the log that may be today; all of them if none is.
+    parts: Vec<BTreeMap<(Vec<usize>, Positions), u64>>,
 }
 
 /// The lists of one query.
@@ -76,6 +84,29 @@ impl Lists {
         self.counted.iter().map(of_list).sum()
     }
 
+    /// How often each list is shown from a place of the log on; in all of it, if that is never.
+    fn since(
+        &self,
+        start: u32,
+        fit: &Fit,
+        query: &QueryFit,
+        filtered: &FilteredLog,
+    ) -> BTreeMap<(Vec<usize>, Positions), u64> {
+        let Some(of_query) = filtered.sessions.query(query.id) else { return BTreeMap::new() };
+        let n_positions = n_positions(fit, query, filtered).unwrap_or(0);
+        let keys: Vec<_> = of_query.lists().map(|list| key(query, n_positions, &list)).collect();
+        let mut shown = BTreeMap::new();
+        for session in of_query.in_order().filter(|session| session.place >= start) {
+            if let Some(key) = &keys[session.list] {
+                *shown.entry(key.clone()).or_default() += 1;
+            }
+        }
+        if shown.is_empty() {
+            shown = self.counted.iter().map(|(key, [shown, _])| (key.clone(), *shown)).collect();
+        }
+        shown
+    }
+
     /// How often an item was shown at most two positions from a position.
     fn shown_near(&self, item: usize, position: usize) -> u64 {
         let near = |list: &Vec<usize>| {
@@ -93,7 +124,13 @@ const SHOWN: u64 = 20;
 
 impl LoggedQueries {
     /// A sample of `n` queries; `None` if no query has a list, or none was asked for.
-    pub(crate) fn new(fit: &Fit, filtered: &FilteredLog, n: usize, streams: Streams) -> Option<Self> {
+    pub(crate) fn new(
+        fit: &Fit,
+        filtered: &FilteredLog,
+        n: usize,
+        streams: Streams,
+        parts: &[f64],
+    ) -> Option<Self> {
         let lists_of_log = filtered.sessions.queries().map(|query| query.n_sessions()).sum();
         let able: Vec<(&QueryFit, Lists)> =
             fit.queries().iter().filter_map(|query| Some((query, lists(fit, query, filtered)?))).collect();
@@ -115,10 +152,22 @@ impl LoggedQueries {
                 let items = query.items.iter().map(|item| names.name(item.item).into_owned()).collect();
                 let is_drawn = stands_for > lists.count() as f64;
                 let name = names.name(query.id).into_owned();
-                queries.push(LoggedQuery { id: query.id, name, stands_for, is_drawn, items, lists });
+                let variance = filtered.sessions.query(query.id).map_or(0.0, |of| variance_of_sessions(&of));
+                let starts = parts.iter().map(|share| filtered.sessions.start_of_last(*share));
+                let parts = starts.map(|start| lists.since(start, fit, query, filtered)).collect();
+                queries.push(LoggedQuery {
+                    id: query.id,
+                    name,
+                    stands_for,
+                    is_drawn,
+                    items,
+                    variance,
+                    lists,
+                    parts,
+                });
             }
         }
-        Some(Self { queries, n_queries, lists_of_log, left_out, clicks_of_all })
+        Some(Self { queries, n_queries, lists_of_log, left_out, clicks_of_all, today: 0 })
     }
 
     /// Whether these are also the lists of another fit, by the items of that fit.
@@ -173,21 +222,24 @@ impl LoggedQueries {
 
     /// The file with the lists of some of the queries.
     pub(crate) fn csv(&self, places: impl Iterator<Item = usize>) -> Vec<u8> {
-        let mut csv = "instance,query,lists,items,clicks\n".to_owned();
+        let mut csv = "instance,query,lists,items,clicks".to_owned();
+        csv += if self.today > 0 { ",of-log\n" } else { "\n" };
         let mut table = csv::Writer::from_writer(Vec::new());
         for (instance, place) in places.enumerate() {
-            let LoggedQuery { name, lists, .. } = &self.queries[place];
+            let LoggedQuery { name, lists, parts, .. } = &self.queries[place];
             let name = if title_fault(name).is_none() { name } else { "" };
-            for ((list, _), [shown, clicks]) in &lists.counted {
+            for (key @ (list, _), [shown, clicks]) in &lists.counted {
+                let part = self.today.checked_sub(1).map(|part| parts[part].get(key).copied().unwrap_or(0));
                 let row = [
                     &*instance.to_string(),
                     name,
-                    &shown.to_string(),
+                    &part.unwrap_or(*shown).to_string(),
                     &list.iter().join(" "),
                     &clicks.to_string(),
+                    &shown.to_string(),
                 ];
                 // Writing to memory cannot fail.
-                let _ = table.write_record(row);
+                let _ = table.write_record(&row[..row.len() - usize::from(part.is_none())]);
             }
         }
         let _ = write!(csv, "{}", String::from_utf8_lossy(&table.into_inner().unwrap_or_default()));
@@ -196,6 +248,25 @@ impl LoggedQueries {
 }
 
 impl LoggedQuery {
+    /// Its lists, for draws of users with this variance of lists around their predictions.
+    pub(crate) fn in_log(&self, own_variance: f64) -> LogLists {
+        let items = |list: &Vec<usize>| -> Vec<ItemId> {
+            list.iter().map(|&item| ItemId::from_index(item)).collect()
+        };
+        let lists = self.lists.counted.iter().map(|((list, _), counts)| (items(list), *counts));
+        let of_part = |part: &BTreeMap<(Vec<usize>, Positions), u64>| {
+            let lists = part.iter().map(|((list, _), shown)| (items(list).into_iter().collect(), *shown));
+            Logged::new(lists.collect()).ok()
+        };
+        let parts = self.parts.iter().filter_map(of_part).collect();
+        LogLists { own: OwnClicks::new(lists, own_variance, self.variance), parts, others: Vec::new() }
+    }
+
+    /// The index of an item of this name.
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        self.items.iter().position(|item| item == name)
+    }
+
     /// The names of a list's items from the log's first position on.
     pub(crate) fn items(&self, list: &Ranking) -> Vec<String> {
         list.iter().map(|item| self.items[item.index()].clone()).collect()
@@ -219,6 +290,11 @@ impl LoggedQuery {
         let items = list.iter().map(ItemId::index);
         1000.0 * fit.query(self.id).map_or(0.0, |query| predicted(fit, query, items, query.positions))
             - self.fitted_clicks(fit)
+    }
+
+    /// How many lists it has in the whole log (0), or in a part of it, from 1.
+    pub(crate) fn lists_of(&self, part: usize) -> u64 {
+        part.checked_sub(1).map_or_else(|| self.lists.count(), |part| self.parts[part].values().sum())
     }
 
     /// Observed clicks per 1,000 lists.
@@ -268,22 +344,30 @@ fn sample(sizes: &[u64], n: usize, rng: &mut SimRng) -> Vec<(usize, f64)> {
     drawn
 }
 
+/// The length of the lists of a query; `None` if it has no users.
+fn n_positions(fit: &Fit, query: &QueryFit, filtered: &FilteredLog) -> Option<usize> {
+    let n_positions = filtered.counts.query(query.id)?.n_positions().min(query.items.len());
+    fit.users(query, n_positions).map(|_| n_positions)
+}
+
+/// A list by the items of its query, with its positions; `None` if it cannot be shown to users.
+fn key(query: &QueryFit, n_positions: usize, list: &ListSessions<'_>) -> Option<(Vec<usize>, Positions)> {
+    let index = |&id| query.items.binary_search_by_key(&id, |item| item.item).ok();
+    let items: Option<Vec<usize>> = list.items().get(..n_positions)?.iter().map(index).collect();
+    let shown_at = list.positions().iter().take(n_positions).collect();
+    items.filter(|items| items.iter().all_unique()).map(|items| (items, shown_at))
+}
+
 /// The lists of a query; `None` if none can be shown to its users.
 fn lists(fit: &Fit, query: &QueryFit, filtered: &FilteredLog) -> Option<Lists> {
-    let n_positions = filtered.counts.query(query.id)?.n_positions().min(query.items.len());
-    fit.users(query, n_positions)?;
+    let n_positions = n_positions(fit, query, filtered)?;
     let mut found = Lists::default();
     for list in filtered.sessions.query(query.id)?.lists() {
-        let index = |&id| query.items.binary_search_by_key(&id, |item| item.item).ok();
-        let shown = list.items().get(..n_positions);
-        let items: Option<Vec<usize>> = shown.and_then(|shown| shown.iter().map(index).collect());
         let sessions: u64 = list.patterns().iter().map(|pattern| pattern.sessions).sum();
-        let is_a_list = |items: &Vec<usize>| items.iter().all_unique();
-        match items.filter(is_a_list) {
+        match key(query, n_positions, &list) {
             None => found.left_out += sessions,
-            Some(items) => {
-                let shown_at = list.positions().iter().take(n_positions).collect();
-                let [shown, clicks] = found.counted.entry((items, shown_at)).or_default();
+            Some(key) => {
+                let [shown, clicks] = found.counted.entry(key).or_default();
                 *shown += sessions;
                 for pattern in list.patterns() {
                     let of_list = (0..n_positions).filter(|&position| pattern.clicks.get(position)).count();

@@ -148,6 +148,7 @@ impl Answer {
             "Today's ranking gets {today} clicks per 1,000 lists ({} were observed).{lost}",
             fixed(*observed, 0)
         )];
+        sentences.push(self.today.sentence());
         if let Some((first, others)) = self.models.split_first() {
             let others: Vec<&str> = others.iter().map(|other| other.model).collect();
             let also = match others.as_slice() {
@@ -196,8 +197,8 @@ impl Answer {
             format!(
                 "{}Not the list alone decides the clicks, but also who sees it, or what stands beside an item; this log cannot tell \
                  which. If today's ranking depends on the user, one list for all may earn less than today's. So no gain is promised, \
-                 no list is recommended for all, and no policy is played. The way out: fit a log for each group of users, such as \
-                 a kind of device, or say who asks (`fit --context`).",
+                 no list is recommended for all, and no policy is played. The way out: name a column that says who asks, such as \
+                 the kind of device (`--columns ..,stratum=device`), or `fit --context`.",
                 seen.map_or_else(String::new, |seen| seen + " ")
             )
         })

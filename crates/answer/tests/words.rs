@@ -1,6 +1,6 @@
 //! Sentences of an answer.
 
-use answer::{Answer, Finding, Interval, TransferSlope};
+use answer::{Answer, Finding, Interval, Strata, Today, TransferSlope};
 use click_logs::fit::Verdict;
 use click_logs::study::ListsAlone;
 
@@ -24,6 +24,7 @@ fn answer(sessions: u64, lists: u64, queries: u64) -> Answer {
         remarks: Vec::new(),
         models: vec![model],
         lists_alone: None,
+        today: Today { share: 1.0, days: None, since: None, has_times: false, is_asked: false, lists: 1000 },
         lists_of_log: 1000,
         queries_of_log: 10,
         lists: 1000,
@@ -33,6 +34,7 @@ fn answer(sessions: u64, lists: u64, queries: u64) -> Answer {
         policy: String::new(),
         played: None,
         queries: Vec::new(),
+        strata: Vec::new(),
     }
 }
 
@@ -77,4 +79,36 @@ fn an_alarm_promises_nothing() {
     assert!(untested.sentences().join(" ").contains("cannot be tested"));
     let harmless = of(Verdict::Supported, tested(0.5));
     assert!(harmless.promises() && !harmless.sentences().join(" ").contains("decide"));
+}
+
+#[test]
+fn the_answer_says_what_today_is() {
+    let mut answer = answer(30, 20, 1);
+    let said = answer.sentences().join(" ");
+    assert!(said.contains("that of the whole log, which has no times"), "{said}");
+    answer.today = Today {
+        share: 0.1,
+        days: Some(2.0),
+        since: Some("2026-03-02".to_owned()),
+        has_times: true,
+        is_asked: false,
+        lists: 100,
+    };
+    let said = answer.sentences().join(" ");
+    assert!(said.contains("the last 10 % of the log's time, since 2026-03-02 (100 lists)"), "{said}");
+}
+
+#[test]
+fn strata_say_whether_one_list_for_all_loses() {
+    let strata = |gain: Option<f64>| {
+        let gain_of_each = gain.map(interval);
+        Strata { query: "hats".to_owned(), strata: vec![0, 1], list_for_all: Vec::new(), gain_of_each }
+    };
+    for (gain, said) in [
+        (Some(30.0), "hats in 2 strata: one list for all loses; a list for each stratum gains 30 [20, 40]"),
+        (Some(5.0), "hats in 2 strata: the log cannot tell whether one list for all loses"),
+        (None, "hats in 2 strata: no list has only items that every stratum saw"),
+    ] {
+        assert!(strata(gain).sentence().starts_with(said), "{}", strata(gain).sentence());
+    }
 }

@@ -1,7 +1,7 @@
 //! `test`: which of two rankers real users prefer (module `evaluation::online`).
 
 mod page;
-mod plan;
+pub(crate) mod plan;
 
 use crate::fit::inputs::Inputs;
 use crate::fit::source::{as_option, reading};

@@ -61,6 +61,12 @@ pub struct FitSettings {
     /// Seed of the choice of the held-out sessions
     #[cfg_attr(feature = "clap", arg(long, value_name = "S", default_value_t = Self::default().seed, value_parser = option::<Self, u64>("seed")))]
     pub seed: u64,
+    /// Whose lists are today's ranking: `all` of the log, its last SHARE, below 1, or its last DAYS
+    /// [default: if the log has times, the shortest last part with which gains are at most a
+    /// quarter less sure]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "all|SHARE|DAYS"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub today: Option<LastPart>,
     /// Estimates have standard errors and intervals.
     #[cfg_attr(feature = "clap", arg(skip = true))]
     #[serde(skip_serializing)]
@@ -81,6 +87,7 @@ impl Default for FitSettings {
             prior: None,
             held_out: HoldOut(Some(HeldOut::OneIn(10))),
             seed: 1,
+            today: None,
             intervals: true,
         }
     }
@@ -182,5 +189,55 @@ impl fmt::Display for HoldOut {
             HoldOutValue::OneIn(number) => number.fmt(f),
             HoldOutValue::Named(name) => name.fmt(f),
         }
+    }
+}
+
+/// The last part of a log, as it is typed: `all`, a share below 1, or a number of days.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "TypedPart", into = "TypedPart")]
+#[schemars(with = "TypedPart")]
+pub enum LastPart {
+    /// All of it.
+    All,
+    /// This share of its time; of its sessions if it has no times.
+    Share(f64),
+    /// This number of days.
+    Days(f64),
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum TypedPart {
+    Number(f64),
+    Named(String),
+}
+
+impl TryFrom<TypedPart> for LastPart {
+    type Error = String;
+
+    fn try_from(typed: TypedPart) -> Result<Self, String> {
+        match typed {
+            TypedPart::Number(share) if share > 0.0 && share < 1.0 => Ok(Self::Share(share)),
+            TypedPart::Number(days) if days >= 1.0 && days.is_finite() => Ok(Self::Days(days)),
+            TypedPart::Named(name) if name == "all" => Ok(Self::All),
+            _ => Err("expected `all`, a share above 0 and below 1, or a number of days from 1".to_owned()),
+        }
+    }
+}
+
+impl From<LastPart> for TypedPart {
+    fn from(part: LastPart) -> Self {
+        match part {
+            LastPart::All => Self::Named("all".to_owned()),
+            LastPart::Share(number) | LastPart::Days(number) => Self::Number(number),
+        }
+    }
+}
+
+impl FromStr for LastPart {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map_or_else(|_| TypedPart::Named(text.to_owned()), TypedPart::Number).try_into()
     }
 }

@@ -48,6 +48,7 @@ pub use self::only_clicked::{ONLY_CLICKED, are_all_clicked, is_only_clicked};
 use crate::fit::models::{Simulation, row};
 use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values, split};
 use crate::parameters;
+use crate::settings::LastPart;
 use log_reader::{Cell, Counts, Filter, Id, Log, Part, ReadReport, Sessions};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -141,6 +142,8 @@ pub struct Settings {
     pub transfer: bool,
     /// Whether the fits have standard errors and intervals.
     pub intervals: bool,
+    /// The last part of the log whose lists are today's ranking; `None`: an answer chooses it.
+    pub today: Option<LastPart>,
 }
 
 impl Default for Settings {
@@ -155,6 +158,7 @@ impl Default for Settings {
             is_counts: false,
             transfer: true,
             intervals: true,
+            today: None,
         }
     }
 }
@@ -190,6 +194,9 @@ pub struct Study {
     /// unless users need a search for the best list, such as those of user browsing. The searches
     /// for all queries take some seconds at most: those that are left after that count here.
     pub without_users: Vec<usize>,
+    /// That of the settings.
+    #[serde(default)]
+    pub today: Option<LastPart>,
 }
 
 /// The next step of a study.
@@ -295,7 +302,8 @@ pub fn study<E>(
     } else {
         None
     };
-    let mut study = Study { log, fits, comparison, transfer, choice: None, without_users };
+    let mut study =
+        Study { log, fits, comparison, transfer, choice: None, without_users, today: settings.today };
     let has_users = |model| study.fits.iter().any(|fit| fit.model() == model && study.has_users(fit));
     study.choice = study.choose(&has_users);
     Ok(study)

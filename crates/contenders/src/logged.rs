@@ -15,6 +15,8 @@ pub struct LoggedLists {
     pub of_instances: Vec<Logged>,
     /// The clicks on the lists of each instance, if the file has them.
     pub clicks: Option<Vec<u64>>,
+    /// The lists of the whole log, if those of the instances are only its last part.
+    pub of_log: Option<Vec<Logged>>,
 }
 
 /// Plays the lists that a log has for the instance of a replication.

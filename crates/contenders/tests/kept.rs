@@ -76,7 +76,12 @@ fn entrants(examination: &[f64]) -> Vec<Entrant> {
     }
     let list = |items: [u32; 3]| items.map(ItemId::new).into_iter().collect();
     let logged = Logged::new(vec![(list([0, 1, 2]), 3), (list([5, 0, 4]), 1)]).expect("two lists");
-    let lists = LoggedLists { file: InputFile::new("", vec![]), of_instances: vec![logged], clicks: None };
+    let lists = LoggedLists {
+        file: InputFile::new("", vec![]),
+        of_instances: vec![logged],
+        clicks: None,
+        of_log: None,
+    };
     entrants.push(Entrant { lists: Some(Arc::new(lists)), ..Entrant::new("logged", PolicySpec::Logged {}) });
     entrants
 }

@@ -66,7 +66,7 @@ pub(crate) use entries::{SEEN, accepts, assumes_examination, check, names_of, re
 use self::memory::Size;
 use self::scope::Scope;
 use crate::canonical::Canonical;
-use crate::models::{Evidence, Instances, UserModel, different_users, without_contenders};
+use crate::models::{Evidence, Instances, LogLists, UserModel, different_users, without_contenders};
 use crate::posterior::PosteriorFile;
 use click_models::{Personal, WithAttraction};
 use contenders::{Entrant, OwnAnswers};
@@ -323,13 +323,11 @@ impl Experiment {
     }
 
     /// The values of a log's lists and of better ones under the posterior distribution of its
-    /// users, instance by instance. Empty if the users are known or have no transfer, or if no
-    /// policy plays lists of a log. `n_draws` users are drawn for each instance. With evidence on
-    /// others, their lists are valued in place of those of these users.
-    pub fn evidence(&self, n_draws: usize, others: Option<&[Evidence]>) -> Vec<Evidence> {
-        let lists = self.policies.iter().find_map(|entry| entry.lists.as_deref());
-        let evidence = |lists| self.instances.evidence(lists, n_draws, Streams::new(self.seed), others);
-        lists.map_or_else(Vec::new, evidence)
+    /// users, instance by instance. Empty if the users are known or have no transfer. `n_draws`
+    /// users are drawn for each instance; `lists` are those of each. With evidence on others, their
+    /// lists are valued in place of those of these users.
+    pub fn evidence(&self, n_draws: usize, lists: &[LogLists], others: Option<&[Evidence]>) -> Vec<Evidence> {
+        self.instances.evidence(lists, n_draws, Streams::new(self.seed), others)
     }
 
     /// The files that the experiment names, each once: name without its folder, and content.

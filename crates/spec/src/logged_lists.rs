@@ -14,6 +14,7 @@
 //! | `lists` | how often the log shows the list |
 //! | `items` | the items of the instance from the first position on, by their index, separated by spaces; as many as there are positions |
 //! | `clicks` | the clicks on all of these lists; may be left out if no transfer needs them |
+//! | `of-log` | how often the whole log shows the list, if `lists` is of its last part, today's; then `clicks` are those of the whole log |
 //!
 //! Further columns are not read. Every instance has at least one list.
 
@@ -29,6 +30,8 @@ use policies::Logged;
 const COLUMNS: [&str; 4] = ["instance", "query", "lists", "items"];
 /// The column that is read if there is one.
 const CLICKS: &str = "clicks";
+/// The column with the number of the whole log, if there is one.
+const OF_LOG: &str = "of-log";
 
 /// Reads the file that a field of an experiment names.
 ///
@@ -68,7 +71,9 @@ fn parse(path: &str, file: &str, bytes: &[u8], instances: &Instances) -> Result<
             fault(1, name, format!("no such column: expected columns {}", COLUMNS.join(", ")))
         })?;
     }
-    let clicks_at = head.iter().position(|column| column.trim() == CLICKS);
+    let [clicks_at, of_log_at] =
+        [CLICKS, OF_LOG].map(|name| head.iter().position(|column| column.trim() == name));
+    let mut of_log: Vec<Vec<(Ranking, u64)>> = vec![Vec::new(); shapes.len()];
     let mut clicks = clicks_at.map(|_| vec![0_u64; shapes.len()]);
     let mut counted_lists: Vec<Vec<(Ranking, u64)>> = vec![Vec::new(); shapes.len()];
     for row in rows.records() {
@@ -95,16 +100,27 @@ fn parse(path: &str, file: &str, bytes: &[u8], instances: &Instances) -> Result<
             })?;
             clicks[index] = clicks[index].saturating_add(of_list);
         }
+        if let Some(found) = of_log_at.map(|place| row.get(place).unwrap_or("").trim()) {
+            let of_list = found.parse().ok().filter(|all| *all >= count);
+            let all = of_list.ok_or_else(|| {
+                in_field(OF_LOG, format!("{found:?} found: expected how often the whole log shows the list"))
+            })?;
+            of_log[index].push((list.clone(), all));
+        }
         counted_lists[index].push((list, count));
     }
-    let of_instances = counted_lists.into_iter().enumerate().map(|(index, lists)| {
-        let lists = Logged::new(lists);
-        lists.map_err(|error| Error::whole_file(path, format!("lists of instances[{index}]: {error}")))
-    });
+    let logged = |lists: Vec<Vec<(Ranking, u64)>>| -> Result<Vec<Logged>, Error> {
+        let of_instance = |(index, lists): (usize, Vec<(Ranking, u64)>)| {
+            let lists = Logged::new(lists);
+            lists.map_err(|error| Error::whole_file(path, format!("lists of instances[{index}]: {error}")))
+        };
+        lists.into_iter().enumerate().map(of_instance).collect()
+    };
     Ok(LoggedLists {
         file: InputFile::new(file, bytes.to_vec()),
-        of_instances: of_instances.collect::<Result<_, _>>()?,
+        of_instances: logged(counted_lists)?,
         clicks,
+        of_log: of_log_at.map(|_| logged(of_log)).transpose()?,
     })
 }
 

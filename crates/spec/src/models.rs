@@ -19,6 +19,7 @@ mod instance;
 mod keys;
 mod list;
 mod own;
+mod own_clicks;
 mod parameter;
 mod pbm;
 mod posterior;
@@ -36,6 +37,7 @@ pub use evidence::Evidence;
 pub use instance::Instance;
 pub use list::UserModel;
 pub use own::OWN_MODELS;
+pub use own_clicks::{LogLists, OwnClicks};
 pub use parameter::{InstanceTable, Parameter, Parameters};
 pub use users_of_runs::ValuesOfUsers;
 
@@ -53,7 +55,7 @@ use crate::key::{Key, KeyInside};
 use crate::posterior::PosteriorFile;
 use crate::queries::Queries;
 use click_models::{ListShape, PreferenceMatrix};
-use contenders::{Entrant, LoggedLists};
+use contenders::Entrant;
 use documents::InputFile;
 use documents::names::{read_title, unique};
 use documents::toml_reader::{Error, Faults, Field, Location, Table, choice};
@@ -411,7 +413,7 @@ pub trait Users: fmt::Debug + Send + Sync {
     /// The evidence of a log's lists on each instance; empty for users that are not drawn from it.
     fn evidence(
         &self,
-        _lists: &LoggedLists,
+        _lists: &[LogLists],
         _n_draws: usize,
         _streams: Streams,
         _others: Option<&[Evidence]>,

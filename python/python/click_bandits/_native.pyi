@@ -970,6 +970,7 @@ def fit(  # type: ignore[overload-overlap]
     max_skipped: float | None = None,
     held_out: int | Literal["last"] = 10,
     seed: int = 1,
+    today: float | Literal["all"] | None = None,
     intervals: bool = True,
     threads: int | None = None,
     application: str | None = None,

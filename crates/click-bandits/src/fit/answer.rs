@@ -1,8 +1,11 @@
 //! The answer on a page and on a terminal.
 
 use crate::terminal::{in_line, table};
+use crate::test::plan::LOOKS;
 use ::answer::{Answer, HORIZON, QueryFinding, Recommendation};
-use documents::number::{fixed, grouped};
+use click_logs::fit::Model;
+use documents::number::{counted, fixed, grouped};
+use interleaving::plan::{End, inflation, users_per_arm};
 use report::html::Html;
 use std::fmt::Write as _;
 
@@ -26,6 +29,9 @@ pub(super) fn write(answer: &Answer, html: &mut Html) {
     if !answer.is_reliable() {
         return;
     }
+    explained(answer, html);
+    recommended(answer, html);
+    strata(answer, html);
     html.element("h2", "", "Query by query");
     let heads: Vec<String> = HEADS.iter().map(|head| format!("#{head}")).collect();
     let heads: Vec<&str> =
@@ -50,11 +56,70 @@ pub(super) fn write(answer: &Answer, html: &mut Html) {
             grouped(HORIZON)
         ),
     );
-    recommended(answer, html);
     html.paragraph("small muted", "Play it again: `click-bandits simulate decision.toml --out RESULTS`.");
 }
 
-/// Adds the recommended lists.
+/// Explains the models, and what their differences are.
+fn explained(answer: &Answer, html: &mut Html) {
+    let models = answer.models.iter().filter_map(|of| Model::from_name(of.model));
+    let models: Vec<String> = models.map(|model| format!("{}: {}.", model.name(), model.about())).collect();
+    if !models.is_empty() {
+        let differences = "Differences are those between lists of a query: of the clicks that a model expects on each. A part of 1 of \
+                           them happens if it is right, 0 if they are chance.";
+        html.paragraph("small muted", &format!("{} {differences}", models.join(" ")));
+    }
+}
+
+/// Days that an A/B test of a list takes at today's traffic, or its users if the log has no times.
+fn length_of_test(answer: &Answer, query: &QueryFinding, gain: f64) -> Option<String> {
+    let times = inflation(POWER, MISS, End::Fixed(LOOKS))?;
+    let users = 2 * users_per_arm(query.deviation, gain / 1000.0, POWER, MISS, times)?;
+    let per_day = answer.today.days.map(|days| query.lists_today as f64 / days).filter(|lists| *lists > 0.0);
+    Some(match per_day {
+        Some(per_day) => counted((users as f64 / per_day).ceil() as u64, "day"),
+        None => counted(users, "list"),
+    })
+}
+
+/// Adds the strata of each query side by side.
+fn strata(answer: &Answer, html: &mut Html) {
+    if answer.strata.is_empty() {
+        return;
+    }
+    html.element("h2", "", "Strata side by side");
+    for strata in &answer.strata {
+        html.element("p", "", &in_line(&strata.sentence()));
+        let row = |place: &usize| -> Vec<Html> {
+            let query = &answer.queries[*place];
+            let list = query.recommended.as_ref().map_or_else(
+                || "none found".to_owned(),
+                |list| in_line(&list.items[..list.items.len().min(NAMED)].join(", ")).into_owned(),
+            );
+            let QueryFinding { query, lists, finding, .. } = query;
+            let cells = [
+                in_line(query).into_owned(),
+                grouped(*lists),
+                finding.today.to_string(),
+                finding.gain.to_string(),
+                list,
+            ];
+            cells.iter().map(|cell| Html::of(cell)).collect()
+        };
+        let rows: Vec<Vec<Html>> = strata.strata.iter().map(row).collect();
+        html.table(
+            "wide",
+            &["Stratum", "#Lists", "#Clicks per 1,000", "#Better list gains", "Its items"],
+            &rows,
+        );
+    }
+}
+
+/// The power of a test, and the probability with which it finds a difference that is none.
+const POWER: f64 = 0.8;
+const MISS: f64 = 0.05;
+
+/// Adds the recommended lists, in the order in which they are worth a test: those that surely gain
+/// first, then by what they gain with their share of the lists.
 fn recommended(answer: &Answer, html: &mut Html) {
     let row = |query: &QueryFinding| -> Option<Vec<Html>> {
         let Recommendation { items, gain, beyond, known_share, is_guess, .. } = query.recommended.as_ref()?;
@@ -63,18 +128,31 @@ fn recommended(answer: &Answer, html: &mut Html) {
         let [name, named] = [&query.query, &named].map(|text| in_line(text).into_owned());
         let what = if *is_guess { "a guess, to be tested" } else { "near what was shown" };
         let known = format!("{} %", fixed(100.0 * known_share, 0));
-        let cells = [name, named, gain.to_string(), beyond.to_string(), known, what.to_owned()];
+        let days = length_of_test(answer, query, gain.mean).unwrap_or_else(|| "–".to_owned());
+        let all = fixed(query.share * gain.mean, 1);
+        let cells = [name, named, gain.to_string(), all, days, beyond.to_string(), known, what.to_owned()];
         Some(cells.iter().map(|cell| Html::of(cell)).collect())
     };
-    let rows: Vec<Vec<Html>> = answer.queries.iter().filter_map(row).collect();
+    let mut queries: Vec<&QueryFinding> = answer.queries.iter().collect();
+    let worth = |query: &QueryFinding| {
+        let gain = query.recommended.as_ref().map(|list| list.gain);
+        gain.map_or((false, 0.0), |gain| (gain.lower > 0.0, query.share * gain.mean))
+    };
+    queries.sort_by(|a, b| {
+        let [(a_is_sure, a), (b_is_sure, b)] = [worth(a), worth(b)];
+        b_is_sure.cmp(&a_is_sure).then(b.total_cmp(&a))
+    });
+    let rows: Vec<Vec<Html>> = queries.into_iter().filter_map(row).collect();
     if rows.is_empty() {
         return;
     }
-    html.element("h2", "", "Lists to show");
+    html.element("h2", "", "Lists to test, the first first");
     let heads = [
         "Query",
         "Items from the top",
         "#Gain",
+        "#Of all lists",
+        "#A test takes",
         "#Beyond the best list shown",
         "#Items known there",
         "What it is",
@@ -82,7 +160,10 @@ fn recommended(answer: &Answer, html: &mut Html) {
     html.table("wide", &heads, &rows);
     html.paragraph(
         "small muted",
-        "Gains are clicks per 1,000 lists, over today's mix of lists and over the best single list that the log shows. An item is known there if \
+        "Lists whose gain is surely above 0 come first, then those that gain most with the traffic of their query. Gains are clicks \
+         per 1,000 lists, over today's mix of lists and over the best single list that the log shows; those of all lists are per \
+         1,000 lists of all queries. A test of two halves of the query's traffic finds the gain with power .8 in this time, as \
+         `test --plan` counts it, if every list is of another user; without times in the log it is a number of lists. An item is known there if \
          it was shown 20 times within two positions of its new one. A list is a guess if an item is not known there, or if it gains \
          more than half beyond the best list that was shown.",
     );

@@ -31,7 +31,7 @@ pub(crate) struct ContextArguments {
     /// starts where the log ends. The lines of a list stand together
     #[arg(long, requires = "columns", conflicts_with_all = [
         "counts", "clip_clicks", "max_clicks", "min_impressions", "min_total_impressions", "min_items",
-        "top_queries", "positions", "scope", "prior", "answer", "parameters", "threads",
+        "top_queries", "positions", "scope", "prior", "today", "answer", "parameters", "threads",
     ])]
     pub(crate) context: bool,
     /// With --context: features of the items, a CSV file with the column item and numbers

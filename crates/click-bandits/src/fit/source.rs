@@ -133,6 +133,7 @@ impl<'a> Source<'a> {
             is_counts: self.arguments.format.is_none(),
             transfer: self.arguments.answer > 0,
             intervals: self.arguments.settings.intervals,
+            today: self.arguments.settings.today,
         };
         let read = |held_out: Option<(u64, u64)>| {
             let reader = self.reader.clone();

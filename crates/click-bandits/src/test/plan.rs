@@ -10,7 +10,7 @@ use evaluation::online::{Kind, LEAST_CLICKS, Plan, PlanRow, PlanSettings, Settin
 use std::fmt::Write as _;
 
 /// The number of looks, unless it is given.
-const LOOKS: u32 = 10;
+pub(crate) const LOOKS: u32 = 10;
 
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct PlanArguments {

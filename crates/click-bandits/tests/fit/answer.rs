@@ -253,3 +253,54 @@ fn clicks_of_the_log_are_not_those_of_a_sample_of_queries() {
     let spec = fs::read_to_string(top.path().join("spec.toml")).unwrap();
     assert!(spec.contains("\nruns = 10000\n"), "{}", &spec[..400]);
 }
+
+/// Two kinds of device, whose users like opposite items, and a ranking that was renewed: today's
+/// lists are the last ones, and each stratum has an answer of its own.
+#[test]
+fn todays_lists_are_the_last_ones_and_strata_stand_side_by_side() {
+    let top = tempdir().unwrap();
+    let (log, out) = (top.path().join("log.csv"), top.path().join("fitted"));
+    let mut lines = "s,t,device,query,item,position,click\n".to_owned();
+    for session in 0..2400 {
+        let (device, day) = (["phone", "desk"][session % 2], session / 240);
+        // The ranking of the last two days is another one.
+        let lists = [["a", "b", "c"], ["b", "a", "c"], ["c", "a", "b"], ["b", "c", "a"], ["a", "c", "b"]];
+        let list = if day < 8 { lists[session / 2 % 5] } else { lists[2 + session / 2 % 2] };
+        let best = if device == "phone" { "a" } else { "c" };
+        for (position, item) in list.iter().enumerate() {
+            let rate = if *item == best { 0.6 } else { 0.15 } / (position as f64 + 1.0);
+            let phase = (session as f64 + 0.5) * [0.618_034, 0.414_214, 0.732_051][position] % 1.0;
+            let (click, position) = (u8::from(phase < rate), position + 1);
+            writeln!(lines, "{session},2026-03-{:02},{device},hats,{item},{position},{click}", day + 1)
+                .unwrap();
+        }
+    }
+    fs::write(&log, lines).unwrap();
+    let columns = "query=query,session=s,item=item,position=position,click=click,stratum=device,time=t";
+    let arguments = |today: &'static str| {
+        let fixed = ["--format", "delimited", "--columns", columns, "--model", "pbm", "--out", text(&out)];
+        [vec![text(&log)], fixed.to_vec(), vec!["--today", today]].concat()
+    };
+    let printed = works("fit", &arguments("2"));
+    let answer: serde_json::Value =
+        serde_json::from_slice(&fs::read(out.join("answer.json")).unwrap()).unwrap();
+    let names: Vec<&str> =
+        answer["queries"].as_array().unwrap().iter().map(|query| query["query"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 2);
+    assert!(names.contains(&"hats / phone") && names.contains(&"hats / desk"), "{names:?}");
+    assert_eq!(answer["today"]["since"], "2026-03-08", "{}", answer["today"]);
+    assert!(printed.contains("since 2026-03-08"), "{printed}");
+    let strata = &answer["strata"][0];
+    assert_eq!(strata["query"], "hats");
+    // Five lists cannot tell whether differences happen as predicted, so the gain may be 0.
+    let gain = ["lower", "mean"].map(|key| strata["gain_of_each"][key].as_f64().unwrap());
+    assert!(gain[0] >= 0.0 && gain[1] > 40.0, "{strata}");
+    let page = fs::read_to_string(out.join("index.html")).unwrap();
+    assert!(page.contains("Strata side by side") && page.contains("a list for each stratum gains"));
+    // Policies play against these lists, and know the users from the whole log.
+    let lists = fs::read_to_string(out.join("logged.csv")).unwrap();
+    assert!(lists.starts_with("instance,query,lists,items,clicks,of-log\n"), "{lists}");
+    assert!(lists.lines().any(|line| line.split(',').nth(2) == Some("0")), "{lists}");
+    let results = top.path().join("results");
+    works("simulate", &[text(&out.join("decision.toml")), "--out", text(&results), "--quiet"]);
+}

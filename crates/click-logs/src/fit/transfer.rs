@@ -25,11 +25,15 @@
 
 mod folds;
 mod groups;
+mod lists;
+
+pub use self::lists::{OwnVariance, variance_of_sessions};
 
 use super::estimate::normal_quantile;
 use super::{Difference, Fit, FitError, Model, Options};
 use confidence::math::sqrt;
 use groups::{Moments, QueryMoments, SessionGroups, jackknife};
+use lists::Lists;
 use log_reader::{Id, Sessions};
 use num_traits::ToPrimitive as _;
 use serde::{Deserialize, Serialize};
@@ -83,6 +87,9 @@ pub struct Transfer {
     /// Mean predicted and observed differences of sessions from the mean of their group, in clicks:
     /// a pair for each tenth of the sessions, by the predicted difference.
     pub tenths: Vec<[f64; 2]>,
+    /// How far lists differ from the scaled predictions.
+    #[serde(default)]
+    pub own_variance: OwnVariance,
 }
 
 /// How far the slope of a query is from that of the log: the posterior distribution.
@@ -158,7 +165,7 @@ impl Transfer {
         place.map_or(unknown, |place| self.deviations[place])
     }
 
-    fn new(model: Model, queries: &[&SessionGroups], of_model: &OfModel) -> Self {
+    fn new(model: Model, queries: &[&SessionGroups], of_model: &OfModel, own_variance: OwnVariance) -> Self {
         let OfModel { total, moments, predicted, .. } = of_model;
         let slope = Some(total.slope()).filter(|slope| slope.is_finite());
         let statistics: Vec<f64> = of_model.without.iter().map(Moments::slope).collect();
@@ -181,6 +188,7 @@ impl Transfer {
             deviations: queries.iter().zip(&own).map(deviation).collect(),
             between_queries: sqrt(between),
             tenths: of_model.tenths.clone(),
+            own_variance,
         }
     }
 }
@@ -275,11 +283,18 @@ impl Transfers {
             return Ok(None);
         }
         let predicted = folds::predicted(models, whole, sessions, &all, &options.of_folds())?;
-        Ok(predicted.map(|predicted| Self::of_predictions(models, &queries, &predicted)))
+        let own = |grouped: &&SessionGroups| Some(Lists::new(&sessions.query(grouped.query)?, grouped));
+        let lists: Vec<Lists> = queries.iter().filter_map(own).collect();
+        Ok(predicted.map(|predicted| Self::of_predictions(models, &queries, &lists, &predicted)))
     }
 
     /// The transfer of predictions, by model, query and list.
-    fn of_predictions(models: &[Model], queries: &[&SessionGroups], predicted: &[Vec<Vec<f64>>]) -> Self {
+    fn of_predictions(
+        models: &[Model],
+        queries: &[&SessionGroups],
+        lists: &[Lists],
+        predicted: &[Vec<Vec<f64>>],
+    ) -> Self {
         let all: Vec<OfModel> = predicted.iter().map(|predicted| OfModel::new(queries, predicted)).collect();
         let difference = |first: &OfModel, second: &OfModel| {
             let statistics = first.without.iter().zip(&second.without);
@@ -289,8 +304,13 @@ impl Transfers {
             Difference { mean, standard_error: jackknife(&statistics) }
         };
         let sessions: u64 = queries.iter().map(|query| query.sessions).sum();
+        let transfer = |((&model, of_model), predicted): ((&Model, &OfModel), &Vec<Vec<f64>>)| {
+            let slope = of_model.total.slope();
+            let slope = if slope.is_finite() { slope.clamp(0.0, 1.0) } else { 0.0 };
+            Transfer::new(model, queries, of_model, OwnVariance::new(lists, predicted, slope))
+        };
         Self {
-            models: models.iter().zip(&all).map(|(&model, of)| Transfer::new(model, queries, of)).collect(),
+            models: models.iter().zip(&all).zip(predicted).map(transfer).collect(),
             queries: queries.len(),
             lists: queries.iter().map(|query| query.parts.len()).sum(),
             sessions,

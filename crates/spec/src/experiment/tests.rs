@@ -14,6 +14,7 @@ mod written;
 
 use super::*;
 use crate::DataInstances;
+use crate::models::{LogLists, OwnClicks};
 use documents::toml_reader::Source;
 
 /// A valid spec.
@@ -326,11 +327,34 @@ fn a_transfer_is_read_written_and_drawn() {
     let again = read_beside(&experiment.to_toml(), PARAMETERS, &lists).unwrap();
     assert_eq!((again.canonical(), again.identity()), (experiment.canonical(), experiment.identity()));
     // Draws value today's lists, and none has more clicks than the best list.
-    let evidence = experiment.evidence(40, None);
+    let shown = &experiment.policies().iter().find_map(|entry| entry.lists.as_ref()).unwrap().of_instances;
+    let log_lists = |own_variance: f64| -> Vec<LogLists> {
+        let of_query = |logged: &policies::Logged| {
+            let lists = logged.lists().map(|(list, shown)| (list.as_slice().to_vec(), [shown, 1]));
+            LogLists { own: OwnClicks::new(lists, own_variance, 0.2), parts: vec![logged.clone()] }
+        };
+        shown.iter().map(of_query).collect()
+    };
+    let evidence = experiment.evidence(40, &log_lists(0.0), None);
     assert_eq!(evidence.len(), 2);
     for of_query in &evidence {
-        assert_eq!(of_query.today.len(), 40);
-        assert!(of_query.today.iter().zip(&of_query.best).all(|(today, best)| *today <= best + 1e-9));
+        let [today, part] = of_query.today.as_slice() else { panic!("the log and one part of it") };
+        assert_eq!((today.len(), part.len()), (40, 40));
+        assert!(today.iter().zip(&of_query.best).all(|(today, best)| *today <= best + 1e-9));
+    }
+    // Lists that differ from predictions are less sure, the same users are drawn, and the best list
+    // is still the best.
+    let uncertain = experiment.evidence(40, &log_lists(0.01), None);
+    for ((certain, own), logged) in evidence.iter().zip(&uncertain).zip(shown) {
+        assert_eq!(certain.today, own.today);
+        // The only list that the log shows has no deviation from the mean of all.
+        let is_only = logged.lists().all(|(list, _)| *list == own.recommended);
+        assert_eq!(certain.of_recommended == own.of_recommended, is_only);
+        assert!(own.of_recommended.iter().zip(&own.best).all(|(recommended, best)| recommended <= best));
+        let is_same = own.choices[0] == own.recommended;
+        assert!(
+            !is_same || own.chosen.iter().skip(1).step_by(2).eq(own.of_recommended.iter().skip(1).step_by(2))
+        );
     }
     let other = read_beside(&with("slope = [0.6, 0.1], lists = \"l.csv\""), PARAMETERS, &lists).unwrap();
     assert_ne!(other.identity(), experiment.identity());

@@ -1,15 +1,15 @@
 //! A list of instances of one click model, and the trait that a click model implements for it.
 
 use super::keys::ATTRACTION;
+use super::own_clicks::LogLists;
 use super::users_of_runs::{ValuesOfUsers, values_of_users};
 use super::{Evidence, EvidenceOf, Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
 use crate::bound::Bound;
 use crate::key::Key;
 use crate::posterior::PosteriorFile;
 use click_models::{ClickModel, ListShape};
-use contenders::{Entrant, LoggedLists, OwnAnswers};
+use contenders::{Entrant, OwnAnswers};
 use itertools::Itertools as _;
-use policies::Logged;
 use sim::{Assignment, Streams};
 use std::any::Any;
 use std::fmt::Debug;
@@ -156,15 +156,15 @@ impl<M: Member> Users for Vec<Instance<M>> {
 
     fn evidence(
         &self,
-        lists: &LoggedLists,
+        lists: &[LogLists],
         n_draws: usize,
         streams: Streams,
         others: Option<&[Evidence]>,
     ) -> Vec<Evidence> {
-        let numbered = (0..).zip(self.iter().zip(&lists.of_instances));
-        let one = |(number, (instance, logged)): (u64, (&Instance<M>, &Logged))| {
+        let numbered = (0..).zip(self.iter().zip(lists));
+        let one = |(number, (instance, lists)): (u64, (&Instance<M>, &LogLists))| {
             let others = others.and_then(|others| others.get(usize::try_from(number).ok()?));
-            M::EVIDENCE?(instance, logged, n_draws, (streams, number), others)
+            M::EVIDENCE?(instance, lists, n_draws, (streams, number), others)
         };
         numbered.filter_map(one).collect()
     }

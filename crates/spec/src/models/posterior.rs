@@ -115,6 +115,11 @@ impl<M> Posterior<M> {
     pub(super) fn today(&self, parameters: &[Vec<f64>]) -> Option<f64> {
         Some(self.transferred.as_ref()?.today.value(self.drawn.clicks, parameters))
     }
+
+    /// The expected clicks on lists of which the log shows a sample.
+    pub(super) fn sampled(&self, lists: &Today, parameters: &[Vec<f64>], rng: &mut SimRng) -> f64 {
+        lists.sampled(self.drawn.clicks, parameters, rng)
+    }
 }
 
 fn means(list: &[Uncertain]) -> Vec<f64> {
@@ -161,7 +166,8 @@ pub(super) fn instances<M: Member>(file: &Arc<PosteriorFile>, drawn: Drawn<M>) -
             )
         })?;
         for (query, (_, posterior)) in found.iter_mut().enumerate() {
-            let today = Today::new(&lists.of_instances[query], clicks[query]);
+            let of_log = lists.of_log.as_ref().unwrap_or(&lists.of_instances);
+            let today = Today::new(&of_log[query], clicks[query]);
             posterior.transferred = Some(TransferData::new(transfer, query, today));
         }
     }

@@ -71,6 +71,17 @@ impl Today {
         self.values(clicks, parameters).iter().zip(&self.lists).map(|(value, (_, share))| share * value).sum()
     }
 
+    /// The expected clicks on a list of today, if its lists are a sample of those to come.
+    pub(super) fn sampled(&self, clicks: Clicks, parameters: &[Vec<f64>], rng: &mut SimRng) -> f64 {
+        let values = self.values(clicks, parameters);
+        let mean = |of: &dyn Fn(f64) -> f64| -> f64 {
+            values.iter().zip(&self.lists).map(|(value, (_, share))| share * of(*value)).sum()
+        };
+        let of_all = mean(&|value| value);
+        let variance = mean(&|value| (value - of_all) * (value - of_all));
+        of_all + sqrt(variance / self.n_lists) * normal(rng)
+    }
+
     /// The expected clicks on each list.
     fn values(&self, clicks: Clicks, parameters: &[Vec<f64>]) -> Vec<f64> {
         let mut of_positions = Vec::new();
@@ -254,7 +265,7 @@ fn slope(estimate: Option<[f64; 2]>, quantile: f64) -> f64 {
 }
 
 /// Draws from the normal distribution with mean 0 and variance 1 (Box, Muller 1958).
-fn normal(rng: &mut SimRng) -> f64 {
+pub(super) fn normal(rng: &mut SimRng) -> f64 {
     let [u, v]: [f64; 2] = [rng.random(), rng.random()];
     sqrt(-2.0 * ln(1.0 - u)) * cos(TAU * v)
 }

@@ -74,7 +74,7 @@ fn slopes_and_errors_are_those_of_the_definition() {
         };
         let predicted = [predicted(), predicted()];
         let used: Vec<&SessionGroups> = SessionGroups::differing(&queries).collect();
-        let found = Transfers::of_predictions(&[Model::Pbm, Model::Ubm], &used, &predicted);
+        let found = Transfers::of_predictions(&[Model::Pbm, Model::Ubm], &used, &[], &predicted);
         let plain = |model: usize| -> Vec<Plain> {
             let of_query = |(number, query): (usize, log_reader::QuerySessions<'_>)| {
                 let n_sessions = query.in_order().len();
@@ -138,7 +138,7 @@ fn a_slope_by_hand() {
     assert_eq!(queries[0].parts, [0, 1, 2, 3, 4, 0]);
     let of = |[first, second]: [f64; 2]| {
         let predicted = vec![first, 0.1, 0.9, 0.9, 0.9, second];
-        Transfers::of_predictions(&[Model::Pbm], &used, &[vec![predicted]]).models[0].clone()
+        Transfers::of_predictions(&[Model::Pbm], &used, &[], &[vec![predicted]]).models[0].clone()
     };
     let transfer = of([0.2, 0.6]);
     assert!((transfer.slope.unwrap() - 1.0).abs() < 1e-12);
@@ -176,6 +176,7 @@ fn verdicts_and_what_they_need() {
             deviations: Vec::new(),
             between_queries: 0.0,
             tenths: Vec::new(),
+            own_variance: OwnVariance::default(),
         };
         (transfer.verdict(), transfer.needed())
     };
@@ -306,4 +307,32 @@ fn tenths_are_means_over_sessions() {
     assert_eq!(pairs.first(), Some(&[-1.0, 3.0]));
     assert_eq!(pairs[1..], [0.5, 2.5, 4.5, 6.5, 8.5].map(|mean| [mean, 2.0 * mean]));
     assert!(tenths(Vec::new()).is_empty());
+}
+
+/// Lists whose clicks differ from their predictions by something of their own have a variance;
+/// lists that differ by chance alone have none beyond its error.
+#[test]
+fn the_variance_of_lists_is_what_chance_does_not_explain() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+    for own in [0.0, 0.2] {
+        let mut log = Vec::new();
+        for query in 0..4 {
+            for list in 0..40 {
+                let items = vec![list % 7, 7 + list % 6, 13 + list % 5];
+                let probability = 0.4 + own * if list % 2 == 0 { 1.0 } else { -1.0 };
+                for _ in 0..20 + list {
+                    log.push((query, items.clone(), vec![rng.random::<f64>() < probability, false, false]));
+                }
+            }
+        }
+        let sessions = read(&log);
+        let all = grouped(&sessions);
+        let lists: Vec<Lists> =
+            all.iter().map(|grouped| Lists::new(&sessions.query(grouped.query).unwrap(), grouped)).collect();
+        let predicted: Vec<Vec<f64>> = all.iter().map(|grouped| vec![0.4; grouped.parts.len()]).collect();
+        let found = OwnVariance::new(&lists, &predicted, 1.0);
+        let error = (found.estimate - own * own).abs();
+        assert!(error < 3.0 * found.standard_error.max(0.1 * own * own), "{found:?} for {own}");
+        assert!(own == 0.0 || found.estimate > 5.0 * found.standard_error);
+    }
 }

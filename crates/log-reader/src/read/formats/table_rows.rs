@@ -3,8 +3,8 @@
 
 use crate::collect::{Batches, Collector};
 use crate::columns::{
-    CLICK, ColumnNames, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES,
-    SESSION, USER, number_of,
+    CLICK, ColumnNames, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ,
+    ROLES, SESSION, USER, number_of,
 };
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
