@@ -43,6 +43,35 @@ fn limits_that_are_never_reached_need_no_memory() {
     }
 }
 
+/// The set of the items that were last asked for is kept.
+#[test]
+fn items_that_are_asked_for_again_are_those_that_are_present() {
+    let mut live = live(Settings { keep_retired: 1, ..Settings::default() }).unwrap();
+    let items: Vec<Handle> = live.items().collect();
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    let (mut id, two) = (0, [items[1], items[4]]);
+    let mut shown = |live: &mut Live<Cascade, PrefixTs>, among| {
+        id += 1;
+        let mut list = live.decide(&id, among, rng).to_vec();
+        list.sort_unstable();
+        list
+    };
+    assert_eq!(shown(&mut live, Among::Only(&two)), two);
+    assert_eq!(shown(&mut live, Among::Only(&[])), []);
+    assert_eq!(shown(&mut live, Among::Only(&two)), two);
+    assert_eq!(shown(&mut live, Among::Except(&two)), [items[0], items[2], items[3]]);
+    assert_eq!(shown(&mut live, Among::Only(&two)), two);
+    assert!(live.retire(items[4]));
+    assert_eq!(shown(&mut live, Among::Only(&two)), [items[1]]);
+    assert!(live.bring_back(items[4]));
+    assert_eq!(shown(&mut live, Among::Only(&two)), two);
+    assert!(live.retire(items[4]) && live.forget(items[4]));
+    let next = live.add_item();
+    assert_eq!(next.slot, items[4].slot);
+    assert_eq!(shown(&mut live, Among::Only(&two)), [items[1]]);
+    assert_eq!(shown(&mut live, Among::Only(&[items[1], next])), [items[1], next]);
+}
+
 #[test]
 fn lists_that_cannot_have_been_shown_are_refused_and_change_nothing() {
     let mut live = live(Settings::default()).unwrap();
