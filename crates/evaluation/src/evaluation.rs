@@ -1,6 +1,7 @@
 //! The whole evaluation: new lists are compared with those of a log while it is read, and models
 //! are fitted to its sessions.
 
+use crate::assumptions::Assumptions;
 use crate::findings::Findings;
 use crate::levels::Levels;
 use crate::models::{Models, ValuedLists};
@@ -178,7 +179,8 @@ impl Evaluation {
             let models: Vec<Model> = models.iter().copied().filter(|model| *model != Model::Ubm).collect();
             let sessions = sessions.filter(|_| !models.is_empty()).ok_or(EvaluationError::NothingToLearn)?;
             let models = of_models(&models, &sessions, &ValuedLists::Learned(values))?;
-            let findings = Findings::new(None, models.as_ref().ok(), true);
+            let assumptions = models.as_ref().ok().map(|models| models.assumptions.clone());
+            let findings = Findings::new(None, models.as_ref().ok(), assumptions, true);
             return Ok(Self { values: values.clone(), levels: None, models, findings });
         }
         let levels = question.levels(read.receivers, are_rows).ok_or(EvaluationError::NoQuery)?;
@@ -190,7 +192,12 @@ impl Evaluation {
             (_, None) => Err(remark!("personal-ranking")),
             (Some(sessions), Some(lists)) => of_models(models, sessions, &ValuedLists::Lists(lists))?,
         };
-        let findings = Findings::new(Some(&levels), models.as_ref().ok(), !are_rows);
+        let assumptions = match (&models, &sessions) {
+            (Ok(models), _) => Some(models.assumptions.clone()),
+            (Err(_), Some(sessions)) => Some(Assumptions::new(sessions, &[])),
+            (Err(_), None) => None,
+        };
+        let findings = Findings::new(Some(&levels), models.as_ref().ok(), assumptions, !are_rows);
         Ok(Self { values: values.clone(), levels: Some(levels), models, findings })
     }
 

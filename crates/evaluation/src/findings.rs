@@ -2,6 +2,7 @@
 //!
 //! The weakest assumption with enough data answers, never the narrowest interval.
 
+use crate::assumptions::Assumptions;
 use crate::jackknife::{Estimate, FEWEST_GROUPS};
 use crate::level::Level;
 use crate::levels::{LevelEstimate, Levels};
@@ -84,11 +85,18 @@ pub struct Findings {
     pub all: Vec<Finding>,
     /// The one that answers.
     pub answer: Option<usize>,
+    /// The tests of the levels and models; `None` if the log was read without whole lists.
+    pub assumptions: Option<Assumptions>,
 }
 
 impl Findings {
     /// `has_lists`: the log has whole lists, so that it could be told whether `position` holds.
-    pub(crate) fn new(levels: Option<&Levels>, models: Option<&Models>, has_lists: bool) -> Self {
+    pub(crate) fn new(
+        levels: Option<&Levels>,
+        models: Option<&Models>,
+        assumptions: Option<Assumptions>,
+        has_lists: bool,
+    ) -> Self {
         let of_levels = levels
             .into_iter()
             .flat_map(|levels| levels.levels.iter().map(|level| Finding::of_level(level, levels)));
@@ -97,7 +105,10 @@ impl Findings {
             for finding in &mut all {
                 finding.is_as_shown(&levels.today);
             }
-            return Self { all, answer: None };
+            return Self { all, answer: None, assumptions };
+        }
+        for finding in &mut all {
+            finding.is_tested(assumptions.as_ref());
         }
         if let Some(position) = all.iter_mut().find(|finding| finding.basis == Basis::Level(Level::Position))
         {
@@ -116,7 +127,10 @@ impl Findings {
         let of_models = models
             .into_iter()
             .flat_map(|models| models.best_first().map(|model| Finding::of_model(model, models)));
-        all.extend(of_models);
+        for mut finding in of_models {
+            finding.is_tested(assumptions.as_ref());
+            all.push(finding);
+        }
         contradictions(&mut all);
         let is_level = |finding: &Finding| matches!(finding.basis, Basis::Level(_));
         let answers = |finding: &Finding| finding.refused.is_none() && finding.interval.is_some();
@@ -128,7 +142,7 @@ impl Findings {
             let widest = others.filter_map(|finding| finding.interval);
             all[place].interval = widest.reduce(|all, of| (all.0.min(of.0), all.1.max(of.1)));
         }
-        Self { all, answer }
+        Self { all, answer, assumptions }
     }
 
     /// The finding that answers.
@@ -140,6 +154,12 @@ impl Findings {
 impl Finding {
     fn refuse(&mut self, why: Remark) {
         self.refused.get_or_insert(Remark { of: Some(self.basis.name()), ..why });
+    }
+
+    fn is_tested(&mut self, assumptions: Option<&Assumptions>) {
+        if let Some(failed) = assumptions.and_then(|assumptions| assumptions.failed(self.basis)) {
+            self.refuse(failed.refusal());
+        }
     }
 
     fn warn(&mut self, why: Remark) {

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod assumptions;
 mod evaluation;
 mod exact;
 mod findings;
@@ -18,6 +19,7 @@ mod words;
 
 pub mod online;
 
+pub use assumptions::{Assumption, Assumptions, Dependence};
 pub use evaluation::{Evaluation, EvaluationError, Question};
 pub use findings::{Basis, Finding, Findings};
 pub use jackknife::{Estimate, FEWEST_GROUPS, GROUPS};

@@ -11,6 +11,7 @@
 //! Reference: `docs/evaluation.md`. Complexity: that of the fits, 21 of
 //! each model that is valued.
 
+use crate::assumptions::Assumptions;
 use crate::jackknife::{Estimate, GROUPS};
 use crate::learned;
 use crate::new_lists::NewLists;
@@ -47,6 +48,8 @@ pub struct Models {
     pub models: Vec<ModelEstimate>,
     /// Why no model can be valued, if so.
     pub not_identified: Option<String>,
+    /// The tests of the levels, and of the named models that are valued.
+    pub assumptions: Assumptions,
 }
 
 /// The estimates of a model.
@@ -220,6 +223,13 @@ impl Models {
                 asked.numbers(&valued, sessions, &counts, without_group, &mut whole, &mut before)?;
             without.push(numbers);
         }
+        // Lists that are learned are valued with fits to half of the users.
+        for &model in &valued[whole.len()..] {
+            before(model)?;
+            whole.push(fit_values(model, &counts, sessions, &without_prior())?);
+        }
+        let assumptions = Assumptions::new(sessions, &whole);
+        drop(whole);
         let of_model = |&model: &Model| {
             let place = valued.iter().position(|&other| other == model);
             let numbers = |place: usize| without.iter().map(|numbers| numbers[place]).collect::<Vec<_>>();
@@ -237,7 +247,7 @@ impl Models {
             let compared = compared.ok_or(FitError::NothingHeldOut)?;
             Transfers::new(&valued, &[], &compared.sessions, &with_prior())?
         };
-        Ok(Self { comparison, choice, transfers, models, not_identified })
+        Ok(Self { comparison, choice, transfers, models, not_identified, assumptions })
     }
 
     /// Whether the position-based model is not told apart from the best.

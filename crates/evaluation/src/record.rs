@@ -69,6 +69,9 @@ impl Evaluation {
         set("answers", (self.findings.answer == Some(place)).into());
         set("assumption", found.basis.assumption().into());
         set("warnings", found.warnings.iter().map(|why| why.text.as_str()).collect());
+        if let Some(assumptions) = &self.findings.assumptions {
+            set("tests", json!(assumptions.of(found.basis).collect::<Vec<_>>()));
+        }
         if let Some(why) = &found.refused {
             set("refused", why.text.as_str().into());
         }

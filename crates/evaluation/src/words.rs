@@ -7,7 +7,7 @@ use crate::level::Level;
 use crate::levels::Levels;
 use documents::number::{counted, fixed, grouped};
 use documents::remark;
-use documents::remark::Remark;
+use documents::remark::{Remark, code};
 
 /// The assumptions of every number.
 pub const ALWAYS_ASSUMED: &str = "a click depends on the ranker only through the list, one list does not change the users of \
@@ -25,7 +25,11 @@ impl Evaluation {
             return self.as_shown(&levels.today);
         }
         let Some(answer) = self.findings.answer() else {
-            return format!("This log has no answer to what {what} would have earned: {}.", self.why_none());
+            return format!(
+                "This log has no answer to what {what} would have earned: {}.{}",
+                self.why_none(),
+                self.way_out()
+            );
         };
         let difference = answer.difference.as_ref().map_or(0.0, |difference| LISTS * difference.value);
         let (low, high) = answer.interval.map_or((0.0, 0.0), |(low, high)| (LISTS * low, LISTS * high));
@@ -134,6 +138,20 @@ impl Evaluation {
             reasons.push(why.text.clone());
         }
         reasons.join("; ")
+    }
+
+    /// The way to an answer if an assumption fails.
+    fn way_out(&self) -> &'static str {
+        let fails = |finding: &Finding| {
+            let refused = finding.refused.as_ref();
+            refused.is_some_and(|refused| refused.code == const { code("assumption-fails") })
+        };
+        if !self.findings.all.iter().any(fails) {
+            return "";
+        }
+        " Weights of whole lists (`list`) assume none of this: they answer if the log has the \
+         probability of each list (`list-propensity`) and shows the new lists often enough, as a logger does that shows the new ranking \
+         with two neighbours swapped at random in some lists."
     }
 
     /// Doubts about all numbers, and what was left out.

@@ -8,6 +8,7 @@ mod exact;
 #[allow(dead_code, unreachable_pub)]
 mod places;
 
+mod assumptions;
 mod cases;
 mod gaps;
 mod generated;

@@ -1,0 +1,350 @@
+//! Whether clicks depend on what a level or a model says that they do not: tests on the log.
+//!
+//! Sessions are compared in cells within which an assumption says that the features below tell
+//! nothing about a click ([`FeatureScore`]). `x` of an item is its clicks over those expected at
+//! the mean rates of its places, with three clicks more in both, from the *other half* of the
+//! users: the click that is tested is not in it, and no click model is.
+//!
+//! | of | response | cells |
+//! |---|---|---|
+//! | `prefix` | the click | query, block of about 1,000 sessions, items down to the place, clicks above it |
+//! | `position` | the click | query, block of about 200 sessions, place, item |
+//! | a model | the click less its probability given the clicks above | as `position`, and the number of clicks above |
+//!
+//! Cells are also those of one half of the users: halves compared with each other would compare
+//! clicks with an `x` that has clicks of the same lists in it. A model is fitted without prior.
+//! Blocks follow users and loggers that change. `list` assumes
+//! nothing. The standard error is that of independent sessions, or that of groups of users if it is
+//! larger. The tests of all levels and models together fail with probability [`LEVEL`] if all
+//! assumptions hold (Bonferroni).
+//!
+//! Reference: Craswell et al., *An experimental comparison of click position-bias models*, WSDM
+//! 2008, names what a click may depend on. Deviations: none. Numerics: sums. Complexity: O(sessions
+//! positions) for each test.
+
+use crate::findings::Basis;
+use crate::jackknife::{FEWEST_GROUPS, GROUPS};
+use crate::level::Level;
+use crate::models::{group_of, groups};
+use click_logs::fit::{Cluster, FeatureScore, Fit, Prediction};
+use confidence::math::sqrt;
+use documents::number::fixed;
+use documents::remark;
+use documents::remark::Remark;
+use log_reader::{Id, ListSessions, QuerySessions, Session, Sessions};
+use std::collections::BTreeMap;
+
+/// The probability that a right assumption fails any test.
+const LEVEL: f64 = 0.01;
+/// Clicks that an item's `x` is pulled to the mean by.
+const PRIOR: f64 = 3.0;
+/// Sessions of a block: of `position` and models, and of `prefix`.
+const BLOCK: usize = 200;
+const PREFIX_BLOCK: usize = 1000;
+/// Places of `prefix` that are tested, from the top.
+const PREFIXES: usize = 3;
+const FEATURES: usize = Dependence::Skipped as usize + 1;
+
+/// A dependence of clicks, beside that on their item and their position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dependence {
+    /// The sum of `x` of the items above.
+    Above,
+    /// `x` of the item just below.
+    Below,
+    /// The sum of `x` of the items below.
+    AllBelow,
+    /// The sum of `x` of the other items of the list.
+    Whole,
+    /// The sum of `x` of the items above that were not clicked.
+    Skipped,
+}
+
+/// A tested assumption.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Assumption {
+    /// The level or model that has it.
+    #[serde(skip)]
+    pub basis: Basis,
+    /// The dependence that it excludes.
+    pub on: Dependence,
+    /// The score in standard errors, of about a standard normal distribution if it holds; 0 if the
+    /// log cannot test it.
+    pub z: f64,
+}
+
+/// The tested assumptions of levels and models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assumptions {
+    /// All tests.
+    pub tests: Vec<Assumption>,
+    /// The `z` of a failed test.
+    fails_at: f64,
+}
+
+impl Assumption {
+    /// Why the level or model may not answer.
+    pub(crate) fn refusal(&self) -> Remark {
+        let on = match self.on {
+            Dependence::Above => "the items above it",
+            Dependence::Below => "the item just below it",
+            Dependence::AllBelow => "the items below it",
+            Dependence::Whole => "the other items of the list",
+            Dependence::Skipped => "the items above it that were not clicked",
+        };
+        let beyond = match self.basis {
+            Basis::Model(_) => ", beyond what the model describes",
+            Basis::Level(_) => "",
+        };
+        remark!("assumption-fails", format!("{on}{beyond}"), fixed(self.z.abs(), 1))
+    }
+}
+
+impl Assumptions {
+    /// Tests the levels, and the models of these fits without prior. Without users in enough groups
+    /// nothing is tested.
+    pub(crate) fn new(sessions: &Sessions, fits: &[Fit]) -> Self {
+        let mut scores: Vec<Score> = Vec::new();
+        let mut of = |basis, all: &[Dependence]| {
+            scores.extend(all.iter().map(|&on| Score::new(basis, on)));
+        };
+        of(Basis::Level(Level::Position), &[Dependence::Above, Dependence::Below, Dependence::Whole]);
+        for fit in fits {
+            let all = [Dependence::Skipped, Dependence::Below, Dependence::Whole];
+            of(Basis::Model(fit.model()), &all);
+        }
+        of(Basis::Level(Level::Prefix), &[Dependence::Below, Dependence::AllBelow]);
+        let n = scores.len() as f64;
+        let fails_at = confidence::normal_quantile(1.0 - LEVEL / n);
+        if groups(sessions).len() >= FEWEST_GROUPS {
+            let rates = rates(sessions);
+            for query in sessions.queries() {
+                Query::new(&query, &rates).add(&query, fits, &mut scores);
+            }
+        }
+        Self { tests: scores.into_iter().map(Score::tested).collect(), fails_at }
+    }
+
+    /// The tests of a level or model.
+    pub fn of(&self, basis: Basis) -> impl Iterator<Item = &Assumption> {
+        self.tests.iter().filter(move |test| test.basis == basis)
+    }
+
+    /// The test that a level or model fails most clearly.
+    pub fn failed(&self, basis: Basis) -> Option<&Assumption> {
+        let failed = self.of(basis).filter(|test| test.z.abs() > self.fails_at);
+        failed.max_by(|a, b| a.z.abs().total_cmp(&b.z.abs()))
+    }
+}
+
+/// The score of an assumption.
+struct Score {
+    basis: Basis,
+    on: Dependence,
+    sums: FeatureScore,
+    /// By group of users.
+    clusters: [Cluster; GROUPS],
+}
+
+/// An item of a session.
+struct Row {
+    item: usize,
+    place: usize,
+    clicks_above: u32,
+    group: usize,
+    click: f64,
+    /// By [`Dependence`]; NaN if there is nothing to depend on.
+    features: [f64; FEATURES],
+    /// The probability of the click by each model.
+    predicted: Vec<f64>,
+}
+
+impl Score {
+    fn new(basis: Basis, on: Dependence) -> Self {
+        Self { basis, on, sums: FeatureScore::default(), clusters: [Cluster::default(); GROUPS] }
+    }
+
+    /// Adds a cell. `response` is that of a row.
+    fn add(&mut self, cell: &[&Row], response: impl Fn(&Row) -> f64) {
+        let feature = |row: &Row| row.features[self.on as usize];
+        let rows: Vec<&Row> = cell.iter().copied().filter(|row| feature(row).is_finite()).collect();
+        if rows.len() < 2 {
+            return;
+        }
+        let numbers: Vec<[f64; 2]> = rows.iter().map(|row| [feature(row), response(row)]).collect();
+        let clusters = &mut self.clusters;
+        self.sums.add(&numbers, |number, [product, square]| {
+            let cluster = &mut clusters[rows[number].group];
+            *cluster = [cluster[0] + product, cluster[1] + square];
+        });
+    }
+
+    fn tested(mut self) -> Assumption {
+        for cluster in self.clusters {
+            self.sums.close(cluster);
+        }
+        let z = self.sums.errors().map_or(0.0, |errors| errors / sqrt(self.sums.overdispersion()));
+        Assumption { basis: self.basis, on: self.on, z }
+    }
+}
+
+/// The half of a group of users.
+fn half(group: usize) -> usize {
+    group % 2
+}
+
+/// The mean rate of clicks of each half at each place.
+fn rates(sessions: &Sessions) -> [Vec<f64>; 2] {
+    let mut sums: [Vec<[f64; 2]>; 2] = Default::default();
+    for query in sessions.queries() {
+        let lists: Vec<ListSessions<'_>> = query.lists().collect();
+        for session in query.in_order() {
+            let of_half = &mut sums[half(group_of(session))];
+            let n = lists[session.list].items().len();
+            of_half.resize(of_half.len().max(n), [0.0; 2]);
+            for (place, [clicks, shown]) in of_half.iter_mut().enumerate().take(n) {
+                *clicks += f64::from(u8::from(session.clicks.get(place)));
+                *shown += 1.0;
+            }
+        }
+    }
+    sums.map(|of_half| of_half.iter().map(|[clicks, shown]| clicks / shown).collect())
+}
+
+/// The lists of a query, with the items' places among those of the query.
+struct Query<'a> {
+    lists: Vec<ListSessions<'a>>,
+    items: Vec<Vec<usize>>,
+    sessions: Vec<Session>,
+    /// `x` of each item from each half of the users.
+    x: [Vec<f64>; 2],
+}
+
+impl<'a> Query<'a> {
+    fn new(query: &QuerySessions<'a>, rates: &[Vec<f64>; 2]) -> Self {
+        let lists: Vec<ListSessions<'a>> = query.lists().collect();
+        let mut ids: Vec<Id> = lists.iter().flat_map(ListSessions::items).copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let place = |id| ids.binary_search(id).unwrap_or_default();
+        let items: Vec<Vec<usize>> =
+            lists.iter().map(|list| list.items().iter().map(place).collect()).collect();
+        let sessions: Vec<Session> = query.in_order().collect();
+        let mut sums = [0; 2].map(|_| vec![[PRIOR; 2]; ids.len()]);
+        for session in &sessions {
+            let half = half(group_of(*session));
+            for (place, &item) in items[session.list].iter().enumerate() {
+                let [clicks, expected] = &mut sums[half][item];
+                *clicks += f64::from(u8::from(session.clicks.get(place)));
+                *expected += rates[half][place];
+            }
+        }
+        let x = sums.map(|of_half| of_half.iter().map(|[clicks, expected]| clicks / expected).collect());
+        Self { lists, items, sessions, x }
+    }
+
+    /// Adds the cells of the query to the scores.
+    fn add(&self, query: &QuerySessions<'_>, fits: &[Fit], scores: &mut [Score]) {
+        let mut prediction = Prediction::default();
+        for block in self.blocks(BLOCK) {
+            let mut rows: Vec<Row> = Vec::new();
+            for session in block {
+                let first = rows.len();
+                rows.extend(self.rows(*session));
+                let list = self.lists[session.list];
+                for fit in fits {
+                    fit.predict_at(
+                        query.id(),
+                        list.items(),
+                        list.positions(),
+                        session.clicks,
+                        &mut prediction,
+                    );
+                    rows[first..]
+                        .iter_mut()
+                        .zip(&prediction.conditional)
+                        .for_each(|(row, p)| row.predicted.push(*p));
+                }
+            }
+            let mut cells: Vec<&Row> = rows.iter().collect();
+            let coarse = |row: &Row| (half(row.group), row.place, row.item);
+            let key = |row: &Row| (coarse(row), row.clicks_above);
+            cells.sort_by_key(|row| key(row));
+            let models = |score: &Score| match score.basis {
+                Basis::Model(model) => fits.iter().position(|fit| fit.model() == model),
+                Basis::Level(_) => None,
+            };
+            for score in scores.iter_mut() {
+                match (score.basis, models(score)) {
+                    (Basis::Level(Level::Position), _) => cells
+                        .chunk_by(|a, b| coarse(a) == coarse(b))
+                        .for_each(|cell| score.add(cell, |row| row.click)),
+                    (_, Some(model)) => cells
+                        .chunk_by(|a, b| key(a) == key(b))
+                        .for_each(|cell| score.add(cell, |row| row.click - row.predicted[model])),
+                    _ => {}
+                }
+            }
+        }
+        for block in self.blocks(PREFIX_BLOCK) {
+            let mut cells: BTreeMap<(usize, &[usize], u64), Vec<Row>> = BTreeMap::new();
+            for session in block {
+                for row in self.rows(*session).take(PREFIXES) {
+                    let (items, above) = (&self.items[session.list][..=row.place], (1 << row.place) - 1);
+                    cells
+                        .entry((half(row.group), items, session.clicks.bits() & above))
+                        .or_default()
+                        .push(row);
+                }
+            }
+            let of_prefix = |score: &&mut Score| score.basis == Basis::Level(Level::Prefix);
+            for score in scores.iter_mut().filter(of_prefix) {
+                for cell in cells.values() {
+                    score.add(&cell.iter().collect::<Vec<_>>(), |row| row.click);
+                }
+            }
+        }
+    }
+
+    /// Blocks of about as many sessions, in the order of the log.
+    fn blocks(&self, size: usize) -> impl Iterator<Item = &[Session]> {
+        let n = self.sessions.len();
+        let blocks = (n / size).max(1);
+        (0..blocks).map(move |block| &self.sessions[block * n / blocks..(block + 1) * n / blocks])
+    }
+
+    /// The rows of a session, without predictions.
+    fn rows(&self, session: Session) -> impl Iterator<Item = Row> {
+        let group = group_of(session);
+        let (items, x) = (&self.items[session.list], &self.x[1 - half(group)]);
+        let all: f64 = items.iter().map(|&item| x[item]).sum();
+        let (mut above, mut skipped, mut clicks_above) = (0.0, 0.0, 0);
+        items.iter().enumerate().map(move |(place, &item)| {
+            let click = session.clicks.get(place);
+            let mut features = [f64::NAN; FEATURES];
+            if place > 0 {
+                features[Dependence::Above as usize] = above;
+                features[Dependence::Skipped as usize] = skipped;
+            }
+            if let Some(&below) = items.get(place + 1) {
+                features[Dependence::Below as usize] = x[below];
+                features[Dependence::AllBelow as usize] = all - above - x[item];
+            }
+            features[Dependence::Whole as usize] = all - x[item];
+            let row = Row {
+                item,
+                place,
+                clicks_above,
+                group,
+                click: f64::from(u8::from(click)),
+                features,
+                predicted: Vec::new(),
+            };
+            above += x[item];
+            skipped += if click { 0.0 } else { x[item] };
+            clicks_above += u32::from(click);
+            row
+        })
+    }
+}
