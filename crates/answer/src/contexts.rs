@@ -7,13 +7,13 @@
 
 use click_logs::fit::{FitError, Model, Options, fit};
 use click_models::{
-    CascadeFeedback, CascadeModel, Clicks, Context, ContextKnown, DcmFeedback, DcmReward, DependentClick,
-    ItemId, ListShape, LogOdds, ObservedPrefix as _, PbmFeedback, PbmKnown, Personal, PositionBased, Ranking,
-    WithAttraction,
+    Cascade, CascadeModel, Clicks, Context, ContextKnown, Dcm, DcmReward, DependentClick, ItemId, ListShape,
+    LogOdds, ObservedPrefix as _, Personal, PositionBased, Ranking, WithAttraction,
 };
 use confidence::Probability;
 use log_reader::{Format, Frame, ListNames, PersonalList, ReadReport, Reader, unit_hash};
-use policies::{Decision, FeatureScale, HybridPrior, HybridSettings, HybridTs, PbmHybridTs, UpdateFor as _};
+use policies::catalogue::{BuildError, Catalogued as _, Knowledge, Note, Protocol};
+use policies::{AnyPolicy, Decision, FeatureScale, HybridPrior, HybridSettings, HybridTs};
 use spec::{ClicksByList, ColumnGain, ContextFit, ContextReport, FeatureTable, Gain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -82,6 +82,9 @@ pub enum ContextError {
     /// Sizes or features that `hybrid-ts` does not support.
     #[error(transparent)]
     Policy(#[from] policies::Error),
+    /// As above, of the policy by name.
+    #[error(transparent)]
+    Named(#[from] BuildError),
     /// Users that cannot be made from the fit.
     #[error(transparent)]
     Users(#[from] click_models::Error),
@@ -136,8 +139,8 @@ pub fn fit_contexts<E: From<ContextError>>(
             }
         }
     })?;
-    let losses = |learner: &Replay<'_>| learner.losses(&held_out);
-    let [with, without] = tried.each_ref().map(losses);
+    let losses = |learner: &mut Replay<'_>| learner.losses(&held_out);
+    let [with, without] = tried.each_mut().map(losses);
     let mut columns = vec![];
     for (column, seen) in if settings.ablate { all.without_each(settings, &world) } else { vec![] } {
         let mut learner = Replay::new(&world, seen)?;
@@ -147,7 +150,7 @@ pub fn fit_contexts<E: From<ContextError>>(
             }
         };
         read(&mut names, &mut train)?;
-        columns.push(ColumnGain { column, gain: gain(&held_out, &with, &losses(&learner)) });
+        columns.push(ColumnGain { column, gain: gain(&held_out, &with, &losses(&mut learner)) });
     }
     let prior = whole.prior();
     let users = summary.sampled(names.items().len());
@@ -431,6 +434,12 @@ struct SeenColumns {
 }
 
 impl SeenColumns {
+    /// Returns the part of a context that a learner sees.
+    fn context(&self, segment: u32, features: &[f64]) -> Context {
+        let segment = if self.segment { segment } else { 0 };
+        Context { segment, features: kept(features, &self.user) }
+    }
+
     /// All columns but one, for each of them.
     fn without_each(&self, settings: &ContextSettings, world: &World) -> Vec<(String, Self)> {
         let mut found = vec![];
@@ -458,16 +467,11 @@ fn kept<T: Copy>(values: &[T], seen: &[bool]) -> Vec<T> {
 }
 
 /// A policy that learns from the log.
-enum Policy {
-    Prefix(Box<HybridTs>),
-    Positions(Box<PbmHybridTs>),
-}
-
 struct Replay<'a> {
     world: &'a World,
     seen: SeenColumns,
-    policy: Policy,
-    decision: Decision<Ranking, Context>,
+    policy: AnyPolicy,
+    decision: Decision<Ranking, Note>,
 }
 
 impl<'a> Replay<'a> {
@@ -478,61 +482,49 @@ impl<'a> Replay<'a> {
         let known = ContextKnown::new(world.shape.n_items(), &item_features)?
             .with_user_features(of_users.len())
             .with_segments(if seen.segment { world.n_segments } else { 1 });
-        let (settings, scale) = (HybridSettings::default(), FeatureScale::new(of_users, of_items)?);
-        let policy = if world.model == Model::Pbm {
-            let users = PbmKnown::new(world.shape, &world.of_positions)?;
-            Policy::Positions(Box::new(PbmHybridTs::new(users, known, settings)?.standardising(scale)?))
-        } else {
-            Policy::Prefix(Box::new(HybridTs::new(world.shape, known, settings)?.standardising(scale)?))
+        let scale = FeatureScale::new(of_users, of_items)?;
+        // A prior that contains the scale alone.
+        let prior = HybridTs::new(world.shape, known, HybridSettings::default())?.standardising(scale)?;
+        let knowledge = Knowledge { context: Some(known.into()), ..Knowledge::list(world.shape) };
+        let (protocol, examination) = match world.model {
+            Model::Pbm => (Protocol::PositionBased, world.of_positions.clone()),
+            Model::Dcm => (Protocol::Dcm, vec![]),
+            _ => (Protocol::Cascade, vec![]),
         };
+        let spec = "hybrid-ts".parse().expect("a row of the catalogue");
+        let mut policy = AnyPolicy::build(spec, protocol, Knowledge { examination, ..knowledge })?;
+        policy.begin_with(&prior.learned())?;
         Ok(Self { world, seen, policy, decision: Decision::default() })
     }
 
     fn learn(&mut self, list: &PersonalList<'_>) {
         let Decision { action, note } = &mut self.decision;
-        note.segment = if self.seen.segment { list.segment } else { 0 };
-        note.features.clear();
-        let seen = list.features.iter().zip(&self.seen.user).filter(|(_, seen)| **seen);
-        note.features.extend(seen.map(|(feature, _)| feature));
+        *note = Note::Context(self.seen.context(list.segment, list.features));
         action.clear();
         for &item in list.items {
             action.push(ItemId::new(item));
         }
-        let clicks = clicks_of(list.clicks, list.items.len());
-        match &mut self.policy {
-            Policy::Positions(policy) => policy.update_for(&self.decision, &PbmFeedback { clicks }),
-            Policy::Prefix(policy) if self.world.model == Model::Dcm => {
-                policy.update_for(&self.decision, &DcmFeedback { clicks });
-            }
-            Policy::Prefix(policy) => {
-                policy.update_for(&self.decision, &first_click(list.clicks, list.items.len()));
-            }
-        }
+        self.policy.update(&self.decision, clicks_of(list.clicks, list.items.len()));
     }
 
-    fn prior(&self) -> HybridPrior {
-        match &self.policy {
-            Policy::Prefix(policy) => policy.learned(),
-            Policy::Positions(policy) => policy.learned(),
-        }
+    fn prior(&mut self) -> HybridPrior {
+        let learned = self.policy.coefficients().and_then(|coefficients| coefficients.learned());
+        learned.expect("a hybrid policy")
     }
 
     /// The log-loss of each list in nats, by the mean coefficients.
-    fn losses(&self, held_out: &[HeldOut]) -> Vec<f64> {
+    fn losses(&mut self, held_out: &[HeldOut]) -> Vec<f64> {
         let prior = self.prior();
         let (known, mean) = (prior.known(), prior.mean());
         let loss = |HeldOut { list, .. }: &HeldOut| {
-            let context = Context {
-                segment: if self.seen.segment { list.context.segment } else { 0 },
-                features: kept(&list.context.features, &self.seen.user),
-            };
+            let context = self.seen.context(list.context.segment, &list.context.features);
             let context = prior.standardised(&context);
             let log_odds = mean.for_user(&context, known.n_items(), known.item_features());
-            let n = list.items.len();
+            let clicks = clicks_of(list.clicks, list.items.len());
             let clicks = match self.world.model {
-                Model::Pbm => clicks_of(list.clicks, n),
-                Model::Dcm => DcmFeedback { clicks: clicks_of(list.clicks, n) }.observed_clicks(),
-                _ => first_click(list.clicks, n).observed_clicks(),
+                Model::Pbm => clicks,
+                Model::Dcm => Dcm::feedback(clicks).observed_clicks(),
+                _ => Cascade::feedback(clicks).observed_clicks(),
             };
             let of_position = |position: usize| {
                 let examined = match self.world.model {
@@ -553,12 +545,6 @@ impl<'a> Replay<'a> {
 
 fn clicks_of(bits: u64, n: usize) -> Clicks {
     Clicks::from_bits(bits, n).expect("clicks within a list")
-}
-
-/// The first click of a list.
-fn first_click(bits: u64, n: usize) -> CascadeFeedback {
-    let first = (bits != 0).then(|| bits.trailing_zeros() as usize);
-    CascadeFeedback::new(first, n).expect("a click within a list")
 }
 
 /// A list that no compared fit learns from.

@@ -27,6 +27,11 @@ pub trait Coefficients {
     /// [`Score`] or [`LinearScore`](super::LinearScore).
     fn scores(&mut self, context: &Context) -> Vec<NamedArray>;
 
+    /// Returns the posterior as a prior for others; `None` for a linear policy.
+    fn learned(&self) -> Option<HybridPrior> {
+        None
+    }
+
     /// Begins, before the first list, with what another policy has learned. A policy by name begins
     /// with [`AnyPolicy::begin_with`](crate::catalogue::AnyPolicy::begin_with).
     ///
@@ -122,6 +127,10 @@ macro_rules! hybrid {
                     column("shared_variance", &scores, |score| score.shared_variance),
                     column("own_variance", &scores, |score| score.own_variance),
                 ]
+            }
+
+            fn learned(&self) -> Option<HybridPrior> {
+                Some($Policy::learned(self))
             }
 
             fn begin_with(&mut self, prior: &HybridPrior) -> Result<(), Error> {

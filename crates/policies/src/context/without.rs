@@ -57,6 +57,10 @@ impl<P: Coefficients, A> Coefficients for WithoutContext<P, A> {
         self.policy.scores(context)
     }
 
+    fn learned(&self) -> Option<HybridPrior> {
+        self.policy.learned()
+    }
+
     fn begin_with(&mut self, prior: &HybridPrior) -> Result<(), Error> {
         self.policy.begin_with(prior)
     }
