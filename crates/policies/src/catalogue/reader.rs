@@ -14,13 +14,8 @@ use serde::{Deserialize, Deserializer as _, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 use std::fmt::{self, Formatter};
 
-/// A value that is read by its type.
-pub(super) enum Reader<'a, 'de> {
-    /// A value of a format that describes itself.
-    Value(Value),
-    /// The next value of another format.
-    Format(&'a mut dyn Deserializer<'de>),
-}
+/// The next value of a format, which is read by its type.
+pub(super) struct Reader<'a, 'de>(pub(super) &'a mut dyn Deserializer<'de>);
 
 /// Reads a value that it is given.
 pub(super) type Read<'a, 'de> = &'a mut dyn FnMut(Reader<'_, 'de>) -> Result<(), Error>;
@@ -43,13 +38,7 @@ pub(super) enum Parts<'a, 'de> {
     None,
     Some(Reader<'a, 'de>),
     List(&'a mut (dyn List<'de> + 'a)),
-    Variant(Name),
-}
-
-/// The name of a field or a variant; its number in formats without names.
-pub(super) enum Name {
-    Number(u32),
-    Text(String),
+    Variant(Scalar),
 }
 
 /// Elements one by one: `false` if there is none.
@@ -88,40 +77,15 @@ impl<'de> Reader<'_, 'de> {
         expected: String,
         read: ReadParts<'_, 'de>,
     ) -> Result<(), Error> {
-        let format = match self {
-            Self::Value(value) => return take_value_apart(value, kind, expected, read),
-            Self::Format(format) => format,
-        };
         let fields = if let Kind::Struct(_, fields) = kind { fields } else { &[] };
-        let ask = Ask { expected, fields, read };
+        let visitor = PartsVisitor { expected, fields, read };
         match kind {
-            Kind::Option => format.deserialize_option(ask),
-            Kind::List => format.deserialize_seq(ask),
-            Kind::Tuple(len) => format.deserialize_tuple(len, ask),
-            Kind::Struct(name, fields) => format.deserialize_struct(name, fields, ask),
-            Kind::Enum(name, variants) => format.deserialize_enum(name, variants, ask),
+            Kind::Option => self.0.deserialize_option(visitor),
+            Kind::List => self.0.deserialize_seq(visitor),
+            Kind::Tuple(len) => self.0.deserialize_tuple(len, visitor),
+            Kind::Struct(name, fields) => self.0.deserialize_struct(name, fields, visitor),
+            Kind::Enum(name, variants) => self.0.deserialize_enum(name, variants, visitor),
         }
-    }
-}
-
-fn take_value_apart(
-    value: Value,
-    kind: Kind,
-    expected: String,
-    read: ReadParts<'_, '_>,
-) -> Result<(), Error> {
-    match (kind, value) {
-        (Kind::Option, Value::Null) => read(Parts::None),
-        (Kind::Option, value) => read(Parts::Some(Reader::Value(value))),
-        (Kind::Struct(_, fields), Value::Object(values)) => InOrder::new(fields, values).read(read),
-        (Kind::List | Kind::Tuple(_) | Kind::Struct(..), Value::Array(values)) => {
-            let (n_values, mut values) = (values.len(), values.into_iter());
-            read(Parts::List(&mut values))?;
-            let is_whole = values.len() == 0;
-            is_whole.then_some(()).ok_or_else(|| Error::invalid_length(n_values, &"fewer elements"))
-        }
-        (Kind::Enum(..), Value::String(name)) => read(Parts::Variant(Name::Text(name))),
-        (_, value) => value.deserialize_any(Other(expected)).map_err(Error::custom),
     }
 }
 
@@ -131,16 +95,14 @@ fn not_asked_for<T>() -> Result<T, Error> {
 
 /// Reads numbers as the format does.
 macro_rules! numbers {
-    ($($deserialize:ident $name:literal),+) => {$(
+    ($($deserialize:ident),+) => {$(
         fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            match self {
-                Self::Value(value) => value.$deserialize(visitor).map_err(Error::custom),
-                Self::Format(format) => match format.$deserialize(Numbers($name))? {
-                    Number::Bool(value) => visitor.visit_bool(value),
-                    Number::Unsigned(value) => visitor.visit_u64(value),
-                    Number::Signed(value) => visitor.visit_i64(value),
-                    Number::Float(value) => visitor.visit_f64(value),
-                },
+            match self.0.$deserialize(ScalarVisitor(&visitor))? {
+                Scalar::Bool(value) => visitor.visit_bool(value),
+                Scalar::Unsigned(value) => visitor.visit_u64(value),
+                Scalar::Signed(value) => visitor.visit_i64(value),
+                Scalar::Float(value) => visitor.visit_f64(value),
+                Scalar::Text(value) => visitor.visit_string(value),
             }
         }
     )+};
@@ -154,9 +116,8 @@ impl<'de> serde::Deserializer<'de> for Reader<'_, 'de> {
     }
 
     numbers! {
-        deserialize_bool "a boolean", deserialize_u8 "u8", deserialize_u16 "u16", deserialize_u32 "u32",
-        deserialize_u64 "u64", deserialize_i8 "i8", deserialize_i16 "i16", deserialize_i32 "i32",
-        deserialize_i64 "i64", deserialize_f32 "f32", deserialize_f64 "f64"
+        deserialize_bool, deserialize_u8, deserialize_u16, deserialize_u32, deserialize_u64, deserialize_i8,
+        deserialize_i16, deserialize_i32, deserialize_i64, deserialize_f32, deserialize_f64
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -191,17 +152,16 @@ impl<'de> serde::Deserializer<'de> for Reader<'_, 'de> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         self.read_parts(Kind::Enum(name, variants), visitor, |visitor, parts| match parts {
-            Parts::Variant(Name::Number(number)) => visitor.visit_enum(U32Deserializer::new(number)),
-            Parts::Variant(Name::Text(text)) => visitor.visit_enum(StringDeserializer::new(text)),
+            Parts::Variant(Scalar::Text(text)) => visitor.visit_enum(StringDeserializer::new(text)),
+            Parts::Variant(Scalar::Unsigned(number)) => {
+                visitor.visit_enum(U32Deserializer::new(u32::try_from(number).unwrap_or(u32::MAX)))
+            }
             _ => not_asked_for(),
         })
     }
 
     fn is_human_readable(&self) -> bool {
-        match self {
-            Self::Value(_) => true,
-            Self::Format(format) => format.is_human_readable(),
-        }
+        self.0.is_human_readable()
     }
 
     forward_to_deserialize_any! {
@@ -225,12 +185,6 @@ impl<'de> SeqAccess<'de> for dyn List<'de> + '_ {
     }
 }
 
-impl<'de> List<'de> for std::vec::IntoIter<Value> {
-    fn next(&mut self, read: Read<'_, 'de>) -> Result<bool, Error> {
-        Iterator::next(self).map_or(Ok(false), |value| read(Reader::Value(value)).map(|()| true))
-    }
-}
-
 /// The values of a struct in the order of its fields. Other values are ignored if no field is
 /// absent: otherwise one of them may be the field's, with its name misspelt.
 struct InOrder {
@@ -243,10 +197,6 @@ struct InOrder {
 }
 
 impl InOrder {
-    fn new(fields: &'static [&'static str], values: Map<String, Value>) -> Self {
-        Self { fields, n_read: 0, values, missing: None, is_whole: true }
-    }
-
     fn read(mut self, read: ReadParts<'_, '_>) -> Result<(), Error> {
         let fields = read(Parts::List(&mut self));
         fields.map_err(|error| self.missing.map_or(error, Error::missing_field))?;
@@ -262,18 +212,17 @@ impl<'de> List<'de> for InOrder {
         let Some(&field) = self.fields.get(self.n_read) else { return Ok(false) };
         self.n_read += 1;
         let value = self.values.remove(field);
-        self.missing = value.is_none().then_some(field);
-        self.is_whole &= value.is_some();
-        match value {
-            Some(value) => read(Reader::Value(value)).map(|()| true),
-            // An option is none, another field has its default, if there is one.
-            None => Ok(read(Reader::Value(Value::Null)).is_ok()),
-        }
+        let is_there = value.is_some();
+        self.missing = (!is_there).then_some(field);
+        self.is_whole &= is_there;
+        let found = read(Reader(&mut <dyn Deserializer<'_>>::erase(value.unwrap_or_default())));
+        // An option is none, another field has its default, if there is one.
+        if is_there { found.map(|()| true) } else { Ok(found.is_ok()) }
     }
 }
 
 /// The visitor of all parts that a format is asked for.
-struct Ask<'a, 'de> {
+struct PartsVisitor<'a, 'de> {
     /// The expected value, for messages.
     expected: String,
     /// The fields of a struct.
@@ -281,7 +230,7 @@ struct Ask<'a, 'de> {
     read: ReadParts<'a, 'de>,
 }
 
-impl<'de> Visitor<'de> for Ask<'_, 'de> {
+impl<'de> Visitor<'de> for PartsVisitor<'_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -298,23 +247,28 @@ impl<'de> Visitor<'de> for Ask<'_, 'de> {
 
     fn visit_some<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         let deserializer = &mut <dyn Deserializer<'_>>::erase(deserializer);
-        (self.read)(Parts::Some(Reader::Format(deserializer))).map_err(D::Error::custom)
+        (self.read)(Parts::Some(Reader(deserializer))).map_err(D::Error::custom)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<(), A::Error> {
-        (self.read)(Parts::List(&mut Of(seq))).map_err(A::Error::custom)
+        (self.read)(Parts::List(&mut Elements(seq))).map_err(A::Error::custom)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut values = Map::new();
+        let (fields, mut values) = (self.fields, Map::new());
         while let Some((name, value)) = map.next_entry()? {
             let field = match name {
-                Name::Text(field) => field,
-                Name::Number(number) => self.fields.get(number as usize).map_or("", |field| field).to_owned(),
+                Scalar::Text(field) => field,
+                Scalar::Unsigned(number) => {
+                    let field = usize::try_from(number).ok().and_then(|number| fields.get(number));
+                    field.map_or("", |field| field).to_owned()
+                }
+                _ => String::new(),
             };
             values.insert(field, value);
         }
-        InOrder::new(self.fields, values).read(self.read).map_err(A::Error::custom)
+        let values = InOrder { fields, n_read: 0, values, missing: None, is_whole: true };
+        values.read(self.read).map_err(A::Error::custom)
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<(), A::Error> {
@@ -325,97 +279,74 @@ impl<'de> Visitor<'de> for Ask<'_, 'de> {
 }
 
 /// A format's access to the elements of a list.
-struct Of<A>(A);
+struct Elements<A>(A);
 
-impl<'de, A: SeqAccess<'de>> List<'de> for Of<A> {
+impl<'de, A: SeqAccess<'de>> List<'de> for Elements<A> {
     fn next(&mut self, read: Read<'_, 'de>) -> Result<bool, Error> {
-        Ok(self.0.next_element_seed(Seed(read)).map_err(Error::custom)?.is_some())
+        Ok(self.0.next_element_seed(ElementSeed(read)).map_err(Error::custom)?.is_some())
     }
 }
 
 /// Has a value read.
-struct Seed<'a, 'de>(Read<'a, 'de>);
+struct ElementSeed<'a, 'de>(Read<'a, 'de>);
 
-impl<'de> DeserializeSeed<'de> for Seed<'_, 'de> {
+impl<'de> DeserializeSeed<'de> for ElementSeed<'_, 'de> {
     type Value = ();
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         let deserializer = &mut <dyn Deserializer<'_>>::erase(deserializer);
-        (self.0)(Reader::Format(deserializer)).map_err(D::Error::custom)
+        (self.0)(Reader(deserializer)).map_err(D::Error::custom)
     }
 }
 
-/// Accepts nothing: a value is of another type than expected.
-struct Other(String);
-
-impl Visitor<'_> for Other {
-    type Value = ();
-
-    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// A number as a format gives it.
-enum Number {
+/// A number as a format gives it, or the name or number of a field or variant.
+pub(super) enum Scalar {
     Bool(bool),
     Unsigned(u64),
     Signed(i64),
     Float(f64),
+    Text(String),
 }
 
-/// The visitor of all numbers, with the name of their type for messages.
-struct Numbers(&'static str);
+/// The visitor of all scalars, with the expected one for messages.
+struct ScalarVisitor<'a>(&'a dyn Expected);
 
-impl Visitor<'_> for Numbers {
-    type Value = Number;
+impl Visitor<'_> for ScalarVisitor<'_> {
+    type Value = Scalar;
 
     fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        self.0.fmt(f)
     }
 
-    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Number, E> {
-        Ok(Number::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<Scalar, E> {
+        Ok(Scalar::Bool(value))
     }
 
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Number, E> {
-        Ok(Number::Unsigned(value))
+    fn visit_u64<E>(self, value: u64) -> Result<Scalar, E> {
+        Ok(Scalar::Unsigned(value))
     }
 
-    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Number, E> {
-        Ok(Number::Signed(value))
+    fn visit_i64<E>(self, value: i64) -> Result<Scalar, E> {
+        Ok(Scalar::Signed(value))
     }
 
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Number, E> {
-        Ok(Number::Float(value))
+    fn visit_f64<E>(self, value: f64) -> Result<Scalar, E> {
+        Ok(Scalar::Float(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Scalar, E> {
+        Ok(Scalar::Text(value.to_owned()))
+    }
+
+    fn visit_bytes<E>(self, value: &[u8]) -> Result<Scalar, E> {
+        Ok(Scalar::Text(String::from_utf8_lossy(value).into_owned()))
     }
 }
 
-impl<'de> Deserialize<'de> for Name {
+/// Reads the name or number of a field or variant.
+impl<'de> Deserialize<'de> for Scalar {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Names;
-
-        impl Visitor<'_> for Names {
-            type Value = Name;
-
-            fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-                f.write_str("a name or its number")
-            }
-
-            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Name, E> {
-                u32::try_from(number).map(Name::Number).map_err(E::custom)
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Name, E> {
-                Ok(Name::Text(text.to_owned()))
-            }
-
-            fn visit_bytes<E: serde::de::Error>(self, text: &[u8]) -> Result<Name, E> {
-                Ok(Name::Text(String::from_utf8_lossy(text).into_owned()))
-            }
-        }
-
-        deserializer.deserialize_identifier(Names)
+        deserializer.deserialize_identifier(ScalarVisitor(&"a name or its number"))
     }
 }
 

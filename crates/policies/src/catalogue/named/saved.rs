@@ -92,7 +92,8 @@ impl AnyPolicy {
 
     fn from_map(protocol: Protocol, saved: Map<String, Value>) -> Result<Self, String> {
         let (spec, knowledge, state) = parts(saved)?;
-        let policy = (maker(&spec, protocol)?.saved)(Reader::Value(state));
+        let state = &mut <dyn erased_serde::Deserializer<'_>>::erase(state);
+        let policy = (maker(&spec, protocol)?.saved)(Reader(state));
         let policy = policy.map_err(|error| format!("`state` of `{}`: {error}", spec.name()))?;
         Self { protocol, spec, knowledge, policy }.checked()
     }
@@ -204,6 +205,6 @@ impl<'de> DeserializeSeed<'de> for ReadState<'_> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         let format = &mut <dyn erased_serde::Deserializer<'_>>::erase(deserializer);
         let maker = maker(self.0, self.1).map_err(de::Error::custom)?;
-        (maker.saved)(Reader::Format(format)).map_err(de::Error::custom)
+        (maker.saved)(Reader(format)).map_err(de::Error::custom)
     }
 }

@@ -15,12 +15,12 @@ struct Fields {
 const ALL: Fields = Fields { first: 1, second: 2, third: Some(3), last: 4 };
 
 fn from_value(value: serde_json::Value) -> Result<Fields, String> {
-    Fields::deserialize(Reader::Value(value)).map_err(|error| error.to_string())
+    from_format(value)
 }
 
 fn from_format<'de>(format: impl Deserializer<'de>) -> Result<Fields, String> {
     let format = &mut <dyn erased_serde::Deserializer<'_>>::erase(format);
-    Fields::deserialize(Reader::Format(format)).map_err(|error| error.to_string())
+    Fields::deserialize(Reader(format)).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn absent_fields_have_defaults_or_are_named() {
 fn other_values_are_refused() {
     let refused = |value| from_value(value).expect_err("a fault");
     assert_eq!(refused(json!("x")), "invalid type: string \"x\", expected struct Fields");
-    assert_eq!(refused(json!([1, 2, 3, 4, 5])), "invalid length 5, expected fewer elements");
+    assert_eq!(refused(json!([1, 2, 3, 4, 5])), "invalid length 5, expected fewer elements in array");
     assert_eq!(refused(json!([1])), "invalid length 2, expected struct Fields with 4 elements");
     assert!(
         refused(json!({"first": -1, "last": 4})).starts_with("invalid value: integer `-1`, expected u64")
