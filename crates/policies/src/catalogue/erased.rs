@@ -85,7 +85,19 @@ impl Clone for Note {
 
 /// Converts between a policy's own note and [`Note`]. A note of another kind reads as the default.
 /// One of the same kind is kept and overwritten: dropping it would be a call.
-pub trait AsNote: Sync + 'static {
+pub trait AsNote: Default + Sync + 'static {
+    /// Takes a note to be overwritten, with the memory of `note`.
+    #[inline]
+    fn take(_note: &mut Note) -> Self {
+        Self::default()
+    }
+
+    /// Writes the note to `note`, to which it gives its memory.
+    #[inline]
+    fn give(self, note: &mut Note) {
+        self.store(note);
+    }
+
     fn store(&self, note: &mut Note);
     fn load(&mut self, note: &Note);
 }
@@ -102,21 +114,6 @@ impl AsNote for () {
     fn load(&mut self, _note: &Note) {}
 }
 
-impl AsNote for u64 {
-    #[inline]
-    fn store(&self, note: &mut Note) {
-        match note {
-            Note::Number(number) => *number = *self,
-            _ => *note = Note::Number(*self),
-        }
-    }
-
-    #[inline]
-    fn load(&mut self, note: &Note) {
-        *self = if let Note::Number(number) = note { *number } else { 0 };
-    }
-}
-
 impl AsNote for u32 {
     #[inline]
     fn store(&self, note: &mut Note) {
@@ -125,63 +122,46 @@ impl AsNote for u32 {
 
     #[inline]
     fn load(&mut self, note: &Note) {
-        *self =
-            if let Note::Number(number) = note { Self::try_from(*number).unwrap_or(Self::MAX) } else { 0 };
+        let mut number = 0_u64;
+        number.load(note);
+        *self = Self::try_from(number).unwrap_or(Self::MAX);
     }
 }
 
-impl AsNote for Ranking {
-    #[inline]
-    fn store(&self, note: &mut Note) {
-        match note {
-            Note::List(list) => list.clone_from(self),
-            _ => *note = Note::List(self.clone()),
-        }
-    }
+/// Implements notes that are the content of a variant.
+macro_rules! notes {
+    ($($Type:ident in $Variant:ident),+) => {$(
+        impl AsNote for $Type {
+            #[inline]
+            fn take(note: &mut Note) -> Self {
+                if let Note::$Variant(kept) = note { std::mem::take(kept) } else { Self::default() }
+            }
 
-    #[inline]
-    fn load(&mut self, note: &Note) {
-        match note {
-            Note::List(list) => self.clone_from(list),
-            _ => self.clear(),
+            #[inline]
+            fn give(self, note: &mut Note) {
+                if let Note::$Variant(kept) = note { *kept = self } else { *note = Note::$Variant(self) }
+            }
+
+            #[inline]
+            fn store(&self, note: &mut Note) {
+                match note {
+                    Note::$Variant(kept) => kept.clone_from(self),
+                    _ => *note = Note::$Variant(self.clone()),
+                }
+            }
+
+            #[inline]
+            fn load(&mut self, note: &Note) {
+                if let Note::$Variant(kept) = note {
+                    self.clone_from(kept);
+                } else {
+                    self.clone_from(&Self::default());
+                }
+            }
         }
-    }
+    )+};
 }
-
-impl AsNote for Side {
-    #[inline]
-    fn store(&self, note: &mut Note) {
-        match note {
-            Note::Side(side) => *side = *self,
-            _ => *note = Note::Side(*self),
-        }
-    }
-
-    #[inline]
-    fn load(&mut self, note: &Note) {
-        *self = if let Note::Side(side) = note { *side } else { Self::default() };
-    }
-}
-
-impl AsNote for Context {
-    #[inline]
-    fn store(&self, note: &mut Note) {
-        match note {
-            Note::Context(context) => context.clone_from(self),
-            _ => *note = Note::Context(self.clone()),
-        }
-    }
-
-    #[inline]
-    fn load(&mut self, note: &Note) {
-        if let Note::Context(context) = note {
-            self.clone_from(context);
-        } else {
-            self.segment = 0;
-            self.features.clear();
-        }
-    }
-}
+notes!(u64 in Number, Ranking in List, Side in Side, Context in Context);
 
 /// An action as a list of items: a cell is its row and its column, a pair its two items.
 pub trait AsList: Clone + Default + Send + Sync + 'static {
@@ -190,6 +170,20 @@ pub trait AsList: Clone + Default + Send + Sync + 'static {
 
     /// Reads the action from `list`.
     fn read(&mut self, list: &Ranking);
+
+    /// Takes an action to be overwritten, with the memory of `list`.
+    #[doc(hidden)]
+    #[inline]
+    fn take(_list: &mut Ranking) -> Self {
+        Self::default()
+    }
+
+    /// Writes the action to `list`, to which it gives its memory.
+    #[doc(hidden)]
+    #[inline]
+    fn give(self, list: &mut Ranking) {
+        self.write(list);
+    }
 
     /// Decides with `decide`, in `buffer` if the action is no list.
     #[doc(hidden)]
@@ -224,6 +218,16 @@ impl AsList for Ranking {
     #[inline]
     fn read(&mut self, list: &Ranking) {
         self.clone_from(list);
+    }
+
+    #[inline]
+    fn take(list: &mut Ranking) -> Self {
+        std::mem::take(list)
+    }
+
+    #[inline]
+    fn give(self, list: &mut Ranking) {
+        *list = self;
     }
 
     #[inline]
@@ -420,7 +424,7 @@ impl<P> Abilities<P> {
     }
 }
 
-/// A policy, and a buffer for its decision.
+/// A policy, and a buffer for the decision that it learns from.
 #[derive(Clone)]
 struct Kept<A, P: SelectFor<A>> {
     policy: P,
@@ -436,9 +440,12 @@ impl<A: AsList, P: Member<A>> Erased for Kept<A, P> {
         if let Some(available) = ask.among {
             return select_among(self, ask.context, available, rng, out);
         }
-        self.policy.select_for(ask.context, rng, &mut self.decision);
-        self.decision.action.write(&mut out.action);
-        self.decision.note.store(&mut out.note);
+        // A local decision may stay in registers: read back at once from memory, the two numbers of
+        // a pair wait for both writes.
+        let mut decision = Decision { action: A::take(&mut out.action), note: P::Note::take(&mut out.note) };
+        self.policy.select_for(ask.context, rng, &mut decision);
+        decision.action.give(&mut out.action);
+        decision.note.give(&mut out.note);
     }
 
     fn update(&mut self, decision: &Decision<Ranking, Note>, clicks: Clicks) {
