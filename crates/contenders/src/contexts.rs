@@ -3,28 +3,43 @@
 //! All of them are chosen at run time: compiled under their own types, those that ignore contexts
 //! would be compiled once more for each of these models.
 
-use crate::fitted::of_users;
-use crate::{CannotPlay, Entrant, MaybeContender, Play, enter_all};
+use crate::{Beliefs, CannotPlay, Entrant, MaybeContender, Play, enter_all};
 use click_models::{
-    Cascade, CascadeModel, ClickModel, Dcm, DependentClick, Pbm, PbmKnown, Personal, PositionBased,
-    WithAttraction,
+    Cascade, CascadeModel, ClickModel, ContextKnown, Dcm, DependentClick, Pbm, PbmKnown, Personal,
+    PositionBased, WithAttraction,
 };
-use policies::catalogue::{Catalogued, Family, NamedFor, NamedPolicy, Purpose};
-use policies::{HybridTs, InOrder, PbmHybridTs, PositionsKnown, PrefixKnown};
+use policies::catalogue::{Catalogued, Family, NamedFor, NamedPolicy, PolicySpec, Purpose};
+use policies::{InOrder, PositionsKnown};
 use serde::{Serialize, de::DeserializeOwned};
 use sim::{Contender, Entry, PersonalKnown};
 
 /// Panic message; experiments reject other policies when they are read.
 const GOES_WITH_USERS: &str = "a policy that goes with its users";
 
-/// Whether the policy plays these users without more than they give it.
+/// Whether the policy plays these users, with a fit of a log at most besides what they give it.
 fn goes_with<I: Catalogued>(entrant: &Entrant) -> bool {
     let spec = &entrant.spec;
+    let priors = entrant.priors.as_ref().map(|priors| &priors.beliefs);
     spec.row().is_built_from_knowledge()
         && spec.row().purpose() == Purpose::Regret
         && entrant.read_as.is_none()
-        && entrant.priors.is_none()
+        && matches!((priors, spec), (None, _) | (Some(Beliefs::OfUsers(_)), PolicySpec::HybridTs { .. }))
         && (spec.speaks(I::PROTOCOL) || spec.sees_contexts(I::PROTOCOL))
+}
+
+/// Builds the policy, which begins with the fit of a log if the entrant does.
+fn named<I: Catalogued>(
+    entrant: &Entrant,
+    horizon: u64,
+) -> impl for<'a> Fn(I::Known<'a>, ContextKnown<'_>) -> NamedFor<I> + Send + Sync + use<I> {
+    let (spec, priors) = (entrant.spec, entrant.priors.clone());
+    move |known, context| {
+        let mut policy = NamedFor::build_for(spec, known, context, horizon).expect(GOES_WITH_USERS);
+        if let Some(Beliefs::OfUsers(prior)) = priors.as_ref().map(|priors| &priors.beliefs) {
+            policy.begin_with(prior).expect(GOES_WITH_USERS);
+        }
+        policy
+    }
 }
 
 /// Enters a policy for the users of a model with an observed prefix.
@@ -36,17 +51,10 @@ macro_rules! play_prefix {
                 horizon: u64,
             ) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
                 enter_all(entrants, |entrant| {
-                    if let Some((settings, prior)) = of_users(entrant) {
-                        return Some(enter(entrant, move |(known, context): PersonalKnown<'_, $Model>| {
-                            let policy = HybridTs::new(known, context, settings);
-                            policy.and_then(|policy| policy.with_prior(&prior)).expect(GOES_WITH_USERS)
-                        }));
-                    }
+                    let build = named::<$Interaction>(entrant, horizon);
                     goes_with::<$Interaction>(entrant).then(|| {
-                        let spec = entrant.spec;
                         enter(entrant, move |(known, context): PersonalKnown<'_, $Model>| {
-                            let known: PrefixKnown<'_> = known.into();
-                            NamedFor::<$Interaction>::build_for(spec, known, context, horizon).expect(GOES_WITH_USERS)
+                            build(known.into(), context)
                         })
                     })
                 })
@@ -66,19 +74,10 @@ impl Play for Personal<PositionBased> {
 }
 
 fn enter_position_based(entrant: &Entrant, horizon: u64) -> MaybeContender<Personal<PositionBased>> {
-    if let Some((settings, prior)) = of_users(entrant) {
-        let told = entrant.examination.clone();
-        return Some(enter(entrant, move |(known, context): PersonalKnown<'_, PositionBased>| {
-            let examination = told.as_deref().unwrap_or(known.examination());
-            let known = PbmKnown::new(known.shape(), examination).expect(GOES_WITH_USERS);
-            let policy = PbmHybridTs::new(known, context, settings);
-            policy.and_then(|policy| policy.with_prior(&prior)).expect(GOES_WITH_USERS)
-        }));
-    }
     if !goes_with::<Pbm>(entrant) {
         return None;
     }
-    let (spec, told) = (entrant.spec, entrant.examination.clone());
+    let spec = entrant.spec;
     if spec.row().family_on(Pbm::PROTOCOL) == Some(Family::AnyList) {
         // Lists are shown in the order of examination.
         return Some(enter(entrant, move |(known, _): PersonalKnown<'_, PositionBased>| {
@@ -86,11 +85,11 @@ fn enter_position_based(entrant: &Entrant, horizon: u64) -> MaybeContender<Perso
             InOrder::new(policy.expect(GOES_WITH_USERS), known)
         }));
     }
+    let (told, build) = (entrant.examination.clone(), named::<Pbm>(entrant, horizon));
     Some(enter(entrant, move |(known, context): PersonalKnown<'_, PositionBased>| {
         let examination = told.as_deref().unwrap_or(known.examination());
         let known = PbmKnown::new(known.shape(), examination).expect(GOES_WITH_USERS);
-        let policy = NamedFor::<Pbm>::build_for(spec, PositionsKnown::from(known), context, horizon);
-        policy.expect(GOES_WITH_USERS)
+        build(known.into(), context)
     }))
 }
 

@@ -1,11 +1,9 @@
-//! Policies that begin with the fit of a log: `pbm-gibbs`, instance by instance, and `hybrid-ts`.
+//! Priors from the fit of a log, and `pbm-gibbs`, which begins with them instance by instance.
 
-use crate::Entrant;
 use crate::lists::ListModel;
 use click_models::{Feedback, ListFeedback, Pbm};
 use documents::InputFile;
-use policies::catalogue::PolicySpec;
-use policies::{HybridPrior, HybridSettings, PbmGibbs, PbmGibbsOrder, PbmPrior, PrefixKnown, ReadAs};
+use policies::{HybridPrior, PbmGibbs, PbmGibbsOrder, PbmPrior, PrefixKnown, ReadAs};
 use sim::{Contender, Entry, Replication};
 use std::sync::Arc;
 
@@ -25,13 +23,6 @@ pub enum Beliefs {
     OfInstances(Vec<PbmPrior>),
     /// For `hybrid-ts`, of users who differ.
     OfUsers(Box<HybridPrior>),
-}
-
-/// The settings and the prior of a `hybrid-ts` that begins with the fit of a log.
-pub(crate) fn of_users(entrant: &Entrant) -> Option<(HybridSettings, HybridPrior)> {
-    let PolicySpec::HybridTs { alpha, interactions, deviations } = entrant.spec else { return None };
-    let Beliefs::OfUsers(prior) = &entrant.priors.as_ref()?.beliefs else { return None };
-    Some((HybridSettings { alpha, interactions, deviations }, (**prior).clone()))
 }
 
 /// Plays `pbm-gibbs` from the beliefs of a replication's instance, on users of any list model.
