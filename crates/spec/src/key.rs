@@ -115,16 +115,6 @@ impl Key {
     pub fn inside(&self) -> Vec<KeyInside> {
         inside(&(self.kind)())
     }
-
-    /// The names of keys and their meanings.
-    pub const fn meanings<const N: usize>(keys: &[Self; N]) -> [(&'static str, &'static str); N] {
-        let (mut pairs, mut index) = ([("", ""); N], 0);
-        while index < N {
-            pairs[index] = (keys[index].name, keys[index].meaning);
-            index += 1;
-        }
-        pairs
-    }
 }
 
 /// A value with its field, for errors that are found later.

@@ -3,16 +3,7 @@
 //! The file is what `fit` writes. Every parameter has an estimate and a standard error. A
 //! replication draws its users from Beta distributions with these means and standard deviations,
 //! all independent. Policies know the users with the means. A parameter without a standard error,
-//! such as the examination of the first position, is known.
-//!
-//! | key | meaning |
-//! |---|---|
-//! | `posterior` | the file |
-//! | `model` | which of the file's fits; may be left out if only one of them can be simulated |
-//! | `positions` | the length of lists; by default that of each query in the file |
-//! | `queries` | the names of the queries; by default all of the file |
-//! | `runs-per-draw` | runs in a row with the same draw, 1 by default; see [`PosteriorFile::with_runs_per_draw`] |
-//! | `transfer` | how far differences between lists happen that the fit predicts; see [`Transfer`] |
+//! such as the examination of the first position, is known. The keys are those of [`UsersKeys`].
 //!
 //! `posterior` may be a list of files, with fits of parts of one log. They have the same queries
 //! and items, and draws take them in turn.
@@ -28,14 +19,18 @@ mod exposure;
 pub(crate) mod prior;
 
 use crate::models::MODELS;
+use click_models::ListShape;
 use documents::InputFile;
 use documents::names::quoted;
 use documents::parameters::{
     EstimateRecord, ItemRecord, ModelRecord, Parameters, PositionRecord, QueryRecord, SiteRecord,
 };
-use documents::toml_reader::{Error, Field, Table, choice};
+use documents::toml_reader::{Error, Field, Table};
 use itertools::Itertools as _;
 use policies::draw_beta;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde_json::json;
 use sim::SimRng;
 use std::ops::RangeInclusive;
 
@@ -43,6 +38,73 @@ use std::ops::RangeInclusive;
 pub(crate) const RUNS_PER_DRAW: RangeInclusive<u64> = 1..=1000;
 /// No prior, examination or standard error of users is larger.
 const LARGEST: f64 = 1e9;
+
+/// The key `users` of an experiment.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct UsersKeys {
+    /// The file with the parameters that `fit` writes, from the folder of this file; several with fits
+    /// of parts of one log, which draws take in turn.
+    #[schemars(example = &"parameters.json")]
+    posterior: FileNames,
+    /// Which of its fits.
+    #[serde(default)]
+    #[schemars(schema_with = "fit_schema", example = &"pbm")]
+    model: Option<String>,
+    /// Cuts the lists to these positions.
+    #[schemars(range(min = 1, max = ListShape::MAX_POSITIONS), example = 3)]
+    positions: Option<usize>,
+    /// Only these queries.
+    #[schemars(length(min = 1), example = json!(["shoes"]))]
+    queries: Option<Vec<String>>,
+    /// Runs in a row that meet the same users. From 2 on, comparisons show how much of their spread
+    /// comes from the users.
+    #[schemars(range(min = 1, max = *RUNS_PER_DRAW.end()), example = 2)]
+    runs_per_draw: Option<u64>,
+    /// How far differences between lists happen that the fit predicts; as it predicts them without
+    /// this key.
+    #[schemars(example = json!({ "slope": [0.6, 0.2], "lists": "logged.csv" }))]
+    transfer: Option<TransferKeys>,
+}
+
+/// The name of a file, or several.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum FileNames {
+    One(#[schemars(extend("title" = "the file with the parameters that `fit` writes"))] String),
+    Several(#[schemars(length(min = 1), extend("title" = "several names of files"))] Vec<String>),
+}
+
+fn fit_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": fits().collect_vec() })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TransferKeys {
+    /// The file with the lists of the log and their clicks, which `fit` writes.
+    #[schemars(extend("title" = "the file with today's lists, which `fit` writes"), example = &"logged.csv")]
+    lists: String,
+    /// The part of the differences that happens on lists that the fit has not seen, and its standard
+    /// error; not known without it.
+    #[schemars(example = (0.6, 0.2))]
+    slope: Option<Slope>,
+    /// Mean and standard deviation of the deviation of each query from the slope; 0 without it.
+    #[serde(default)]
+    #[schemars(example = json!([[0.1, 0.05]]))]
+    deviations: Vec<Deviation>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(title = "a number and its standard deviation, at most 1000000000")]
+struct Slope(
+    #[schemars(range(min = -LARGEST, max = LARGEST))] f64,
+    #[schemars(range(min = 0.0, max = LARGEST))] f64,
+);
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(title = "a number and its standard deviation, at most 1")]
+struct Deviation(#[schemars(range(min = -1.0, max = 1.0))] f64, #[schemars(range(min = 0.0, max = 1.0))] f64);
 
 /// Files of fitted parameters, of which one model was chosen.
 #[derive(Debug, Clone)]
@@ -71,12 +133,6 @@ pub(crate) struct LogPart {
 
 /// How far differences between lists happen on lists that a fit has not seen:
 /// `transfer = { slope = [0.6, 0.2], lists = "logged.csv" }`.
-///
-/// | key | meaning |
-/// |---|---|
-/// | `slope` | the estimate of the part that happens, and its standard error; without it only its prior is known |
-/// | `deviations` | for each query mean and standard deviation of its deviation from the log's slope; 0 by default |
-/// | `lists` | the file with today's lists and their clicks, as for the policy `logged` |
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transfer {
     /// The slope and its standard error.
@@ -198,36 +254,27 @@ fn with_attraction(queries: Vec<QueryRecord>, prior: f64) -> Vec<Query> {
 impl PosteriorFile {
     /// Reads the key `users` of an experiment; `model` is the model that it gives elsewhere.
     pub(crate) fn read(field: &Field<'_>, model: Option<&'static str>) -> Result<Self, Error> {
+        let UsersKeys { posterior, model: own, positions, queries, runs_per_draw, transfer } =
+            field.build()?;
         let table: Table<'_> = field.get()?;
-        let file: Field<'_> = table
-            .field("posterior")
-            .ok_or_else(|| table.missing("posterior", "the file with the parameters that `fit` writes"))?;
-        let (own, positions, queries) =
-            (table.field("model"), table.field("positions"), table.field("queries"));
-        let (runs_per_draw, transfer) = (table.field("runs-per-draw"), table.field("transfer"));
-        table.finish()?;
-        let fits: Vec<(&str, &'static str)> = models().into_iter().map(|(fit, _)| (fit, fit)).collect();
-        let own = own.map(|field| choice(&field, &fits, "model")).transpose()?;
-        let positions = positions.map(|field| field.integer_in(&(1..=64))).transpose()?;
-        let runs_per_draw = runs_per_draw.map_or(Ok(1), |field| field.integer_in(&RUNS_PER_DRAW))?;
-        let transfer = transfer.map(|field| Transfer::read(&field)).transpose()?;
-        let names: Vec<String> = if file.is_array() { file.get()? } else { vec![file.get()?] };
+        let own = own.and_then(|own| fits().find(|fit| *fit == own));
+        let transfer = transfer.map(|keys| Transfer::read(keys, &table.required("transfer")?)).transpose()?;
+        let file: Field<'_> = table.required("posterior")?;
+        let names = match posterior {
+            FileNames::One(name) => vec![name],
+            FileNames::Several(names) => names,
+        };
         let part = |name: &String| {
             let path = file.folder().join(name);
             let content = file.read_beside(name, "the parameters of a fit, as JSON")?;
             Self::of(name, &path.display().to_string(), content, own.or(model))
         };
         let all = Self::together(names.iter().map(part)).unwrap_or_else(|| Err(file.error("no file")))?;
-        let all = Self { transfer, ..all }
-            .with_positions(positions.and_then(|n| usize::try_from(n).ok()))
-            .with_runs_per_draw(runs_per_draw);
-        match queries {
-            None => Ok(all),
-            Some(field) => {
-                let names: Vec<String> = field.get()?;
-                all.with_queries(&names).map_err(|message| field.error(message))
-            }
-        }
+        let all =
+            Self { transfer, ..all }.with_positions(positions).with_runs_per_draw(runs_per_draw.unwrap_or(1));
+        let Some(names) = queries else { return Ok(all) };
+        let queries: Field<'_> = table.required("queries")?;
+        all.with_queries(&names).map_err(|message| queries.error(message))
     }
 
     /// Reads the content of a file, which an experiment names `file`, and chooses a model.
@@ -276,7 +323,7 @@ impl PosteriorFile {
     ///
     /// # Errors
     ///
-    /// Those of [`Self::from_json`]; a part with other queries or items than the first; no part.
+    /// Fails as [`Self::from_json`] does; a part has other queries or items; there is no part.
     pub fn from_parts<'a>(
         parts: impl IntoIterator<Item = (&'a str, Vec<u8>)>,
         model: Option<&'static str>,
@@ -476,24 +523,12 @@ impl Transfer {
         format!("transfer = {{ {}lists = {} }}", self.numbers(), quoted(self.lists.file_name()))
     }
 
-    fn read(field: &Field<'_>) -> Result<Self, Error> {
-        let table: Table<'_> = field.get()?;
-        let (slope, deviations) = (table.field("slope"), table.field("deviations"));
-        let lists: Field<'_> = table
-            .field("lists")
-            .ok_or_else(|| table.missing("lists", "the file with today's lists, which `fit` writes"))?;
-        table.finish()?;
-        let pair = |field: &Field<'_>, most: f64| match field.get::<Vec<f64>>()?[..] {
-            [mean, deviation] if mean.abs() <= most && (0.0..=most).contains(&deviation) => {
-                Ok([mean, deviation])
-            }
-            _ => Err(field.error(format!("expected a number and its standard deviation, at most {most}"))),
-        };
-        let estimate = slope.map(|field| pair(&field, LARGEST)).transpose()?;
-        let deviations: Vec<Field<'_>> = deviations.map_or(Ok(Vec::new()), |field| field.get())?;
-        let deviations = deviations.iter().map(|field| pair(field, 1.0)).collect::<Result<_, _>>()?;
-        let name: String = lists.get()?;
+    fn read(keys: TransferKeys, table: &Table<'_>) -> Result<Self, Error> {
+        let TransferKeys { lists: name, slope, deviations } = keys;
+        let lists: Field<'_> = table.required("lists")?;
         let content = lists.read_beside(&name, "a CSV file of lists")?;
+        let deviations = deviations.into_iter().map(|Deviation(mean, deviation)| [mean, deviation]).collect();
+        let estimate = slope.map(|Slope(slope, error)| [slope, error]);
         Ok(Self { estimate, deviations, lists: InputFile::new(&name, content) })
     }
 }

@@ -17,11 +17,11 @@ pub use key::of_keys;
 pub use policy::policy;
 pub use value::{
     above, array, choice, defined, described, either, entries, file, integer, items, list, names, number,
-    object, object_of, probability, reference, refuse, square, text, texts, triangle, with,
+    object, object_of, probability, reference, refuse, square, text, triangle, with,
 };
 
 use self::key::properties;
-use crate::experiment::keys::{EXPERIMENT, OF_TASKS, OF_USERS};
+use crate::experiment::keys::{EXPERIMENT, OF_TASKS};
 use crate::experiment::{COUNTS, HORIZONS, SEEN};
 use crate::fields::RUNS;
 use crate::task::Task;
@@ -67,9 +67,6 @@ pub fn definitions() -> Map<String, Value> {
             json!({ "type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "maxLength": MAX_NAME }),
         ),
         ("title", value::title()),
-        ("file-names", json!({ "type": "array", "minItems": 1, "items": value::text() })),
-        ("estimate", pair(1e9)),
-        ("deviations", json!({ "type": "array", "items": pair(1.0) })),
         ("rounds", round()),
         ("sees", json!({ "type": "array", "uniqueItems": true, "items": { "enum": SEEN } })),
         (
@@ -86,19 +83,12 @@ pub fn definitions() -> Map<String, Value> {
                 "default": { "log": 200 },
             }),
         ),
-        ("users", of_keys(&OF_USERS)),
         ("instances", json!({ "type": "array", "minItems": 1, "items": reference("instance") })),
         ("instance", instance(true)),
         ("policies", json!({ "type": "array", "minItems": 1, "items": reference("policy") })),
         ("policy", policy()),
     ];
     entries(definitions)
-}
-
-/// A number and its standard deviation.
-fn pair(most: f64) -> Value {
-    let numbers = [-most, 0.0].map(|least| json!({ "type": "number", "minimum": least, "maximum": most }));
-    json!({ "type": "array", "prefixItems": numbers, "minItems": 2, "maxItems": 2 })
 }
 
 /// The keys that a task allows. `is_whole`: whether those that it needs are in the same table.

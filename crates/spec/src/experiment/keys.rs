@@ -5,8 +5,8 @@ use super::Task;
 use crate::fields::TABLES;
 use crate::key::{Key, Kind};
 use crate::models::{KAPPA, MODELS};
-use crate::schema::{choice, defined, either, file, integer, names, of_keys, texts};
-use click_models::ListShape;
+use crate::posterior::UsersKeys;
+use crate::schema::{choice, defined, file, integer, names};
 use contenders::LiveUse;
 use documents::toml_reader::schema;
 use policies::catalogue::rows;
@@ -57,7 +57,7 @@ pub(super) const INSTANCES: Key = Key::optional(
 );
 pub(super) const USERS: Key = Key::optional(
     "users",
-    || defined("users", "a table"),
+    schema::<UsersKeys>,
     "In the place of instances: users as uncertain as a log leaves them. Every run draws its own from the fit.",
     "{ posterior = \"parameters.json\" }",
 );
@@ -80,58 +80,6 @@ pub const EXPERIMENT: [Key; 11] =
     [NAME, TASK, HORIZON, MAX_STEPS, RUNS, SEED, CHECKPOINTS, INSTANCES, USERS, LIVE, POLICIES];
 /// The keys of an experiment that some tasks refuse.
 pub(crate) const OF_TASKS: [Key; 3] = [HORIZON, MAX_STEPS, CHECKPOINTS];
-
-/// The keys of `users`.
-pub const OF_USERS: [Key; 6] = [
-    Key::required(
-        "posterior",
-        || either(&[file(), defined("file-names", "several names of files")]),
-        "The file with the parameters that `fit` writes, from the folder of this file; several with fits of parts of one log, which draws take in turn.",
-        "\"parameters.json\"",
-    ),
-    Key::optional("model", || choice(&fits()), "Which of its fits.", "\"pbm\""),
-    Key::optional(
-        "positions",
-        || integer(&(1..=ListShape::MAX_POSITIONS as u64)),
-        "Cuts the lists to these positions.",
-        "3",
-    ),
-    Key::optional("queries", texts, "Only these queries.", "[\"shoes\"]"),
-    Key::optional(
-        "runs-per-draw",
-        || integer(&(1..=*crate::posterior::RUNS_PER_DRAW.end())),
-        "Runs in a row that meet the same users. From 2 on, comparisons show how much of their spread comes from the users.",
-        "2",
-    ),
-    Key::optional(
-        "transfer",
-        || of_keys(&OF_TRANSFER),
-        "How far differences between lists happen that the fit predicts; as it predicts them without this key.",
-        "{ slope = [0.6, 0.2], lists = \"logged.csv\" }",
-    ),
-];
-
-/// The keys of `transfer`.
-const OF_TRANSFER: [Key; 3] = [
-    Key::required(
-        "lists",
-        file,
-        "The file with the lists of the log and their clicks, which `fit` writes.",
-        "\"logged.csv\"",
-    ),
-    Key::optional(
-        "slope",
-        || defined("estimate", "a number and its standard error"),
-        "The part of the differences that happens on lists that the fit has not seen; not known without it.",
-        "[0.6, 0.2]",
-    ),
-    Key::optional(
-        "deviations",
-        || defined("deviations", "pairs of numbers"),
-        "Mean and standard deviation of the deviation of each query from the slope; 0 without it.",
-        "[[0.1, 0.05]]",
-    ),
-];
 
 /// The keys of an instance that do not depend on its model.
 pub const OF_INSTANCE: [Key; 2] = [
@@ -207,10 +155,6 @@ fn tasks() -> Names {
 
 fn models() -> Names {
     MODELS.map(|model| (model.name, model.sentence)).to_vec()
-}
-
-fn fits() -> Names {
-    crate::posterior::fits().map(|name| (name, "")).collect()
 }
 
 fn names_of_policies() -> Names {

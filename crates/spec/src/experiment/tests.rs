@@ -363,13 +363,19 @@ fn a_transfer_is_read_written_and_drawn() {
         message.split('/').next_back().unwrap().to_owned()
     };
     for (transfer, message) in [
-        ("slope = [0.5], lists = \"l.csv\"", "users.transfer.slope: expected a number and its standard"),
+        (
+            "slope = [0.5], lists = \"l.csv\"",
+            "users.transfer.slope: 1 entry found: expected a number and its standard",
+        ),
         (
             "slope = [0.5, -1.0], lists = \"l.csv\"",
-            "users.transfer.slope: expected a number and its standard",
+            "users.transfer.slope[1]: -1.0 found: expected a number from 0 to 1,000,000,000",
         ),
         ("slope = [0.5, 0.1]", "users.transfer.lists: missing key"),
-        ("deviations = [[0.1]], lists = \"l.csv\"", "users.transfer.deviations[0]: expected a number and"),
+        (
+            "deviations = [[0.1]], lists = \"l.csv\"",
+            "users.transfer.deviations[0]: 1 entry found: expected a number and its standard",
+        ),
     ] {
         let found = error(&with(transfer), &lists);
         assert!(found.contains(message), "{found}\n{message}");

@@ -53,12 +53,6 @@ pub fn items() -> Value {
     titled(schema, "indices of items, from 0")
 }
 
-/// Texts, each once.
-pub fn texts() -> Value {
-    let texts = json!({ "type": "array", "minItems": 1, "uniqueItems": true, "items": { "type": "string" } });
-    titled(texts, "texts, each once")
-}
-
 /// The name of a file.
 pub fn file() -> Value {
     titled(text(), "the name of a file, from the folder of the spec")
@@ -80,7 +74,7 @@ fn titled(mut schema: Value, words: &str) -> Value {
     schema
 }
 
-/// One of these names.
+/// Accepts one of these names.
 pub fn names(names: &[&str]) -> Value {
     choice(&names.iter().map(|name| (*name, "")).collect::<Vec<_>>())
 }
@@ -115,7 +109,7 @@ pub(super) fn title() -> Value {
     })
 }
 
-/// One of these names. Each may have a meaning, which some editors show beside it.
+/// Accepts one of these names. Each may have a meaning, which some editors show beside it.
 pub fn choice(names: &[(&str, &str)]) -> Value {
     let (names, meanings): (Vec<&str>, Vec<&str>) = names.iter().copied().unzip();
     let mut schema = json!({ "type": "string", "enum": names });

@@ -2,12 +2,14 @@
 
 use super::super::Member;
 use super::super::page::{Page, plain};
-use serde::Serialize;
-use spec::experiment::keys::{EXPERIMENT, OF_INSTANCE, OF_POLICY, OF_USERS};
-use spec::key::Key;
+use serde::{Serialize, Serializer};
+use spec::experiment::keys::{EXPERIMENT, OF_INSTANCE, OF_POLICY};
+use spec::key::{Key, inside};
 
 /// Names with their meanings.
 type Fields = &'static [(&'static str, &'static str)];
+/// Tables inside a file, with their keys and the meanings of these.
+type Tables = Vec<(&'static str, Vec<(String, String)>)>;
 
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct FileFormat {
@@ -19,16 +21,15 @@ pub(crate) struct FileFormat {
     pub(crate) written_by: &'static [&'static str],
     /// Columns of a table, or keys of a document, with their meanings.
     pub(crate) fields: Fields,
-    /// Tables inside, with their keys.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub(crate) tables: &'static [(&'static str, Fields)],
+    #[serde(serialize_with = "write_tables")]
+    pub(crate) tables: fn() -> Tables,
     pub(crate) example: Option<&'static str>,
 }
 
 impl FileFormat {
     /// A file that the user writes.
     const fn read(name: &'static str, by: &'static [&'static str], sentence: &'static str) -> Self {
-        Self { name, sentence, read_by: by, written_by: &[], fields: &[], tables: &[], example: None }
+        Self { name, sentence, read_by: by, written_by: &[], fields: &[], tables: Vec::new, example: None }
     }
 
     /// A file that the program writes.
@@ -44,7 +45,7 @@ impl FileFormat {
         Self { fields, ..self }
     }
 
-    const fn and_tables(self, tables: &'static [(&'static str, Fields)]) -> Self {
+    const fn and_tables(self, tables: fn() -> Tables) -> Self {
         Self { tables, ..self }
     }
 
@@ -52,10 +53,37 @@ impl FileFormat {
         Self { example: Some(example), ..self }
     }
 
-    /// Whether a user writes it, and not the program.
+    /// Returns whether a user writes it, and not the program.
     pub(super) fn is_input(&self) -> bool {
         self.written_by.is_empty()
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the serialiser gives a reference")]
+fn write_tables<S: Serializer>(tables: &fn() -> Tables, serializer: S) -> Result<S::Ok, S::Error> {
+    tables().serialize(serializer)
+}
+
+fn tables_of_spec() -> Tables {
+    let own = |keys: &[Key]| keys.iter().map(|key| (key.name.to_owned(), key.meaning.to_owned())).collect();
+    let tables = EXPERIMENT.iter().map(|key| (key.name, of_table(&(key.kind)())));
+    let mut tables: Tables = tables.filter(|(_, keys)| !keys.is_empty()).collect();
+    tables.insert(0, ("the top of the file", own(&EXPERIMENT)));
+    tables.push(("[[instances]], besides the keys of the model (click-bandits models)", own(&OF_INSTANCE)));
+    tables.push(("[[policies]], besides parameters (click-bandits policies)", own(&OF_POLICY)));
+    tables
+}
+
+fn tables_of_log() -> Tables {
+    vec![
+        #[cfg(feature = "logs")]
+        ("[log]", of_table(&crate::reproduce::schema_of_log())),
+    ]
+}
+
+/// The keys of a table that a schema accepts.
+fn of_table(schema: &serde_json::Value) -> Vec<(String, String)> {
+    inside(schema).into_iter().map(|key| (key.name, key.meaning)).collect()
 }
 
 const REMARKS: &str = "code, kind, text and of, the level or model, of every refusal, reason of \"not decided\", alarm, warning and note";
@@ -75,6 +103,7 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("[[panels]]", "the keys of spec.toml, and title, paper, place, statement, quick"),
         ("[log]", "how a log is read"),
     ])
+    .and_tables(tables_of_log)
     .like(include_str!("examples/experiment.toml")),
     FileFormat::read("claims.toml", &["reproduce"], "A paper's claims as tests, beside experiment.toml.")
         .with(&[
@@ -107,12 +136,7 @@ pub(crate) static FILES: &[FileFormat] = &[
         "An experiment: users, policies, rounds, runs.",
     )
     .and_read(&["simulate"])
-    .with(&Key::meanings(&EXPERIMENT))
-    .and_tables(&[
-        ("[[instances]], besides the keys of the model (click-bandits models)", &Key::meanings(&OF_INSTANCE)),
-        ("users", &Key::meanings(&OF_USERS)),
-        ("[[policies]], besides parameters (click-bandits policies)", &Key::meanings(&OF_POLICY)),
-    ]),
+    .and_tables(tables_of_spec),
     FileFormat::written(
         "preferences.csv",
         &["preferences"],
@@ -317,17 +341,10 @@ impl Member for FileFormat {
                 page.beside(2, name, 22, meaning);
             }
         }
-        for (table, keys) in self.tables {
+        for (table, keys) in (self.tables)() {
             page.heading(&format!("Keys of {table}"));
-            for (name, meaning) in *keys {
-                page.beside(2, name, 22, &plain(meaning));
-            }
-        }
-        #[cfg(feature = "logs")]
-        if self.name == "experiment.toml" {
-            page.heading("Keys of [log]");
-            for key in spec::key::inside(&crate::reproduce::schema_of_log()) {
-                page.beside(2, &key.name, 22, &key.meaning);
+            for (name, meaning) in keys {
+                page.beside(2, &name, 22, &plain(&meaning));
             }
         }
         if self.fields.iter().any(|field| field.1 == REMARKS) {

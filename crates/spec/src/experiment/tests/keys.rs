@@ -1,8 +1,8 @@
 //! The rows of keys agree with the readers.
 
 use super::*;
-use crate::experiment::keys::{EXPERIMENT, OF_INSTANCE, OF_POLICY, OF_USERS};
-use crate::key::Key;
+use crate::experiment::keys::{EXPERIMENT, OF_INSTANCE, OF_POLICY, USERS as USERS_KEY};
+use crate::key::{Key, KeyInside};
 use documents::toml_reader::Source;
 use policies::catalogue::rows;
 use std::collections::BTreeSet;
@@ -31,11 +31,16 @@ fn names(keys: &[Key]) -> BTreeSet<String> {
     keys.iter().map(|key| key.name.to_owned()).collect()
 }
 
+/// The keys of `users`, that of the file first.
+fn of_users() -> Vec<KeyInside> {
+    USERS_KEY.inside()
+}
+
 #[test]
 fn the_readers_know_the_keys_of_the_rows_and_no_others() {
     assert_eq!(known(&messages(&format!("{HEAD}\nzzzz = 1"), USERS, POLICY)), names(&EXPERIMENT));
     let users = "[users]\nposterior = \"parameters.json\"\nmodel = \"pbm\"\nzzzz = 1";
-    assert_eq!(known(&messages(HEAD, users, POLICY)), names(&OF_USERS));
+    assert_eq!(known(&messages(HEAD, users, POLICY)), of_users().into_iter().map(|key| key.name).collect());
     let of_pbm = ["theta", "kappa", "context"].map(str::to_owned);
     let of_instance = &names(&OF_INSTANCE) | &BTreeSet::from(of_pbm);
     assert_eq!(known(&messages(HEAD, &format!("{USERS}\nzzzz = 1"), POLICY)), of_instance);
@@ -66,13 +71,14 @@ fn a_required_key_cannot_be_missing_and_its_example_is_accepted() {
 
 #[test]
 fn users_of_a_fit_have_the_examples_of_their_keys() {
-    for key in &OF_USERS {
-        let own = if key.required { String::new() } else { format!("{} = {}\n", key.name, key.example) };
+    for key in of_users() {
+        let is_file = key.name == "posterior";
+        let own = if is_file { String::new() } else { format!("{} = {}\n", key.name, key.example) };
         let model = if key.name == "model" { "" } else { "model = \"pbm\"\n" };
-        let users = format!("[users]\n{} = {}\n{model}{own}", OF_USERS[0].name, OF_USERS[0].example);
+        let users = format!("[users]\nposterior = \"parameters.json\"\n{model}{own}");
         let found = messages(HEAD, &users, POLICY);
         // The fit of the tests has queries of its own, and no file of lists.
-        let is_expected = |message: &String| match key.name {
+        let is_expected = |message: &String| match &*key.name {
             "queries" => message.contains("users.queries"),
             "transfer" => message.contains("logged.csv: cannot be read"),
             _ => false,
