@@ -223,7 +223,11 @@ impl Writer {
             self.measure(&engine);
             // In one task: each answer by itself would wake a thread.
             let answers = std::mem::take(&mut answers);
-            self.runtime.spawn(async move { answers.into_iter().for_each(|answer| answer()) });
+            self.runtime.spawn(async move {
+                for answer in answers {
+                    answer();
+                }
+            });
         }
         self.metrics.ready.store(0, Relaxed);
         // Unacknowledged events are lost, and so must be what they changed.

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// Whether something differs.
+/// Returns whether something differs.
 fn compare(arguments: &Arguments) -> Result<bool> {
     let Arguments { first, second, .. } = arguments;
     let compared = ResultComparison::of(&FinishedResult::open(first)?, &FinishedResult::open(second)?)?;

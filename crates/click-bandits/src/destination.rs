@@ -61,7 +61,7 @@ impl Destination {
     }
 }
 
-/// Whether the manifest beside a file lists it, or is the file.
+/// Returns whether the manifest beside a file lists it, or is the file.
 fn is_of_result(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let manifest = path.with_file_name("manifest.json");

@@ -69,7 +69,7 @@ impl Place {
         }
     }
 
-    /// One of the experiment's files, which may name files in the allowed folders.
+    /// Reads a file of the experiment, which may name files in the allowed folders.
     pub(crate) fn source(&self, file: &str, allowed: &[PathBuf]) -> Result<Source, Error> {
         match self {
             Self::Directory(directory) => Source::read_in(directory, file, allowed),

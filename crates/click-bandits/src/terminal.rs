@@ -89,8 +89,8 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     into_lines(text.split_ascii_whitespace(), |line, word| width(line) + 1 + width(word) <= columns)
 }
 
-/// Whether a character controls a terminal: control characters, line breaks, and characters that
-/// change the direction of the text.
+/// Returns whether a character controls a terminal: control characters, line breaks, and characters
+/// that change the direction of the text.
 fn controls_terminal(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

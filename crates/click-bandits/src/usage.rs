@@ -37,7 +37,7 @@ pub(crate) fn in_words(error: &SpecError) -> String {
     }
 }
 
-/// Whether an error is one of the command line.
+/// Returns whether an error is one of the command line.
 pub(crate) fn is_at_fault(error: &Error) -> bool {
     let is_override = |errors: &SpecErrors| matches!(errors.0[..], [SpecError::Override(_), ..]);
     error.is::<Usage>() || error.downcast_ref().is_some_and(is_override)

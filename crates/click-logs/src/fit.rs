@@ -90,7 +90,7 @@ pub use comparison::{Choice, Comparison};
 pub use difference::Difference;
 pub use estimate::Estimate;
 pub(crate) use fitted::browsing_column;
-pub use fitted::{Attractions, Fit, ItemFit, QueryFit, ScopeEstimates, Site};
+pub use fitted::{Attractions, Estimates, Fit, ItemFit, QueryFit, Site};
 pub use identify::{Component, Identifiability, identifiability};
 pub use options::{EmOptions, Exit, Method, Options, Scope};
 pub use predict::Prediction;

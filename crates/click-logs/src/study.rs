@@ -400,7 +400,7 @@ impl Study {
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// Fails if `out` does.
     pub fn write_parameters(
         &self,
         options: &Options,

@@ -1,6 +1,6 @@
 //! Users of fitted models: all parameters are probabilities, with defaults for unknown ones.
 
-use click_logs::fit::{Fit, Model, Options, QueryFit, Scope, ScopeEstimates, Users, fit};
+use click_logs::fit::{Estimates, Fit, Model, Options, QueryFit, Scope, Users, fit};
 use click_models::{CascadeModel, DependentClick, PositionBased};
 use confidence::Probability;
 use log_reader::{Format, Log, Reader};
@@ -58,7 +58,7 @@ fn a_position_without_data_is_left_as_any_other() {
         }
     }
     // A list longer than those of the log.
-    dcm.positions = ScopeEstimates::default();
+    dcm.positions = Estimates::default();
     let users: DependentClick = users(&dcm, query(&dcm), 2).unwrap();
     assert_eq!(values(users.leave()), [typical_leave.clamp(0.0, 1.0); 2]);
 }

@@ -39,7 +39,7 @@ pub trait AnyTournament: Sync {
     ///
     /// # Errors
     ///
-    /// Those of [`Tournament::play`].
+    /// Fails as [`Tournament::play`] does.
     fn play(
         &self,
         contender: usize,

@@ -189,7 +189,7 @@ pub struct Outcome {
 ///
 /// # Errors
 ///
-/// Those of `read`, and [`OnlineError`].
+/// Fails if `read` does, or with an [`OnlineError`].
 ///
 /// # Panics
 ///

@@ -78,7 +78,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Whether `dir` has a journal.
+    /// Returns whether `dir` has a journal.
     pub(crate) fn is_in(dir: &Path) -> bool {
         dir.join(JOURNAL).is_dir()
     }
@@ -179,8 +179,8 @@ pub(crate) fn runs_path(journal: &Path, sha256: &str) -> PathBuf {
     journal.join(format!("{}{RUNS_END}", sha256.get(..KEY).unwrap_or(sha256)))
 }
 
-/// Whether a file with runs belongs to an experiment; not if it is of another policy, but has
-/// neither runs nor states. With `fresh` no file does, and those with runs of another base are
+/// Returns whether a file with runs belongs to an experiment; not if it is of another policy, but
+/// has neither runs nor states. With `fresh` no file does, and those with runs of another base are
 /// errors still.
 fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Result<bool, JournalError> {
     let (found, has_records) = JournalFile::head(path)?;

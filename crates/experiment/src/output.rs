@@ -70,7 +70,7 @@ impl OutputDir {
     ///
     /// # Errors
     ///
-    /// Those of [`OutputDir::claim`]; an optional file is there that this program did not write.
+    /// Fails as [`OutputDir::claim`] does, or if an optional file is that of another program.
     pub fn claim_with_optional(
         dir: &Path,
         canonical: &Canonical,
@@ -97,7 +97,7 @@ impl OutputDir {
         &self.dir
     }
 
-    /// Whether every experiment writes a file of this name.
+    /// Returns whether every experiment writes a file of this name.
     pub fn is_usual(name: &str) -> bool {
         name == MANIFEST || USUAL.contains(&name)
     }
@@ -278,12 +278,12 @@ fn existing_ancestor(dir: &Path) -> PathBuf {
     }
 }
 
-/// Whether the path does not exist. The empty path is the current directory, which exists.
+/// Returns whether the path does not exist. The empty path is the current directory, which exists.
 fn is_missing(path: &Path) -> bool {
     !path.as_os_str().is_empty() && !exists(path)
 }
 
-/// Whether the path exists, if only as a broken link.
+/// Returns whether the path exists, if only as a broken link.
 fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }

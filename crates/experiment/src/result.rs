@@ -48,7 +48,7 @@ pub struct ResultFile {
     /// One entry for each policy, in the order of the spec.
     pub policies: Vec<PolicyResult>,
     /// One entry for every pair of policies; `a` comes before `b` in the spec.
-    pub paired: Vec<PairedDifference>,
+    pub paired: Vec<Contrast>,
     /// Theoretical bounds, mean over the instances. If users differ, also the regret of one list
     /// for all of them, and of one for each segment.
     pub bounds: Vec<Bound>,
@@ -206,7 +206,7 @@ impl ResultFile {
             let mut columns = [("optimum.clicks.mean", mean), ("optimum.clicks.se", se)].into_iter();
             columns.find_map(|(name, column)| length(name.to_owned(), column.len(), optimum.t.len()))
         };
-        let of_pair = |(index, paired): (usize, &PairedDifference)| {
+        let of_pair = |(index, paired): (usize, &Contrast)| {
             let Difference::Curves { t, regret, .. } = &paired.difference else { return None };
             let wrong = [&regret.mean, &regret.se].into_iter().find(|column| column.len() != t.len())?;
             length(format!("paired[{index}].regret"), wrong.len(), t.len())
@@ -246,7 +246,7 @@ impl ResultFile {
         observations(values, usize::try_from(self.runs_per_observation()).unwrap_or(usize::MAX))
     }
 
-    /// Those of the runs that make whole observations; all of them if they make none.
+    /// Keeps the runs that make whole observations; all of them if they make none.
     pub fn whole_blocks<'a, T>(&self, runs: &'a [T]) -> &'a [T] {
         whole_blocks(runs, usize::try_from(self.runs_per_observation()).unwrap_or(usize::MAX))
     }
@@ -435,7 +435,7 @@ pub struct MeanSe {
 
 /// Differences between two policies, `a - b`, over the same runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PairedDifference {
+pub struct Contrast {
     /// Label of the first policy.
     pub a: String,
     /// Label of the second policy.

@@ -11,7 +11,7 @@ pub use record::Quantity;
 pub(crate) use sequence::Sequence;
 
 use crate::journal::JournalError;
-use crate::timing::TimeSpan;
+use crate::timing::Span;
 use contenders::Record;
 use record::{answer, curve, numbers};
 use sim::{Curve, Identification};
@@ -81,7 +81,7 @@ impl Runs {
         let sequence = |runs: &Vec<R>| {
             let mut sequence = Sequence::in_memory(layout, 0, runs.len());
             for (run, record) in (0..).zip(runs) {
-                let recorded = sequence.record(run, TimeSpan::default(), &record.clone().into());
+                let recorded = sequence.record(run, Span::default(), &record.clone().into());
                 recorded.expect("memory has no errors");
             }
             Mutex::new(sequence)
@@ -146,7 +146,7 @@ impl Runs {
         }
     }
 
-    /// Whether a policy recommends items, by its index.
+    /// Returns whether a policy recommends items, by its index.
     pub fn has_accuracy(&self, policy: usize) -> bool {
         self.sequence(policy).is_some_and(|sequence| sequence.has_accuracy())
     }

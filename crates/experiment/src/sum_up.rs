@@ -7,7 +7,7 @@ use crate::Measurement;
 use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
 use crate::play::PlayOutcome;
-use crate::result::{Difference, PairedDifference, ResultFile, SCHEMA};
+use crate::result::{Contrast, Difference, ResultFile, SCHEMA};
 use crate::runs::Runs;
 use spec::{Experiment, Task};
 use std::collections::BTreeSet;
@@ -64,11 +64,8 @@ impl SumUp<'_> {
     }
 
     /// The differences of these pairs.
-    fn paired(
-        &self,
-        differences: impl Iterator<Item = ((usize, usize), Difference)>,
-    ) -> Vec<PairedDifference> {
-        let paired = |((first, second), difference): ((usize, usize), Difference)| PairedDifference {
+    fn paired(&self, differences: impl Iterator<Item = ((usize, usize), Difference)>) -> Vec<Contrast> {
+        let paired = |((first, second), difference): ((usize, usize), Difference)| Contrast {
             a: self.names[first].0.to_owned(),
             b: self.names[second].0.to_owned(),
             difference,

@@ -50,17 +50,17 @@ pub struct Speed {
 impl Timing {
     /// The timing of policies (label, time, rounds) that ran on `threads` threads. `wall` is the
     /// time that the user waited.
-    pub fn new(threads: usize, wall: Duration, policies: &[(&str, TimeSpan, u64)]) -> Self {
+    pub fn new(threads: usize, wall: Duration, policies: &[(&str, Span, u64)]) -> Self {
         let cpu = policies.iter().map(|(_, elapsed, _)| elapsed.cpu).sum();
         let rounds = policies.iter().map(|(_, _, rounds)| rounds).sum();
-        let policy = |&(label, elapsed, rounds): &(&str, TimeSpan, u64)| PolicyTiming {
+        let policy = |&(label, elapsed, rounds): &(&str, Span, u64)| PolicyTiming {
             label: label.to_owned(),
             speed: Speed::new(elapsed, rounds),
         };
         Self {
             threads,
             policies: policies.iter().map(policy).collect(),
-            total: Speed::new(TimeSpan { cpu, wall }, rounds),
+            total: Speed::new(Span { cpu, wall }, rounds),
         }
     }
 
@@ -78,7 +78,7 @@ impl Timing {
 
 impl Speed {
     /// The speed of `rounds` played in the time `elapsed`.
-    pub fn new(elapsed: TimeSpan, rounds: u64) -> Self {
+    pub fn new(elapsed: Span, rounds: u64) -> Self {
         let cpu_seconds = elapsed.cpu.as_secs_f64();
         Self {
             cpu_seconds,
@@ -91,14 +91,14 @@ impl Speed {
 
 /// A span of time, measured by two clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TimeSpan {
+pub struct Span {
     /// CPU time of the thread.
     pub cpu: Duration,
     /// Elapsed real time.
     pub wall: Duration,
 }
 
-impl Add for TimeSpan {
+impl Add for Span {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -106,7 +106,7 @@ impl Add for TimeSpan {
     }
 }
 
-impl Div<u32> for TimeSpan {
+impl Div<u32> for Span {
     type Output = Self;
 
     /// An equal part of the time; 0 parts count as 1.
@@ -116,7 +116,7 @@ impl Div<u32> for TimeSpan {
     }
 }
 
-impl Sum for TimeSpan {
+impl Sum for Span {
     fn sum<I: Iterator<Item = Self>>(spans: I) -> Self {
         spans.fold(Self::default(), Add::add)
     }
@@ -147,8 +147,8 @@ impl Stopwatch {
     }
 
     /// The time since the start.
-    pub fn elapsed(&self) -> TimeSpan {
-        TimeSpan { cpu: self.cpu.elapsed(), wall: self.wall.elapsed() }
+    pub fn elapsed(&self) -> Span {
+        Span { cpu: self.cpu.elapsed(), wall: self.wall.elapsed() }
     }
 }
 
@@ -173,8 +173,8 @@ mod tests {
 
     #[test]
     fn the_total_is_the_sum_over_policies() {
-        let span = |cpu, wall| TimeSpan { cpu: Duration::from_secs(cpu), wall: Duration::from_secs(wall) };
-        let both: TimeSpan = [span(1, 2), span(3, 4)].into_iter().sum();
+        let span = |cpu, wall| Span { cpu: Duration::from_secs(cpu), wall: Duration::from_secs(wall) };
+        let both: Span = [span(1, 2), span(3, 4)].into_iter().sum();
         assert_eq!(both, span(4, 6));
         let timing = Timing::new(2, Duration::from_secs(3), &[("a", span(4, 4), 800), ("b", span(0, 0), 0)]);
         assert_eq!(timing.policies[0].speed.rounds_per_cpu_second, Some(200.0));

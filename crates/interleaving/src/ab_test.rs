@@ -309,7 +309,7 @@ pub fn least_sessions(rate: f64) -> f64 {
 }
 
 impl AbResult {
-    /// Whether an open end may not decide yet, whatever the difference.
+    /// Returns whether an open end may not decide yet, whatever the difference.
     pub fn is_early(&self) -> bool {
         let [a, b] = self.arms;
         (a.sessions.min(b.sessions) as f64) < least_sessions(a.rate.max(b.rate))

@@ -177,7 +177,7 @@ impl Certainty {
         self.borda[ranker]
     }
 
-    /// Whether the comparisons establish that `first` beats `second`.
+    /// Returns whether the comparisons establish that `first` beats `second`.
     ///
     /// # Panics
     ///

@@ -230,7 +230,7 @@ fn table_of(query: Id, held_out: bool) -> usize {
 }
 
 impl Batches<'_> {
-    /// Whether rows are taken as they are.
+    /// Returns whether rows are taken as they are.
     #[inline]
     pub(crate) fn takes_rows(&self) -> bool {
         self.collector.rows.is_some()

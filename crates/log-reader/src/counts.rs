@@ -101,7 +101,7 @@ impl Positions {
         })
     }
 
-    /// Whether a position is in the set.
+    /// Returns whether a position is in the set.
     pub fn contains(self, position: usize) -> bool {
         position < 64 && self.0 >> position & 1 == 1
     }
@@ -117,7 +117,7 @@ impl Positions {
         self.0.count_ones() as usize
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

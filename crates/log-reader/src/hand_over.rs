@@ -65,8 +65,8 @@ impl<'a> Handing<'a> {
         self.held.as_ref().map(|held| held.hash)
     }
 
-    /// Whether lists that were handed over have lines elsewhere; `unfinished` are the lists that
-    /// have lines without a beginning. Asked at the end of the log.
+    /// Returns whether lists that were handed over have lines elsewhere; `unfinished` are the lists
+    /// that have lines without a beginning. Asked at the end of the log.
     pub(crate) fn find_apart(&self, unfinished: impl FnOnce() -> Vec<ListKey>) -> bool {
         if self.held.is_some() {
             return false;
@@ -128,7 +128,7 @@ impl HandingThread<'_> {
         }
     }
 
-    /// Whether a list stays open to the end of the log.
+    /// Returns whether a list stays open to the end of the log.
     pub(crate) fn is_held(&self, key: ListKey) -> bool {
         let held = self.handing.held.as_ref();
         held.is_some_and(|held| held.keys.find(key[0], |other| *other == key).is_some())

@@ -70,7 +70,7 @@ pub(crate) struct Draws {
 }
 
 impl Draws {
-    /// Whether a session, or a single impression, is held out.
+    /// Returns whether a session, or a single impression, is held out.
     #[inline]
     pub(crate) fn takes_one(mut self) -> bool {
         self.binomial(1) == 1

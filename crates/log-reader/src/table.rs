@@ -57,7 +57,7 @@ pub(crate) struct PackedCell {
 }
 
 impl PackedCell {
-    /// Whether both are of the same query, item and position.
+    /// Returns whether both are of the same query, item and position.
     #[inline]
     fn is_same(&self, other: &Self) -> bool {
         (self.item, self.query, self.position) == (other.item, other.query, other.position)

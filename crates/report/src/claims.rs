@@ -90,7 +90,7 @@ pub trait Test: Any + fmt::Debug + Send + Sync {
         Sample::Means
     }
 
-    /// Whether the test judges the rows of a printed table.
+    /// Returns whether the test judges the rows of a printed table.
     fn is_of_rows(&self) -> bool {
         false
     }

@@ -159,7 +159,7 @@ impl ResultComparison {
         self.rows.iter().filter(|row| row.differs)
     }
 
-    /// Whether all runs of all policies that both results have are the same.
+    /// Returns whether all runs of all policies that both results have are the same.
     pub fn is_identical(&self) -> bool {
         self.run_by_run.is_some() && self.rows.iter().all(|row| row.equal_runs == self.run_by_run)
     }

@@ -20,7 +20,7 @@ impl Family {
         (2.0 * tail(z.abs(), freedom) * self.comparisons.max(1) as f64).min(1.0)
     }
 
-    /// Whether a statistic is significant. Few runs can have an arbitrarily large one.
+    /// Returns whether a statistic is significant. Few runs can have an arbitrarily large one.
     pub(crate) fn is_significant(self, z: f64, freedom: u64) -> bool {
         freedom + 1 >= fewest_runs(LEVEL) && self.p(z, freedom) <= LEVEL
     }

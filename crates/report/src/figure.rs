@@ -61,7 +61,7 @@ pub trait Plot: Any + fmt::Debug + Send + Sync {
     /// The name of its kind in files.
     fn name(&self) -> &'static str;
 
-    /// Whether it needs the whole width of a page.
+    /// Returns whether it needs the whole width of a page.
     fn is_wide(&self) -> bool {
         false
     }

@@ -189,8 +189,8 @@ impl Leaderboard {
         self
     }
 
-    /// Whether medians are worth showing: one of them differs from its mean by more than a fifth of
-    /// the mean.
+    /// Returns whether medians are worth showing: one of them differs from its mean by more than a
+    /// fifth of the mean.
     pub fn has_parted_medians(&self) -> bool {
         let parted = |place: &Place| {
             place.median.is_some_and(|median| (median - place.mean).abs() > PARTED * place.mean.abs())
@@ -256,7 +256,7 @@ impl Test {
         self.family.p(z, self.freedom())
     }
 
-    /// Whether a mean is surely above zero.
+    /// Returns whether a mean is surely above zero.
     fn is_above(&self, MeanAndError { mean, se }: MeanAndError) -> bool {
         mean > 0.0 && self.family.is_significant(statistic(mean, se), self.freedom())
     }

@@ -82,17 +82,17 @@ impl Panel {
         self.variants.first().map_or(Task::Regret, |variant| variant.experiment.task())
     }
 
-    /// Whether it has variants. Each variant has a folder of its own within the panel's.
+    /// Returns whether it has variants. Each variant has a folder of its own within the panel's.
     pub fn has_variants(&self) -> bool {
         self.variants.iter().any(|variant| variant.name.is_some())
     }
 
-    /// Whether it runs on measured queries.
+    /// Returns whether it runs on measured queries.
     pub fn takes_data(&self) -> bool {
         self.variants.iter().any(|variant| variant.experiment.takes_data())
     }
 
-    /// Whether its users compare two items.
+    /// Returns whether its users compare two items.
     pub fn has_duels(&self) -> bool {
         self.variants.iter().all(|variant| variant.experiment.has_duels())
     }
@@ -102,7 +102,7 @@ impl Panel {
         self.variants.iter().find_map(|variant| variant.experiment.instances().preferences())
     }
 
-    /// Whether it takes preferences from a file.
+    /// Returns whether it takes preferences from a file.
     pub(crate) fn takes_a_matrix(&self) -> bool {
         self.variants.iter().any(|variant| variant.experiment.instances().matrix_file().is_some())
     }

@@ -200,7 +200,7 @@ impl<'a> Report<'a> {
         self.claims.iter().filter(|judged| open.contains(&judged.finding.verdict)).count()
     }
 
-    /// Whether a quick check of all claims leaves more than a tenth of them open.
+    /// Returns whether a quick check of all claims leaves more than a tenth of them open.
     fn leaves_too_much_open(&self) -> bool {
         self.is_whole && self.quick && 10 * self.open() > self.testable()
     }

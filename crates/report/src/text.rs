@@ -9,7 +9,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 /// The most marks on a letter: a taller stack would cover the lines around it.
 const MOST_MARKS: usize = 4;
 
-/// Whether XML 1.0 allows the character, without which no browser shows a picture.
+/// Returns whether XML 1.0 allows the character, without which no browser shows a picture.
 pub(crate) fn is_in_xml(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }

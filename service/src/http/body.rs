@@ -55,7 +55,7 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
     })
 }
 
-/// What stands behind the `?` of an address.
+/// The parameters of a request: they stand behind the `?` of its address.
 pub(super) struct Parameters<T>(pub(super) T);
 
 impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Parameters<T> {

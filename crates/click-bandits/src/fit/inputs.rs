@@ -143,7 +143,7 @@ impl InputFile {
     }
 }
 
-/// Whether a path is `-`. A file of that name is `./-`.
+/// Returns whether a path is `-`. A file of that name is `./-`.
 fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
 }

@@ -77,7 +77,7 @@ fn shown(name: &str) -> String {
     format!("{apostrophe}{name}")
 }
 
-/// Whether a spreadsheet would evaluate a text as a formula. A plain number is not one.
+/// Returns whether a spreadsheet would evaluate a text as a formula. A plain number is not one.
 fn is_formula(text: &str) -> bool {
     text.starts_with(['=', '@']) || (text.starts_with(['+', '-']) && text.parse::<f64>().is_err())
 }

@@ -89,12 +89,12 @@ impl PartOfReproduction {
         }
     }
 
-    /// Whether a part is the same, wherever its files are.
+    /// Returns whether a part is the same, wherever its files are.
     fn is_same(&self, other: &Self) -> bool {
         self.shard == other.shard && self.fits(other)
     }
 
-    /// Whether two parts are of one reproduction.
+    /// Returns whether two parts are of one reproduction.
     fn fits(&self, other: &Self) -> bool {
         (&self.owner, &self.program) == (&other.owner, &other.program)
             && self.experiment_sha256 == other.experiment_sha256

@@ -98,8 +98,8 @@ pub(super) struct Variances {
 }
 
 impl Variances {
-    /// Those of the parameters at a point: one for each row of each block, perhaps a second one for
-    /// each row, and the shared ones. Infinite at 0 and 1.
+    /// The variances of the parameters at a point: one for each row of each block, perhaps a second
+    /// one for each row, and the shared ones. Infinite at 0 and 1.
     pub(super) fn by_parameter<'a>(
         self,
         at: &[f64],

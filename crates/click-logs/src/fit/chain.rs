@@ -45,7 +45,7 @@ use super::in_order::in_order;
 use super::options::{Options, Scope};
 use super::scanned::{Certain, ScanData, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS};
 use super::squarem::{self, Convergence};
-use super::{Attractions, Fit, Model, QueryFit, ScopeEstimates};
+use super::{Attractions, Estimates, Fit, Model, QueryFit};
 use click_models::ListShape;
 use confidence::math::sqrt;
 use log_reader::Sessions;
@@ -171,11 +171,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// Fits all queries together and, if they have their own continuation, each of them.
-    fn fit(
-        &self,
-        start: Vec<f64>,
-        satisfaction_mean: f64,
-    ) -> (Attractions, Vec<Vec<Estimate>>, ScopeEstimates) {
+    fn fit(&self, start: Vec<f64>, satisfaction_mean: f64) -> (Attractions, Vec<Vec<Estimate>>, Estimates) {
         let options = self.scanned.options;
         let z = normal_quantile(options.level);
         let rows = &self.scanned.rows;
@@ -226,7 +222,7 @@ impl<'a> Fitting<'a> {
         }
         let own = (options.scope == Scope::Query).then_some(own);
         let attractions = self.scanned.attractions(queries, Some(found.convergence));
-        (attractions, satisfaction, ScopeEstimates { site, queries: own })
+        (attractions, satisfaction, Estimates { site, queries: own })
     }
 
     /// The estimation problem of some queries.

@@ -22,7 +22,7 @@ pub struct Fit {
     /// Parameters of positions in the order of [`Model::places`]: examination of the PBM and the
     /// UBM, probabilities of leaving of the DCM, click-through rates. NaN at positions without
     /// impressions, of the site or of the query.
-    pub positions: ScopeEstimates,
+    pub positions: Estimates,
     /// Probability of leaving satisfied after a click, one per item for every query.
     pub satisfaction: Vec<Vec<Estimate>>,
     /// Probability of leaving after any click: that of an unseen item or position.
@@ -30,7 +30,7 @@ pub struct Fit {
     /// Probability of examining the next position. DBN: one number, for users who have not left
     /// satisfied. CCM: three, after no click, after a click on an item that attracts nobody, and
     /// after one on an item that attracts everybody.
-    pub continuation: ScopeEstimates,
+    pub continuation: Estimates,
     /// The click-through rate below the first click, where the cascade itself allows no click.
     pub below_first_click: Option<f64>,
     /// The prior of attraction, where a fit to a similar log starts; `None` if it was not
@@ -52,15 +52,15 @@ pub struct Attractions {
 
 /// Parameters that all queries share, or each has for itself.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct ScopeEstimates {
+pub struct Estimates {
     /// For all queries together.
     pub site: Vec<Estimate>,
     /// For every query, if queries have their own; of positions, down to its last one.
     pub queries: Option<Vec<Vec<Estimate>>>,
 }
 
-impl ScopeEstimates {
-    /// Those of the query at this index of the fit; empty if it has none.
+impl Estimates {
+    /// Returns the estimates of the query at this index of the fit; empty if it has none.
     fn own(&self, place: Option<usize>) -> &[Estimate] {
         self.queries.as_ref().zip(place).map_or(&[], |(queries, place)| &queries[place])
     }
@@ -116,10 +116,10 @@ impl Fit {
         Self {
             model,
             attractions,
-            positions: ScopeEstimates::default(),
+            positions: Estimates::default(),
             satisfaction: Vec::new(),
             typical_leave: None,
-            continuation: ScopeEstimates::default(),
+            continuation: Estimates::default(),
             below_first_click: None,
             prior: None,
         }
@@ -132,11 +132,11 @@ impl Fit {
         let unknown = Estimate::bare(f64::NAN);
         let mut found = Self { satisfaction: Vec::new(), ..Self::new(self.model, self.attractions.clone()) };
         found.attractions.queries.clear();
-        let own_queries = |scoped: &ScopeEstimates| scoped.queries.is_some().then(Vec::new);
+        let own_queries = |scoped: &Estimates| scoped.queries.is_some().then(Vec::new);
         found.positions =
-            ScopeEstimates { site: self.positions.site.clone(), queries: own_queries(&self.positions) };
+            Estimates { site: self.positions.site.clone(), queries: own_queries(&self.positions) };
         found.continuation =
-            ScopeEstimates { site: self.continuation.site.clone(), queries: own_queries(&self.continuation) };
+            Estimates { site: self.continuation.site.clone(), queries: own_queries(&self.continuation) };
         (found.typical_leave, found.below_first_click) = (self.typical_leave, self.below_first_click);
         for query in whole.queries() {
             let place = self.place(query.id);

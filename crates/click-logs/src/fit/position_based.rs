@@ -38,7 +38,7 @@ use super::item_prior::{ItemPrior, SAMPLE, most_probable};
 use super::options::{Method, Options, Scope};
 use super::rank_one::{Cells, RankOne};
 use super::squarem::Convergence;
-use super::{Attractions, Fit, ItemFit, QueryFit, ScopeEstimates, Site};
+use super::{Attractions, Estimates, Fit, ItemFit, QueryFit, Site};
 use confidence::math::ln;
 use libm::{lgamma, log1p};
 use log_reader::{Cell, Counts, Id, Positions, QueryCounts, QuerySessions, Sessions};
@@ -60,7 +60,7 @@ const SMALLEST_TYPICAL: f64 = 1e-3;
 const FEWEST_CLICKS: f64 = 2.0;
 
 /// Attraction, examination, and the prior of attraction.
-type Found = (Attractions, ScopeEstimates, Option<FoundPrior>);
+type Found = (Attractions, Estimates, Option<FoundPrior>);
 
 /// The fit by position. The maximum is looked for near a fit to a similar log, if there is one.
 pub(super) fn by_position(counts: &Counts, options: &Options, near: Option<&Fit>) -> Found {
@@ -241,14 +241,14 @@ impl<'a> Fitting<'a> {
         positions: Vec<Estimate>,
         item_prior: &ItemPrior,
         convergence: Convergence,
-    ) -> (Attractions, ScopeEstimates) {
+    ) -> (Attractions, Estimates) {
         let site = Site {
             lift: self.lift(item_prior),
             typical: item_prior.typical_of_site(),
             prior_strength: item_prior.strength,
             convergence: Some(convergence),
         };
-        (Attractions { queries, site }, ScopeEstimates { site: positions, queries: own })
+        (Attractions { queries, site }, Estimates { site: positions, queries: own })
     }
 
     /// The prior mean of an item's attraction.

@@ -42,7 +42,7 @@ use super::scanned::{
     Certain, ROUGH_TOLERANCE_OF_LIFTS, ScanData, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS,
 };
 use super::squarem::{self, Convergence, Em};
-use super::{Fit, Model, ScopeEstimates};
+use super::{Estimates, Fit, Model};
 use log_reader::{QuerySessions, Sessions};
 use problem::{Problem, Tail};
 use std::ops::Range;
@@ -314,7 +314,7 @@ impl<'a> Fitting<'a> {
             }
         };
         let attractions = self.scanned.attractions(queries, Some(convergence));
-        let positions = ScopeEstimates { site: positions, queries: own };
+        let positions = Estimates { site: positions, queries: own };
         let prior = self.scanned.found();
         Fit { positions, typical_leave: Some(typical_leave), prior, ..Fit::new(Model::Dcm, attractions) }
     }

@@ -269,7 +269,7 @@ impl Transfers {
     ///
     /// # Errors
     ///
-    /// Those of [`fit`](super::fit()).
+    /// Fails as [`fit`](super::fit()) does.
     pub fn new(
         models: &[Model],
         whole: &[Fit],

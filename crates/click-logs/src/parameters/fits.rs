@@ -2,8 +2,7 @@
 
 use super::{ConvergenceRecord, EstimateRecord, ModelRecord, Parameters, PositionRecord, QueryRecord};
 use crate::fit::{
-    Attractions, Convergence, Estimate, Fit, ItemFit, Progress, QueryFit, ScopeEstimates, Site,
-    browsing_column,
+    Attractions, Convergence, Estimate, Estimates, Fit, ItemFit, Progress, QueryFit, Site, browsing_column,
 };
 use log_reader::{Counts, Names, Positions};
 
@@ -44,8 +43,8 @@ fn fit(record: &ModelRecord, names: &Names) -> Fit {
     };
     let mut fit = Fit::new(*model, attractions);
     fit.satisfaction = satisfaction.unwrap_or_default();
-    fit.positions = ScopeEstimates { site: positions(&site.positions), queries: of_positions };
-    fit.continuation = ScopeEstimates { site: estimates(&site.continuation), queries: of_continuation };
+    fit.positions = Estimates { site: positions(&site.positions), queries: of_positions };
+    fit.continuation = Estimates { site: estimates(&site.continuation), queries: of_continuation };
     (fit.typical_leave, fit.below_first_click) = (site.typical_satisfaction, site.below_first_click);
     fit
 }

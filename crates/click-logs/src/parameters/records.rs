@@ -21,7 +21,7 @@ use std::io::Write;
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Fails if `out` does.
 pub fn write(
     report: &ReadReport,
     n_queries: usize,

@@ -47,7 +47,7 @@ struct IdentifiabilityOfSite {
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Fails if `out` does.
 pub fn write_with_table(
     table: &str,
     report: &ReadReport,

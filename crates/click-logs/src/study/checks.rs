@@ -41,7 +41,7 @@ impl Checks {
     ///
     /// # Errors
     ///
-    /// Those of [`fit`](crate::fit::fit()).
+    /// Fails as [`fit`](crate::fit::fit()) does.
     pub fn new(study: &Study, options: &Options) -> Result<Self, FitError> {
         let sessions = &study.log.sessions;
         let fits: Vec<_> = study.fits.iter().filter(|fit| study.has_users(fit)).collect();

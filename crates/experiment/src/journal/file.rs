@@ -227,7 +227,7 @@ impl JournalFile {
         Arc::clone(&self.file)
     }
 
-    /// Whether something was written since the last call.
+    /// Returns whether something was written since the last call.
     pub(crate) fn take_dirty(&mut self) -> bool {
         std::mem::take(&mut self.is_dirty)
     }

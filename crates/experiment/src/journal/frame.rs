@@ -29,7 +29,7 @@ pub(super) fn read(bytes: &[u8], longest: usize) -> Option<(u32, &[u8])> {
     (checksum(content) == sum).then_some((sum, content))
 }
 
-/// Whether a frame begins anywhere in `bytes`.
+/// Returns whether a frame begins anywhere in `bytes`.
 pub(super) fn is_within(bytes: &[u8], longest: usize) -> bool {
     (0..bytes.len()).any(|place| read(&bytes[place..], longest).is_some())
 }

@@ -6,7 +6,7 @@ use super::state::StateFiles;
 use super::sync::{Syncer, ToDisk, write_one};
 use crate::observer::{Observer, Step};
 use crate::runs::{Sequence, lock};
-use crate::timing::{Stopwatch, TimeSpan};
+use crate::timing::{Span, Stopwatch};
 use contenders::Record;
 use sim::{Pause, StateError, StateStore};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,12 +38,12 @@ impl Recorder<'_> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Whether the caller has stopped all runs.
+    /// Returns whether the caller has stopped all runs.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// Whether a run or the journal has failed, or the caller has stopped all runs.
+    /// Returns whether a run or the journal has failed, or the caller has stopped all runs.
     fn is_stopping(&self) -> bool {
         self.is_stopped()
             || self.has_failed.load(Ordering::Relaxed)
@@ -83,7 +83,7 @@ impl Recorder<'_> {
         error
     }
 
-    /// Whether a run may begin.
+    /// Returns whether a run may begin.
     fn check(&self) -> Result<(), JournalError> {
         self.syncer.map_or(Ok(()), Syncer::check)?;
         if self.is_stopped() { Err(JournalError::Stopped) } else { Ok(()) }
@@ -93,7 +93,7 @@ impl Recorder<'_> {
         self.check()?;
         let files = self.states(contender);
         let kept = files.map_or(Ok(None), |files| files.read(run))?;
-        let (before, state) = kept.map_or((TimeSpan::default(), None), |(time, state)| (time, Some(state)));
+        let (before, state) = kept.map_or((Span::default(), None), |(time, state)| (time, Some(state)));
         let mut store = JournalStates {
             recorder: self,
             files,
@@ -135,7 +135,7 @@ struct JournalStates<'a> {
     contender: usize,
     run: u64,
     /// Time of this run in earlier processes.
-    before: TimeSpan,
+    before: Span,
     watch: Stopwatch,
     /// When the last state was kept and the last progress reported, since the start of the watch.
     kept_at: Duration,

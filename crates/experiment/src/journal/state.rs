@@ -8,7 +8,7 @@ use super::error::JournalError;
 use super::file::FileHead;
 use super::frame;
 use crate::runs::record::Head;
-use crate::timing::TimeSpan;
+use crate::timing::Span;
 use documents::{TemporaryFile, read_own, sync_dir_of};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -53,7 +53,7 @@ impl StateFiles {
     }
 
     /// Keeps the state of a run, which took this time so far.
-    pub(crate) fn write(&self, run: u64, elapsed: TimeSpan, state: &[u8]) -> Result<(), JournalError> {
+    pub(crate) fn write(&self, run: u64, elapsed: Span, state: &[u8]) -> Result<(), JournalError> {
         let mut content = self.owner.to_vec();
         Head { run, elapsed }.write_to(&mut content);
         content.extend(state);
@@ -67,7 +67,7 @@ impl StateFiles {
     }
 
     /// The state of a run and the time it took; `None` if none was kept.
-    pub(crate) fn read(&self, run: u64) -> Result<Option<(TimeSpan, Vec<u8>)>, JournalError> {
+    pub(crate) fn read(&self, run: u64) -> Result<Option<(Span, Vec<u8>)>, JournalError> {
         let path = self.path(run);
         let bytes = match read_own(&path) {
             Ok(bytes) => bytes,
@@ -122,7 +122,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let files = |program, base, policy| StateFiles::new(dir.path(), "key", &head(program, base, policy));
         let own = files("1", "base", "policy");
-        let elapsed = TimeSpan { cpu: Duration::from_nanos(5), wall: Duration::from_secs(9) };
+        let elapsed = Span { cpu: Duration::from_nanos(5), wall: Duration::from_secs(9) };
         assert_eq!(own.read(3).unwrap(), None);
         own.write(3, elapsed, b"state").unwrap();
         assert_eq!(own.read(4).unwrap(), None);

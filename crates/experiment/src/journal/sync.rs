@@ -48,7 +48,7 @@ impl Syncer {
         Self { sequences: Arc::clone(sequences), failed, has_failed, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// Whether the thread ended with an error.
+    /// Returns whether the thread ended with an error.
     pub(crate) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
     }

@@ -8,7 +8,7 @@
 //! - an answer: steps and observations as integers, and a byte with the flags answered (1) and
 //!   correct (2).
 
-use crate::timing::TimeSpan;
+use crate::timing::Span;
 use contenders::Record;
 use sim::{Curve, Identification};
 use spec::{Experiment, Task};
@@ -65,7 +65,7 @@ impl Layout {
         }
     }
 
-    /// Whether values may have this number of bytes.
+    /// Returns whether values may have this number of bytes.
     pub(crate) fn admits(self, length: usize) -> bool {
         match self {
             Self::Curves(n) => length == 2 * NUMBER * n || length == (2 * NUMBER + 1) * n,
@@ -82,7 +82,7 @@ impl Layout {
         Head::LONGEST + values
     }
 
-    /// Whether values of this number of bytes have accuracy.
+    /// Returns whether values of this number of bytes have accuracy.
     pub(crate) fn has_accuracy(self, length: usize) -> bool {
         matches!(self, Self::Curves(n) if length == (2 * NUMBER + 1) * n)
     }
@@ -140,7 +140,7 @@ pub(crate) struct Head {
     /// The number of the run.
     pub(crate) run: u64,
     /// Its time.
-    pub(crate) elapsed: TimeSpan,
+    pub(crate) elapsed: Span,
 }
 
 impl Head {
@@ -159,7 +159,7 @@ impl Head {
         let mut rest = bytes;
         let mut next = || read_integer(&mut rest);
         let (run, cpu, wall) = (next()?, next()?, next()?);
-        let elapsed = TimeSpan { cpu: Duration::from_nanos(cpu), wall: Duration::from_nanos(wall) };
+        let elapsed = Span { cpu: Duration::from_nanos(cpu), wall: Duration::from_nanos(wall) };
         Some((Self { run, elapsed }, bytes.len() - rest.len()))
     }
 }
@@ -225,7 +225,7 @@ mod tests {
         write_record(&Record::Answer(written), &mut bytes);
         assert!(Layout::Answers.admits(bytes.len()));
         assert_eq!(answer(&bytes), written);
-        let head = Head { run: 7, elapsed: TimeSpan { cpu: Duration::MAX, wall: Duration::from_nanos(3) } };
+        let head = Head { run: 7, elapsed: Span { cpu: Duration::MAX, wall: Duration::from_nanos(3) } };
         let mut bytes = Vec::new();
         head.write_to(&mut bytes);
         let (read, length) = Head::read(&bytes).unwrap();

@@ -2,7 +2,7 @@
 
 use super::record::{Head, Layout, write_record};
 use crate::journal::{JournalError, JournalFile, Place};
-use crate::timing::TimeSpan;
+use crate::timing::Span;
 use contenders::Record;
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(crate) struct Sequence {
     /// The record of every run, in the order of their numbers.
     places: Vec<Option<Place>>,
     /// The time of all runs.
-    elapsed: TimeSpan,
+    elapsed: Span,
     /// Whether the policy recommends items.
     has_accuracy: bool,
 }
@@ -45,7 +45,7 @@ impl Sequence {
     pub(crate) fn in_memory(layout: Layout, first: u64, n_runs: usize) -> Self {
         let places = vec![None; n_runs];
         let storage = Storage::Memory(Vec::new());
-        Self { layout, storage, first, places, elapsed: TimeSpan::default(), has_accuracy: false }
+        Self { layout, storage, first, places, elapsed: Span::default(), has_accuracy: false }
     }
 
     /// Puts further records into a file, whose records are then added with [`Sequence::add`].
@@ -59,7 +59,7 @@ impl Sequence {
         (index < self.places.len()).then_some(index)
     }
 
-    /// Whether a run is recorded.
+    /// Returns whether a run is recorded.
     pub(crate) fn has(&self, run: u64) -> bool {
         self.index(run).is_some_and(|index| self.places[index].is_some())
     }
@@ -75,11 +75,11 @@ impl Sequence {
     }
 
     /// The time of all runs.
-    pub(crate) fn elapsed(&self) -> TimeSpan {
+    pub(crate) fn elapsed(&self) -> Span {
         self.elapsed
     }
 
-    /// Whether the policy recommends items.
+    /// Returns whether the policy recommends items.
     pub(crate) fn has_accuracy(&self) -> bool {
         self.has_accuracy
     }
@@ -93,12 +93,7 @@ impl Sequence {
     }
 
     /// Records a run.
-    pub(crate) fn record(
-        &mut self,
-        run: u64,
-        elapsed: TimeSpan,
-        record: &Record,
-    ) -> Result<(), JournalError> {
+    pub(crate) fn record(&mut self, run: u64, elapsed: Span, record: &Record) -> Result<(), JournalError> {
         let mut content = Vec::new();
         Head { run, elapsed }.write_to(&mut content);
         write_record(record, &mut content);
@@ -136,7 +131,7 @@ impl Sequence {
     /// The record of the run with this index, without its time.
     pub(crate) fn record_of(&mut self, index: usize) -> Result<Vec<u8>, JournalError> {
         let mut content = Vec::new();
-        Head { run: self.first + index as u64, elapsed: TimeSpan::default() }.write_to(&mut content);
+        Head { run: self.first + index as u64, elapsed: Span::default() }.write_to(&mut content);
         content.extend(self.values(index)?);
         Ok(content)
     }

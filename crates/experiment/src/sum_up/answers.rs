@@ -3,9 +3,7 @@
 use super::SumUp;
 use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
-use crate::result::{
-    Answers, Difference, PairedDifference, PolicyResult, PolicySummary, Quantity, ResultFile,
-};
+use crate::result::{Answers, Contrast, Difference, PolicyResult, PolicySummary, Quantity, ResultFile};
 use crate::runs::Runs;
 use sim::Identification;
 use spec::Task;
@@ -40,7 +38,7 @@ fn paired(
     stops: bool,
     records: &[Vec<Identification>],
     draws: &DrawsOfRuns,
-) -> Vec<PairedDifference> {
+) -> Vec<Contrast> {
     let of_pair = |(first, second): (usize, usize)| {
         let sample = |value: fn(&Identification) -> f64| -> Vec<f64> {
             records[first].iter().zip(&records[second]).map(|(a, b)| value(a) - value(b)).collect()

@@ -106,7 +106,7 @@ impl Reader {
     }
 }
 
-/// Whether every column begins like a word; a line of data has numbers.
+/// Returns whether every column begins like a word; a line of data has numbers.
 fn looks_like_a_header(line: &[u8]) -> bool {
     // A column of row numbers often has no name.
     let mut names = line.split(|byte| b"\t,;|".contains(byte)).filter_map(<[u8]>::first).peekable();

@@ -264,7 +264,7 @@ impl PartialEq for FormatRow {
 }
 
 impl FormatRow {
-    /// Whether the user names the columns.
+    /// Returns whether the user names the columns.
     pub fn names_columns(&self) -> bool {
         matches!(self.format, Making::Columns(_))
     }
@@ -395,7 +395,7 @@ impl Format {
         if let Self::Ubi(ubi) = self { ubi.normalised(query) } else { Cow::Borrowed(query) }
     }
 
-    /// Whether the format has sessions, and so the order of impressions and clicks.
+    /// Returns whether the format has sessions, and so the order of impressions and clicks.
     pub fn has_sessions(&self) -> bool {
         match self.row().sessions {
             SessionsOf::None => false,

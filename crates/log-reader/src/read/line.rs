@@ -70,8 +70,8 @@ pub(crate) trait LineFormat: Sync {
         Ok(Self::Layout::default())
     }
 
-    /// Whether the first line has any name that belongs into a header. If not, an error must not
-    /// show it: it may be data, and identify a user.
+    /// Returns whether the first line has any name that belongs into a header. If not, an error
+    /// must not show it: it may be data, and identify a user.
     fn is_header(&self, _line: &[u8]) -> bool {
         false
     }
@@ -135,7 +135,7 @@ pub(crate) fn after_last_line(bytes: &[u8]) -> usize {
     memchr::memrchr(b'\n', bytes).map_or(0, |place| place + 1)
 }
 
-/// Whether a line has nothing but blanks; such lines are skipped.
+/// Returns whether a line has nothing but blanks; such lines are skipped.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     // The first byte tells nearly always.
     line.first().is_none_or(u8::is_ascii_whitespace) && line.iter().all(u8::is_ascii_whitespace)

@@ -50,12 +50,12 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Whether a line follows its last one.
+    /// Returns whether a line follows its last one.
     pub(super) fn continues(&self, spot: Spot) -> bool {
         self.spot.file == spot.file && self.spot.line + self.positions.len() as u64 == spot.line
     }
 
-    /// Whether it is the beginning of a list that begins at the first position.
+    /// Returns whether it is the beginning of a list that begins at the first position.
     pub(super) fn is_first(&self) -> bool {
         self.positions.contains(0)
     }
@@ -77,7 +77,7 @@ pub(super) struct LoggedLines {
     pub(super) runs: Vec<LoggedRun>,
     /// The places of all columns, of the files of the runs.
     places: Vec<Places>,
-    /// Those of each line, by kind, as far as the log has them.
+    /// The propensities of each line, by kind, as far as the log has them.
     propensities: [Vec<f64>; 3],
     /// The first run of the block that is being read. It may continue a list of the block before,
     /// and the runs before it may continue in blocks that other threads read.

@@ -39,7 +39,7 @@ pub trait TakeRows: Send {
 ///
 /// # Errors
 ///
-/// Those of [`Reader::read_files`], and the faults that `rows` finds.
+/// Fails as [`Reader::read_files`] does, and by the faults that `rows` finds.
 ///
 /// # Panics
 ///

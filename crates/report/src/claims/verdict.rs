@@ -75,7 +75,7 @@ impl Agreement {
         }
     }
 
-    /// Whether a check with this outcome fails.
+    /// Returns whether a check with this outcome fails.
     pub fn fails(self, quick: bool) -> bool {
         match self {
             Self::Agrees | Self::New => false,

@@ -305,7 +305,7 @@ fn of_optimum(runs: &SeriesRuns<'_>, t: u64) -> Result<f64, JudgeError> {
     Err(lacks("the clicks of a best list differ from run to run: the test needs users that are known"))
 }
 
-/// Whether the ratio of the means of two samples is within the limits.
+/// Returns whether the ratio of the means of two samples is within the limits.
 fn inside(above: &[f64], below: &[f64], limits: Limits, levels: Levels) -> Comparison {
     let beyond = limits.beyond(|sign, limit| {
         let beyond: Vec<f64> =

@@ -124,7 +124,7 @@ impl<T: OverRounds> Plot for T {
     }
 }
 
-/// One of the results that a figure draws in one chart.
+/// A result of those that a figure draws in one chart.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OverlaidResult<'a> {
     /// Name for readers of the variant; empty for a figure of one result.

@@ -1,5 +1,5 @@
 use super::*;
-use experiment::result::{Bound, MeanSe, PairedDifference};
+use experiment::result::{Bound, Contrast, MeanSe};
 use sim::{Identification, mean_and_error};
 use spec::Task;
 
@@ -47,7 +47,7 @@ fn paired(mut measured: Measurement) -> Measurement {
                 share_of_users: None,
             }
         };
-        pairs.push(PairedDifference { a: label(first), b: label(second), difference });
+        pairs.push(Contrast { a: label(first), b: label(second), difference });
     }
     measured.result.paired = pairs;
     measured

@@ -41,7 +41,7 @@ pub(super) fn write_method(html: &mut Html, report: &Report<'_>) {
     html.close("p").close("section");
 }
 
-/// Whether policies may be simulated by whole sweeps, as on users of rank-one tables.
+/// Returns whether policies may be simulated by whole sweeps, as on users of rank-one tables.
 fn is_played_in_sweeps(reproduction: &Reproduction) -> bool {
     let mut variants = reproduction.panels.iter().flat_map(|panel| &panel.variants);
     variants.any(|variant| variant.experiment.instances().model().protocol == Protocol::RankOne)

@@ -38,7 +38,7 @@ impl Layout {
     }
 }
 
-/// Whether the table needs the whole width of the page.
+/// Returns whether the table needs the whole width of the page.
 pub(super) fn needs_width(panel: &Panel, found: &PanelReport) -> bool {
     Layout::of(panel, found) == Layout::Matrix
 }

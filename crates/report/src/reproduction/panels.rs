@@ -312,7 +312,7 @@ impl<'doc> Quick<'doc> {
         }
     }
 
-    /// Whether it has other instances or another horizon than at full extent.
+    /// Returns whether it has other instances or another horizon than at full extent.
     fn has_others(&self) -> bool {
         let has = |table: &Table<'_>| ["horizon", "instances"].iter().any(|key| table.field(key).is_some());
         self.table.as_ref().is_some_and(has)

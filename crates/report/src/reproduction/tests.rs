@@ -135,6 +135,7 @@ fn every_part_of_an_experiment_is_read() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one fault after the other")]
 fn errors_in_the_experiment_name_their_place() {
     // (replaced text, replacement, beginning of the message)
     let mut others = Vec::new();

@@ -25,7 +25,7 @@ impl CurveStyle {
         }
     }
 
-    /// Whether it is a reference.
+    /// Returns whether it is a reference.
     pub fn is_dashed(self) -> bool {
         self.pattern().is_some()
     }

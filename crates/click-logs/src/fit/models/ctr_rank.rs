@@ -7,7 +7,7 @@
 use super::ctr_global::of_all;
 use super::row::{Predicts, Row, Simulation};
 use crate::fit::estimate::{Estimate, normal_quantile};
-use crate::fit::{Fit, Model, Options, ScopeEstimates};
+use crate::fit::{Estimates, Fit, Model, Options};
 use log_reader::Counts;
 
 pub(super) const ROW: Row = Row {
@@ -34,5 +34,5 @@ fn fit(counts: &Counts, options: &Options) -> Fit {
         }
     };
     let site = by_position.into_iter().map(rate).collect();
-    Fit { positions: ScopeEstimates { site, queries: None }, ..Fit::new(Model::CtrRank, attractions) }
+    Fit { positions: Estimates { site, queries: None }, ..Fit::new(Model::CtrRank, attractions) }
 }

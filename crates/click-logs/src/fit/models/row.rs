@@ -33,8 +33,8 @@ pub(crate) enum Simulation {
     Never,
     /// All.
     Always(OfQuery),
-    /// Those whose best list is found soon enough: also the number of queries without users of
-    /// their positions.
+    /// Queries whose best list is found soon enough have users; also counts the queries that
+    /// have no users of their positions.
     IfSearched(OfQuery, fn(&Fit, &Counts) -> usize),
 }
 

@@ -59,7 +59,7 @@ impl Format {
     }
 }
 
-/// Whether a file is Parquet, by its first bytes or its name.
+/// Returns whether a file is Parquet, by its first bytes or its name.
 pub fn is_parquet(path: &Path) -> bool {
     let mut beginning = [0; 4];
     // A pipe can be read only once, so its bytes are not checked.

@@ -190,7 +190,7 @@ pub(in crate::read) type LoggedValues<'a> = [Option<Value<'a>>; ROLES - READ];
 pub(in crate::read) struct TableOfRows<'a> {
     pub(in crate::read) columns: &'a ColumnNames<'a>,
     pub(in crate::read) places: Places,
-    /// Those of the columns beyond roles.
+    /// The places of the columns that have no role.
     pub(in crate::read) further: &'a [usize],
     pub(in crate::read) meaning: Meaning,
     pub(in crate::read) name: &'a str,

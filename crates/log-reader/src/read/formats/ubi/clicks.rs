@@ -192,7 +192,7 @@ impl ClickLines<'_> {
         lock(&self.users).find(key, |known| known.0 == key).map(|known| known.1.clone())
     }
 
-    /// Whether this is the first click on an object of a query.
+    /// Returns whether this is the first click on an object of a query.
     fn is_first(&self, event: &Event<'_>) -> bool {
         let [query, object] = [event.query, event.object].map(|id| self.hash.of_text(id.as_bytes()));
         let hash = self.hash.of_both(query, object)[0];

@@ -132,14 +132,14 @@ impl Document<'_> {
         self.source.as_deref().unwrap_or(self)
     }
 
-    /// Whether it is the first line of two in a bulk request.
+    /// Returns whether it is the first line of two in a bulk request.
     pub(super) fn is_bulk(&self) -> bool {
         let is_action =
             [&self.index, &self.create, &self.update, &self.delete].into_iter().any(Option::is_some);
         is_action && self.query_id.is_none()
     }
 
-    /// Whether it is a number of clicks, without users.
+    /// Returns whether it is a number of clicks, without users.
     pub(super) fn is_count(&self) -> bool {
         self.search_configuration.is_some() && self.count.is_some()
     }

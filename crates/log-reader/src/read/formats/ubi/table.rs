@@ -176,7 +176,7 @@ impl LogQueries {
         }
     }
 
-    /// Whether the documents of a query differ.
+    /// Returns whether the documents of a query differ.
     pub(super) fn is_ambiguous(&self, id: &str) -> bool {
         let (key, shard) = self.key(id);
         let shard = lock(shard);
