@@ -1,5 +1,5 @@
-//! The tournament of an experiment: policies of the catalogue and contenders of the caller, on users
-//! of one model.
+//! The tournament of an experiment: policies of the catalogue and contenders of the caller, on
+//! users of one model.
 
 use click_models::{
     Cascade, CascadeModel, ClickChain, ClicksOnly, Dcm, DependentClick, DuelingModel, DynamicBayesian, Pbm,

@@ -290,7 +290,7 @@ impl Experiment {
         &self.instances
     }
 
-    /// The users whom runs meet, as a tournament without contenders; `None` if their model is another.
+    /// The users whom runs meet, as a tournament without contenders; `None` for another model.
     pub fn users<M: UserModel, T: Objective>(&self, task: T) -> Option<Tournament<'_, M, T>> {
         let list = self.instances.typed::<M>()?;
         Some(without_contenders(list, task, self.assignment, self.seed))

@@ -43,8 +43,8 @@ const LARGEST: f64 = 1e9;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct UsersKeys {
-    /// The file with the parameters that `fit` writes, from the folder of this file; several with fits
-    /// of parts of one log, which draws take in turn.
+    /// The file with the parameters that `fit` writes, from the folder of this file; several with
+    /// fits of parts of one log, which draws take in turn.
     #[schemars(example = &"parameters.json")]
     posterior: FileNames,
     /// Which of its fits.
@@ -85,8 +85,8 @@ struct TransferKeys {
     /// The file with the lists of the log and their clicks, which `fit` writes.
     #[schemars(extend("title" = "the file with today's lists, which `fit` writes"), example = &"logged.csv")]
     lists: String,
-    /// The part of the differences that happens on lists that the fit has not seen, and its standard
-    /// error; not known without it.
+    /// The part of the differences that happens on lists that the fit has not seen, and its
+    /// standard error; not known without it.
     #[schemars(example = (0.6, 0.2))]
     slope: Option<Slope>,
     /// Mean and standard deviation of the deviation of each query from the slope; 0 without it.

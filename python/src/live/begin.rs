@@ -1,5 +1,5 @@
-//! How a policy in live use begins: with items, with counts of a log, or with what a log tells of its
-//! users.
+//! How a policy in live use begins: with items, with counts of a log, or with what a log tells of
+//! its users.
 
 use crate::fit::given_of;
 use crate::message::{type_error, value_error};
@@ -43,8 +43,8 @@ pub(crate) fn fit_protocol(fit: &ContextFit) -> Protocol {
     }
 }
 
-/// A new policy, and the fit with which one that sees who asks begins. `prior` also has the query of a
-/// fit whose items are meant.
+/// A new policy, and the fit with which one that sees who asks begins. `prior` also has the query
+/// of a fit whose items are meant.
 pub(super) fn new_policy(
     spec: PolicySpec,
     model: Option<&str>,
