@@ -2,7 +2,7 @@
 
 use crate::api::Refusal;
 use crate::event::{Context, Name};
-use crate::store::{Store, StoreError, is_database};
+use crate::store::{NEWER, SMALL, Store, StoreError, is_database};
 use confidence::Probability;
 use documents::toml_reader::{Error, Faults, Source, Table, push_known};
 use live::{NO_SEGMENT, Settings, Skips, clip};
@@ -341,11 +341,31 @@ impl Template {
     }
 }
 
+/// The settings that a store was made for, by key.
+pub(crate) struct StoreSettings(serde_json::Map<String, serde_json::Value>);
+
+impl StoreSettings {
+    pub(crate) fn read(text: &[u8]) -> Result<Self, StoreError> {
+        let unreadable = |_| StoreError::Damaged("its settings cannot be read".into());
+        let mut all: serde_json::Map<_, _> = serde_json::from_slice(text).map_err(unreadable)?;
+        match all.remove(NEWER) {
+            Some(version) if version != SMALL => {
+                Err(StoreError::OtherSettings(format!("{NEWER} = {version}, this one has {SMALL}")))
+            }
+            _ => Ok(Self(all)),
+        }
+    }
+
+    pub(crate) fn template(&self) -> Result<Template, String> {
+        serde_json::from_value(self.0.clone().into()).map_err(|error| error.to_string())
+    }
+}
+
 /// Checks that a store was made for these settings; a new store is made for them. Examination,
 /// segments and features that are not given are those of the store.
 pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreError> {
-    let found = store.settings()?;
-    if let Some(Ok(of_store)) = found.as_deref().map(serde_json::from_slice::<Template>) {
+    let found = store.settings()?.map(|text| StoreSettings::read(&text)).transpose()?;
+    if let Some(Ok(of_store)) = found.as_ref().map(StoreSettings::template) {
         fn complete<T>(given: &mut Vec<T>, of_store: Vec<T>) {
             if given.is_empty() {
                 *given = of_store;
@@ -358,18 +378,15 @@ pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreErro
         complete(&mut template.features, of_store.features);
         complete(&mut template.item_features, of_store.item_features);
     }
-    let expected = template.to_text();
     let Some(found) = found else {
         crate::engine::check(template).map_err(|error| StoreError::Settings(format!("policy: {error}")))?;
-        return store.make_for(&expected);
+        return store.make_for(&template.to_text());
     };
-    if found == expected.as_bytes() {
+    let expected = StoreSettings::read(template.to_text().as_bytes())?;
+    if found.0 == expected.0 {
         return Ok(());
     }
-    let read = |text: &[u8]| serde_json::from_slice::<serde_json::Map<_, _>>(text).ok();
-    let (Some(found), Some(expected)) = (read(&found), read(expected.as_bytes())) else {
-        return Err(StoreError::Damaged("its settings cannot be read".into()));
-    };
+    let (found, expected) = (found.0, expected.0);
     let keys = found.keys().chain(expected.keys());
     let differing = keys.filter(|key| found.get(*key) != expected.get(*key)).map(|key| {
         let value =

@@ -1,7 +1,7 @@
 //! Decisions and answers as files that `click-bandits fit` and `evaluate` read: a table, or queries
 //! and events of User Behavior Insights.
 
-use crate::config::{Template, Users};
+use crate::config::{StoreSettings, Template, Users};
 use crate::event::{Batch, Change, Context, Decision, Event, Name, Propensities};
 use crate::store::{self, is_database};
 use live::ContextFit;
@@ -299,7 +299,8 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
     }
     let store = store::open(url, authorities, store).map_err(|error| error.to_string())?;
     let settings = store.settings().map_err(|error| error.to_string())?.ok_or("the store is empty")?;
-    let template: Template = serde_json::from_slice(&settings).map_err(|error| error.to_string())?;
+    let settings = StoreSettings::read(&settings).map_err(|error| error.to_string())?;
+    let template = settings.template()?;
     let names = if form == Form::Ubi { UBI_FILES } else { [FILE, WITHOUT_CONTEXT] };
     let fault = |error: io::Error| format!("{}: {error}", out.display());
     std::fs::create_dir_all(out).map_err(fault)?;

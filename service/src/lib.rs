@@ -9,6 +9,7 @@ pub mod export;
 pub mod fitted;
 pub mod http;
 pub mod metrics;
+mod names;
 pub mod program;
 pub mod store;
 pub mod tokens;

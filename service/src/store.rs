@@ -1,12 +1,15 @@
 //! Where events and snapshots are kept.
 
+mod coded;
 mod embedded;
 mod postgres;
 mod row;
+mod rows;
 
 pub use embedded::EmbeddedStore;
 pub use postgres::SharedStore;
 pub use row::{Sum, checksum, opened, sealed, sum_of_event};
+pub use rows::{NEWER, SMALL};
 
 use crate::event::{Batch, Name};
 use std::ops::{ControlFlow, Range};
@@ -81,6 +84,11 @@ pub type Queries<'a> = &'a mut dyn Iterator<Item = Result<(Name, Vec<u8>), Store
 pub trait Store: std::fmt::Debug + Send + Sync {
     /// Whether other servers may append as well.
     fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Whether its rows are small, which older programs do not read.
+    fn has_small_rows(&self) -> bool {
         false
     }
 

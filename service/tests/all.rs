@@ -10,5 +10,6 @@ mod lost;
 mod postgres;
 mod regret;
 mod replay;
+mod rows;
 mod schema;
 mod server;

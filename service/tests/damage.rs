@@ -4,6 +4,7 @@
 
 use crate::engine::{Served, act, base, for_users, name, template};
 use crate::kills::environment;
+use crate::rows::begin_as_older;
 use crate::server::Server;
 use click_bandits_service::config::{Limits, Template, agree};
 use click_bandits_service::engine::{Engine, ItemRow};
@@ -258,13 +259,18 @@ fn damaged_snapshots_are_passed_over_or_usable() {
     assert!(passed_over[0] > 0 && passed_over[1] > 5, "{passed_over:?}");
 }
 
-const FILES: [&str; 3] = ["events.redb", "snapshot.redb", "events.kept"];
-const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
-const STATES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("queries");
-const EVENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("events");
+pub(crate) const FILES: [&str; 3] = ["events.redb", "snapshot.redb", "events.last"];
+pub(crate) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
+pub(crate) const STATES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("queries");
+pub(crate) const EVENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("events");
 
 /// A directory with a history of requests, of which a snapshot has the first ones.
-fn on_disk(directory: &Path, template: &Arc<Template>, requests: usize, of_snapshot: usize) -> Served {
+pub(crate) fn on_disk(
+    directory: &Path,
+    template: &Arc<Template>,
+    requests: usize,
+    of_snapshot: usize,
+) -> Served {
     let store = Arc::new(EmbeddedStore::open(directory).unwrap());
     agree(&*store, &mut (**template).clone()).unwrap();
     let mut served = Served::on(store, directory, template, &Limits::default());
@@ -279,16 +285,16 @@ fn on_disk(directory: &Path, template: &Arc<Template>, requests: usize, of_snaps
 }
 
 /// The part of a state that clients see: the number of its events, and the items of each query.
-type Seen = (u64, Vec<Result<Vec<(usize, ItemRow)>, u16>>);
+pub(crate) type Seen = (u64, Vec<Result<Vec<(usize, ItemRow)>, u16>>);
 
-fn seen(engine: &mut Engine) -> Seen {
+pub(crate) fn seen(engine: &mut Engine) -> Seen {
     let rows = |query: &Name| engine.rows(query, 0, 100).map_err(|refusal| refusal.status());
     let rows = queries().iter().map(rows).collect();
     (engine.next(), rows)
 }
 
 /// The state that clients see after a restart on the files of a directory.
-fn restarted(directory: &Path, template: &Arc<Template>) -> Result<Seen, StoreError> {
+pub(crate) fn restarted(directory: &Path, template: &Arc<Template>) -> Result<Seen, StoreError> {
     let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory)?);
     agree(&*store, &mut (**template).clone())?;
     let mut engine = base(&store, template, &Limits::default(), directory).recover()?;
@@ -344,13 +350,13 @@ fn a_flipped_bit_is_right_or_named() {
     println!("{right} right, {named} named");
 }
 
-fn row(file: &Path, table: TableDefinition<'_, &str, &[u8]>, key: &str) -> Vec<u8> {
+pub(crate) fn row(file: &Path, table: TableDefinition<'_, &str, &[u8]>, key: &str) -> Vec<u8> {
     let database = Database::open(file).unwrap();
     let table = database.begin_read().unwrap().open_table(table).unwrap();
     table.get(key).unwrap().unwrap().value().to_vec()
 }
 
-fn put(file: &Path, table: TableDefinition<'_, &str, &[u8]>, key: &str, row: &[u8]) {
+pub(crate) fn put(file: &Path, table: TableDefinition<'_, &str, &[u8]>, key: &str, row: &[u8]) {
     let transaction = Database::open(file).unwrap().begin_write().unwrap();
     transaction.open_table(table).unwrap().insert(key, row).unwrap();
     transaction.commit().unwrap();
@@ -389,14 +395,14 @@ fn every_byte_of_a_snapshot_counts() {
 fn rows_without_checksums_are_read() {
     let directory = tempfile::tempdir().unwrap();
     let template = template("keep = 4");
+    begin_as_older(directory.path(), &template);
     let mut served = on_disk(directory.path(), &template, 100, 60);
     let (expected, of_snapshot) = (seen(&mut served.engine), served.twin().snapshot());
     drop(served);
     let [events, snapshot, _] = FILES.map(|file| directory.path().join(file));
     let short = |row: &[u8]| row[..row.len() - 12].to_vec();
     let names = queries().iter().map(|query| (&snapshot, STATES, query.to_string())).collect::<Vec<_>>();
-    let meta = [(&snapshot, META, "head".to_owned()), (&events, META, "settings".to_owned())];
-    for (file, table, key) in meta.into_iter().chain(names) {
+    for (file, table, key) in [(&snapshot, META, "head".to_owned())].into_iter().chain(names) {
         put(file, table, &key, &short(&row(file, table, &key)));
     }
     // Nor do snapshots name their events.
@@ -472,7 +478,7 @@ fn a_store_that_lost_its_last_events_is_refused() {
         transaction.commit().unwrap();
     }
     let error = restarted(directory.path(), &template).unwrap_err().to_string();
-    assert!(error.contains("has lost event ") && error.contains("events.kept"), "{error}");
+    assert!(error.contains("has lost event ") && error.contains("events.last"), "{error}");
     std::fs::remove_file(directory.path().join(FILES[2])).unwrap();
     let error = restarted(directory.path(), &template).unwrap_err().to_string();
     assert!(error.starts_with("the store is damaged: it has a snapshot of "), "{error}");

@@ -92,7 +92,7 @@ fn assert_same(one: &mut Engine, other: &mut Engine, queries: &[Name]) {
         assert_eq!(rows(one), rows(other), "{query:?}");
     }
     let lists = |engine: &Engine| -> Vec<(Name, u64, Vec<Name>)> {
-        engine.latest().map(|(query, time, list)| (query.clone(), time, list.to_vec())).collect()
+        engine.latest().map(|(query, time, list)| (query.clone(), time, list.cloned().collect())).collect()
     };
     assert_eq!(lists(one), lists(other));
 }

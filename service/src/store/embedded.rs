@@ -1,7 +1,8 @@
 //! Events and snapshots in two files of a directory, by redb.
 
-use super::row::Last;
-use super::{Events, Queries, Receive, Store, StoreError, checksum, of_snapshot, opened, sealed};
+use super::row::{Last, Sum, checksum};
+use super::rows::{Content, NewRow, Rows, are_small, name_of, small_settings, sum_of_row};
+use super::{Events, Queries, Receive, Store, StoreError, of_snapshot, opened, sealed};
 use crate::event::{Batch, from_bytes, to_bytes};
 use crate::metrics::log;
 use redb::{Database, DatabaseError, ReadOnlyTable, ReadableDatabase as _, TableDefinition};
@@ -10,13 +11,18 @@ use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Batches by the number of their first event.
 const EVENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("events");
+/// Names by number, which small rows have in their place.
+const NAMES: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("names");
 const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
 /// States of queries by name.
 const QUERIES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("queries");
+
+/// A checksum of a key and its row.
+type SumOf = fn(&[u8], &[u8]) -> Sum;
 
 /// A file that is opened again after a failure, for which redb asks.
 struct File {
@@ -131,7 +137,10 @@ pub struct EmbeddedStore {
     /// The number of the event after the last one that was kept. After a kill, redb takes a damaged
     /// last commit for one that was not over, and undoes it. The file is not synced: it may tell
     /// less.
-    kept: std::fs::File,
+    kept: Mutex<std::fs::File>,
+    directory: PathBuf,
+    /// How rows of events are read and written.
+    rows: Mutex<Rows>,
 }
 
 /// The key of the row in that file.
@@ -144,10 +153,13 @@ impl std::fmt::Debug for EmbeddedStore {
 }
 
 impl EmbeddedStore {
+    fn rows(&self) -> MutexGuard<'_, Rows> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Opens the store of a directory, which is created if it is not there.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(directory)
-            .map_err(|error| StoreError::Unavailable(format!("{}: {error}", directory.display())))?;
+        std::fs::create_dir_all(directory).map_err(|error| unavailable(directory, &error))?;
         let events = File::new(directory.join("events.redb"), false)?;
         let path = directory.join("snapshot.redb");
         let snapshots = File::new(path.clone(), true);
@@ -166,13 +178,12 @@ impl EmbeddedStore {
             let what = "has no events, but the snapshot beside it was made from some";
             return Err(StoreError::Damaged(format!("{}: {what}", events.path.display())));
         }
-        let path = directory.join("events.kept");
-        let fault = |error: std::io::Error| StoreError::Unavailable(format!("{}: {error}", path.display()));
-        let mut options = std::fs::File::options();
-        let options = options.read(true).write(true).create(true).truncate(false);
-        let (mut kept, mut row) = (options.open(&path).map_err(fault)?, vec![]);
-        kept.read_to_end(&mut row).map_err(fault)?;
-        let store = Self { events, snapshots, kept };
+        let rows = rows_of(&events)?;
+        let (path, mut kept) = kept_file(directory, rows.are_small)?;
+        let (mut row, rows) = (vec![], Mutex::new(rows));
+        kept.read_to_end(&mut row).map_err(|error| unavailable(&path, &error))?;
+        let (kept, directory) = (Mutex::new(kept), directory.to_owned());
+        let store = Self { events, snapshots, kept, directory, rows };
         let next = opened(KEPT, row).ok().and_then(|next| Some(u64::from_le_bytes(next.try_into().ok()?)));
         let Some(last) = next.and_then(|next| next.checked_sub(1)) else { return Ok(store) };
         if store.has(last)? {
@@ -184,13 +195,60 @@ impl EmbeddedStore {
     }
 }
 
+fn unavailable(path: &Path, error: &std::io::Error) -> StoreError {
+    StoreError::Unavailable(format!("{}: {error}", path.display()))
+}
+
+/// The file that tells of the last event. Beside small rows it has another name: older programs read
+/// that event before they compare settings, and would call the store damaged.
+fn kept_file(directory: &Path, are_small: bool) -> Result<(PathBuf, std::fs::File), StoreError> {
+    let path = directory.join(if are_small { "events.last" } else { "events.kept" });
+    let mut options = std::fs::File::options();
+    let file = options.read(true).write(true).create(true).truncate(false).open(&path);
+    file.map_err(|error| unavailable(&path, &error)).map(|file| (path, file))
+}
+
 /// The last event before a number; `None` without one.
 fn last_event(events: &File, next: u64) -> Result<Option<Last>, StoreError> {
     events.with(|database| {
         let Some(table) = table_of(database, EVENTS)? else { return Ok(None) };
-        let row = table.range(..next)?.next_back().transpose()?;
-        Ok(row.map(|(first, row)| (first.value(), checksum(&first.value().to_le_bytes(), row.value()))))
+        // As older programs name it, who would take the snapshot for one of another store.
+        last_before(&table, next, checksum)
     })
+}
+
+fn last_before(
+    table: &ReadOnlyTable<u64, &[u8]>,
+    next: u64,
+    sum: SumOf,
+) -> Result<Option<Last>, redb::Error> {
+    let row = table.range(..next)?.next_back().transpose()?;
+    Ok(row.map(|(first, row)| (first.value(), sum(&first.value().to_le_bytes(), row.value()))))
+}
+
+/// How the rows of a file of events are coded, with the names in them.
+fn rows_of(events: &File) -> Result<Rows, StoreError> {
+    let settings = events.get(META, "settings")?;
+    let mut rows = Rows::default();
+    rows.are_small = settings.is_some_and(|settings| are_small(&settings));
+    let mut damage = None;
+    events.with(|database| {
+        if let Some(table) = table_of(database, EVENTS)? {
+            rows.last = last_before(&table, u64::MAX, sum_of_row)?.map_or(Sum::default(), |(_, sum)| sum);
+        }
+        let Some(table) = table_of(database, NAMES)? else { return Ok(()) };
+        for (expected, row) in (0..).zip(table.range::<u32>(..)?) {
+            let (number, row) = row?;
+            let name = opened(&number.value().to_le_bytes(), row.value().to_vec());
+            match name.and_then(|name| name_of(&name)) {
+                Ok(name) if number.value() == expected => rows.add_name(&name),
+                Ok(_) => damage = Some(format!("name {expected} is missing")),
+                Err(what) => damage = Some(format!("name {expected}: {what}")),
+            }
+        }
+        Ok(())
+    })?;
+    damage.map_or(Ok(rows), |what| Err(StoreError::Damaged(format!("{}: {what}", events.path.display()))))
 }
 
 /// A file of snapshots, if it was made from these events. Snapshots of older versions do not tell.
@@ -206,21 +264,35 @@ fn belongs_to(events: &File, snapshots: File) -> Result<File, StoreError> {
 }
 
 impl Store for EmbeddedStore {
+    fn has_small_rows(&self) -> bool {
+        self.rows().are_small
+    }
+
     fn append(&self, first: u64, batch: &Batch) -> Result<(), StoreError> {
-        let row = sealed(&first.to_le_bytes(), to_bytes(batch));
-        self.events.with(|database| {
+        let mut rows = self.rows();
+        let NewRow { row, sum } = rows.of_batch(&first.to_le_bytes(), batch);
+        let outcome = self.events.with(|database| {
             let transaction = database.begin_write()?;
             let is_new = transaction.open_table(EVENTS)?.insert(first, row.as_slice())?.is_none();
-            if is_new {
-                transaction.commit()?;
-            } else {
+            if !is_new {
                 // It was kept although the commit failed.
-                transaction.abort()?;
+                return Ok(transaction.abort()?);
             }
-            Ok(())
-        })?;
+            if rows.new_names().next().is_some() {
+                let mut names = transaction.open_table(NAMES)?;
+                for (number, name) in rows.new_names() {
+                    let row = sealed(&number.to_le_bytes(), name.as_bytes().to_vec());
+                    names.insert(number, row.as_slice())?;
+                }
+            }
+            Ok(transaction.commit()?)
+        });
+        outcome.inspect_err(|_| rows.undo())?;
+        rows.keep(sum);
+        drop(rows);
         let next = first + batch.events.len() as u64;
-        _ = self.kept.write_all_at(&sealed(KEPT, next.to_le_bytes().into()), 0);
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        _ = kept.write_all_at(&sealed(KEPT, next.to_le_bytes().into()), 0);
         Ok(())
     }
 
@@ -230,14 +302,16 @@ impl Store for EmbeddedStore {
             let Some(table) = table_of(database, EVENTS)? else { return Ok(()) };
             // The batch that contains the event may begin before it.
             let first = table.range(..=from)?.next_back().transpose()?.map_or(from, |(key, _)| key.value());
+            let mut before = last_before(&table, first, sum_of_row)?.map_or(Sum::default(), |(_, sum)| sum);
             for row in table.range(first..)? {
                 let (first, row) = row?;
                 let first = first.value();
-                let content = opened(&first.to_le_bytes(), row.value().to_vec());
-                match content.and_then(|content| from_bytes::<Batch>(&content)) {
-                    Ok(batch) if first + (batch.events.len() as u64) <= from => {}
-                    Ok(batch) => {
-                        if receive(first, batch).is_break() {
+                let read = self.rows().batch(&first.to_le_bytes(), row.value().to_vec(), before);
+                match read {
+                    Ok(Content { value: batch, sum }) => {
+                        before = sum;
+                        let is_wanted = first + (batch.events.len() as u64) > from;
+                        if is_wanted && receive(first, batch).is_break() {
                             break;
                         }
                     }
@@ -298,9 +372,18 @@ impl Store for EmbeddedStore {
     fn make_for(&self, settings: &str) -> Result<(), StoreError> {
         self.events.with(|database| {
             let transaction = database.begin_write()?;
-            let row = sealed(b"settings", settings.into());
+            let row = sealed(b"settings", small_settings(settings));
             transaction.open_table(META)?.insert("settings", row.as_slice())?;
             Ok(transaction.commit()?)
-        })
+        })?;
+        let (_, file) = kept_file(&self.directory, true)?;
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = file;
+        self.rows().are_small = true;
+        match std::fs::remove_file(self.directory.join("events.kept")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(unavailable(&self.directory, &error))
+            }
+            _ => Ok(()),
+        }
     }
 }

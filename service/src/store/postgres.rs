@@ -5,6 +5,7 @@
 //! events in the same order, and none reads a number before a smaller one is committed.
 
 use super::row::{Last, key_of_event};
+use super::rows::{Content, NewRow, Rows, are_small, name_of, small_settings};
 use super::{Events, Queries, Receive, Store, StoreError, Sum, of_snapshot, opened, sealed, sum_of_event};
 use crate::event::{Batch, Event, Name, from_bytes, to_bytes};
 use postgres::{Client, Config, GenericClient, Row, SimpleQueryMessage};
@@ -21,6 +22,7 @@ const TABLES: &str = "\
 create table if not exists click_bandits_events (
     number bigint primary key, time bigint not null, kind text not null, decision text, body bytea not null);
 create index if not exists click_bandits_decisions on click_bandits_events (decision);
+create table if not exists click_bandits_names (number bigint primary key, name bytea not null);
 create table if not exists click_bandits_meta (key text primary key, value bytea not null);
 create table if not exists click_bandits_queries (
     name text not null, next bigint not null, state bytea not null, primary key (name, next));";
@@ -31,6 +33,9 @@ const PAGE: i64 = 10_000;
 /// How long a connection may take to be made, and how long a server may be silent.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Number, time and event of a row.
+type NumberedEvent = (u64, u64, Content<Event>);
+
 /// The store of several servers: a database.
 pub struct SharedStore {
     config: Config,
@@ -39,6 +44,8 @@ pub struct SharedStore {
     writer: Mutex<Option<Client>>,
     /// For everything else.
     reader: Mutex<Option<Client>>,
+    /// How rows of events are read and written. It is locked after a connection, but for an append.
+    rows: Mutex<Rows>,
 }
 
 impl std::fmt::Debug for SharedStore {
@@ -56,14 +63,61 @@ impl SharedStore {
             Config::from_str(url).map_err(|error| StoreError::Unavailable(format!("store: {error}")))?;
         config.connect_timeout(PATIENCE).tcp_user_timeout(PATIENCE).application_name("click-bandits-serve");
         let tls = MakeRustlsConnect::new(certificates(authorities)?);
-        let store = Self { config, tls, writer: Mutex::new(None), reader: Mutex::new(None) };
+        let store =
+            Self { config, tls, writer: Mutex::new(None), reader: Mutex::new(None), rows: Mutex::default() };
         store.with(&store.reader, |client| {
             let mut transaction = client.transaction()?;
             transaction.execute("select pg_advisory_xact_lock($1)", &[&LOCKS[0]])?;
             transaction.batch_execute(TABLES)?;
             transaction.commit()
         })?;
+        store.find_form()?;
         Ok(store)
+    }
+
+    /// Finds whether new rows are small.
+    fn find_form(&self) -> Result<(), StoreError> {
+        let settings = self.get("settings")?;
+        lock(&self.rows).are_small |= settings.is_some_and(|settings| are_small(&settings));
+        Ok(())
+    }
+
+    /// Takes the names that other servers added, or a server before this one.
+    fn read_names(&self, client: &mut impl GenericClient) -> Result<(), postgres::Error> {
+        let mut rows = lock(&self.rows);
+        let first = rows.n_names() as u64;
+        let statement = "select number, name from click_bandits_names where number >= $1 order by number";
+        for (expected, row) in (first..).zip(client.query(statement, &[&signed(first)])?) {
+            let (number, name): (i64, Vec<u8>) = (row.try_get(0)?, row.try_get(1)?);
+            let name = opened(&number.to_le_bytes(), name).and_then(|name| name_of(&name));
+            // After a damaged one, names are missing where they are used.
+            let Some(name) = name.ok().filter(|_| number == signed(expected)) else { break };
+            rows.add_name(&name);
+        }
+        Ok(())
+    }
+
+    /// The event of a row, with its number and its time. Names that are not known are read first.
+    fn event_of(
+        &self,
+        client: &mut impl GenericClient,
+        row: &Row,
+        before: Option<Sum>,
+    ) -> Result<Result<NumberedEvent, StoreError>, postgres::Error> {
+        let (number, time, body): (i64, i64, Vec<u8>) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+        let (number, time) = (number.cast_unsigned(), time.cast_unsigned());
+        let key = key_of_event(number, time);
+        let read = || lock(&self.rows).event(&key, body.clone(), before);
+        let mut event = read();
+        if let Ok(None) = event {
+            self.read_names(client)?;
+            event = read();
+        }
+        let event = event.and_then(|event| event.ok_or_else(|| "a name is missing".into()));
+        Ok(match event {
+            Ok(event) => Ok((number, time, event)),
+            Err(what) => Err(StoreError::Damaged(format!("event {number}: {what}"))),
+        })
     }
 
     fn connect(&self) -> Result<Client, postgres::Error> {
@@ -93,32 +147,68 @@ impl SharedStore {
         })
     }
 
-    /// Hands over the events from a number on. The connection is free meanwhile: to repeat an
-    /// event, a query may have to be read.
+    /// Hands over the events from a number on, and returns the checksum of the last row. The
+    /// connection is free meanwhile: to repeat an event, a query may have to be read.
     fn read_by(
         &self,
         connection: &Mutex<Option<Client>>,
         mut from: u64,
         receive: Receive<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Option<Sum>, StoreError> {
         let statement = "select number, time, body from click_bandits_events \
              where number >= $1 order by number limit $2";
+        let mut before = (from == 0).then(Sum::default);
         loop {
-            let rows = self.with(connection, |client| client.query(statement, &[&signed(from), &PAGE]))?;
+            // With the row before them, which the first one continues.
+            let first = from - u64::from(before.is_none());
+            let rows = self.with(connection, |client| client.query(statement, &[&signed(first), &PAGE]))?;
             for row in &rows {
-                let (number, time, event) = event_of(row)?;
+                let (number, time, event) =
+                    self.with(connection, |client| self.event_of(client, row, before))??;
+                before = Some(event.sum);
+                if number < from {
+                    continue;
+                }
                 if number != from {
                     return Err(StoreError::Damaged(format!("the events from number {from} on are missing")));
                 }
-                if receive(from, Batch { time, events: vec![event] }).is_break() {
-                    return Ok(());
+                if receive(from, Batch { time, events: vec![event.value] }).is_break() {
+                    return Ok(before);
                 }
                 from += 1;
             }
             if i64::try_from(rows.len()).is_ok_and(|n| n < PAGE) {
-                return Ok(());
+                return Ok(before);
             }
         }
+    }
+
+    /// Whether the event before a number is there, with this checksum if one is given.
+    fn has_last(
+        &self,
+        client: &mut impl GenericClient,
+        next: u64,
+        last: Option<Sum>,
+    ) -> Result<bool, postgres::Error> {
+        let Some(number) = next.checked_sub(1) else { return Ok(true) };
+        let statement = "select number, time, body from click_bandits_events where number = $1";
+        let Some(row) = client.query_opt(statement, &[&signed(number)])? else { return Ok(false) };
+        let event = self.event_of(client, &row, None)?;
+        let is_last = |(number, time, event): NumberedEvent| {
+            last.is_none_or(|last| last == sum_of_event(number, time, &event.value))
+        };
+        // A damaged row is another fault, which is found when it is read.
+        Ok(event.map_or(true, is_last))
+    }
+
+    /// Whether the last snapshot was made from the events that are there, as far as it tells: one of
+    /// an older version names no checksum.
+    fn belongs(&self, client: &mut impl GenericClient) -> Result<bool, postgres::Error> {
+        let next = next_of_snapshot(client)?;
+        let row = client.query_opt("select value from click_bandits_meta where key = 'last'", &[])?;
+        let row: Option<Vec<u8>> = row.map(|row| row.try_get(0)).transpose()?;
+        let last = row.and_then(|row| from_bytes::<Last>(&opened(b"last", row).ok()?).ok());
+        self.has_last(client, next, last.filter(|last| last.0 + 1 == next).map(|last| last.1))
     }
 
     fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
@@ -131,17 +221,6 @@ impl SharedStore {
     }
 }
 
-/// The event of a row, with its number and its time.
-fn event_of(row: &Row) -> Result<(u64, u64, Event), StoreError> {
-    let columns = || Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
-    let (number, time, body): (i64, i64, Vec<u8>) =
-        columns().map_err(|error: postgres::Error| StoreError::Damaged(describe(&error)))?;
-    let (number, time) = (number.cast_unsigned(), time.cast_unsigned());
-    let event = opened(&key_of_event(number, time), body).and_then(|event| from_bytes(&event));
-    let event = event.map_err(|what| StoreError::Damaged(format!("event {number}: {what}")))?;
-    Ok((number, time, event))
-}
-
 /// The number of the event after the last snapshot; 0 without one.
 fn next_of_snapshot(client: &mut impl GenericClient) -> Result<u64, postgres::Error> {
     let row = client.query_opt("select value from click_bandits_meta where key = 'next'", &[])?;
@@ -149,32 +228,12 @@ fn next_of_snapshot(client: &mut impl GenericClient) -> Result<u64, postgres::Er
     Ok(next.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes))
 }
 
-/// Whether the event before a number is there, with this checksum if one is given.
-fn has_last(client: &mut impl GenericClient, next: u64, last: Option<Sum>) -> Result<bool, postgres::Error> {
-    let Some(number) = next.checked_sub(1) else { return Ok(true) };
-    let statement = "select number, time, body from click_bandits_events where number = $1";
-    let row = client.query_opt(statement, &[&signed(number)])?.map(|row| event_of(&row));
-    let is_last = |(number, time, event)| last.is_none_or(|last| last == sum_of_event(number, time, &event));
-    // A damaged row is another fault, which is found when it is read.
-    Ok(row.is_some_and(|row| row.map_or(true, is_last)))
-}
-
-/// Whether the last snapshot was made from the events that are there, as far as it tells: one of an
-/// older version names no checksum.
-fn belongs(client: &mut impl GenericClient) -> Result<bool, postgres::Error> {
-    let next = next_of_snapshot(client)?;
-    let row = client.query_opt("select value from click_bandits_meta where key = 'last'", &[])?;
-    let row: Option<Vec<u8>> = row.map(|row| row.try_get(0)).transpose()?;
-    let last = row.and_then(|row| from_bytes::<Last>(&opened(b"last", row).ok()?).ok());
-    has_last(client, next, last.filter(|last| last.0 + 1 == next).map(|last| last.1))
-}
-
 fn key_of_query(name: &str, next: i64) -> Vec<u8> {
     [name.as_bytes(), &next.to_le_bytes()].concat()
 }
 
-fn lock(connection: &Mutex<Option<Client>>) -> MutexGuard<'_, Option<Client>> {
-    connection.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The message of the database, without the query.
@@ -222,6 +281,10 @@ fn signed(number: u64) -> i64 {
 }
 
 impl Store for SharedStore {
+    fn has_small_rows(&self) -> bool {
+        lock(&self.rows).are_small
+    }
+
     fn is_shared(&self) -> bool {
         true
     }
@@ -250,12 +313,18 @@ impl Store for SharedStore {
             None => receive(number, batch),
         });
         match (outcome, unseen) {
-            (Err(StoreError::Damaged(_)) | Ok(()), Some((number, _))) => {
+            (Err(StoreError::Damaged(_)) | Ok(_), Some((number, _))) => {
                 // Readers may still be connected to the database that was there before.
                 *lock(&self.reader) = None;
+                lock(&self.rows).forget_names();
                 Err(StoreError::OtherHistory(number))
             }
-            (outcome, _) => outcome.map(|()| time),
+            (outcome, _) => {
+                let last = outcome?.unwrap_or_default();
+                self.with(&self.writer, |client| self.read_names(client))?;
+                lock(&self.rows).last = last;
+                Ok(time)
+            }
         }
     }
 
@@ -271,12 +340,20 @@ impl Store for SharedStore {
             .map(columns)
             .map(|(kind, decision)| (kind, decision.map(|name| &**name)))
             .unzip();
-        let time = signed(batch.time);
-        let rows = numbers.iter().zip(&batch.events);
-        let bodies: Vec<Vec<u8>> = rows
-            .map(|(number, event)| sealed(&key_of_event(number.cast_unsigned(), batch.time), to_bytes(event)))
-            .collect();
-        self.with(&self.writer, |client| {
+        let (time, mut form) = (signed(batch.time), lock(&self.rows));
+        let (bodies, sums): (Vec<Vec<u8>>, Vec<Sum>) =
+            form.of_events(first, batch).into_iter().map(|NewRow { row, sum }| (row, sum)).unzip();
+        let names = form.new_names().map(|(number, name)| {
+            let number = i64::from(number);
+            (number, sealed(&number.to_le_bytes(), name.as_bytes().to_vec()))
+        });
+        let (name_numbers, names): (Vec<i64>, Vec<Vec<u8>>) = names.unzip();
+        let outcome = self.with(&self.writer, |client| {
+            if !names.is_empty() {
+                let statement =
+                    "insert into click_bandits_names select * from unnest($1::bigint[], $2::bytea[])";
+                client.execute(statement, &[&name_numbers, &names])?;
+            }
             client.execute(
                 "insert into click_bandits_events (number, time, kind, decision, body) \
                  select number, $2, kind, decision, body \
@@ -285,18 +362,23 @@ impl Store for SharedStore {
                 &[&numbers, &time, &kinds, &decisions, &bodies],
             )?;
             client.batch_execute("commit")
-        })
+        });
+        match (&outcome, sums.last()) {
+            (Ok(()), Some(last)) => form.keep(*last),
+            _ => form.undo(),
+        }
+        outcome
     }
 
     fn read(&self, from: u64, receive: Receive<'_>) -> Result<(), StoreError> {
-        self.read_by(&self.reader, from, receive)
+        self.read_by(&self.reader, from, receive).map(|_| ())
     }
 
     fn head(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let belongs = self.with(&self.reader, |client| {
             let mut transaction = client.transaction()?;
             transaction.execute("select pg_advisory_xact_lock($1)", &[&LOCKS[1]])?;
-            let belongs = belongs(&mut transaction)?;
+            let belongs = self.belongs(&mut transaction)?;
             if !belongs {
                 // States of queries do not tell of which snapshot they are: all are made anew.
                 transaction.batch_execute(
@@ -345,7 +427,7 @@ impl Store for SharedStore {
             let newest = next_of_snapshot(&mut transaction)?;
             // The database may be another one than that which was read, or the snapshot on which
             // this one rests may be gone.
-            if !has_last(&mut transaction, next, last)? || newest < events.start {
+            if !self.has_last(&mut transaction, next, last)? || newest < events.start {
                 fault = Some(StoreError::OtherHistory(next.saturating_sub(1)));
                 return Ok(());
             }
@@ -394,7 +476,9 @@ impl Store for SharedStore {
     fn make_for(&self, settings: &str) -> Result<(), StoreError> {
         self.with(&self.reader, |client| {
             let statement = "insert into click_bandits_meta values ('settings', $1) on conflict do nothing";
-            client.execute(statement, &[&sealed(b"settings", settings.into())]).map(|_| ())
-        })
+            client.execute(statement, &[&sealed(b"settings", small_settings(settings))]).map(|_| ())
+        })?;
+        // Another server may have been faster.
+        self.find_form()
     }
 }

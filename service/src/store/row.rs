@@ -36,6 +36,12 @@ pub fn checksum(key: &[u8], content: &[u8]) -> Sum {
     std::array::from_fn(|place| sum[place])
 }
 
+/// A checksum of a row that continues the row with the checksum `before`.
+pub(super) fn chained(before: Sum, key: &[u8], content: &[u8]) -> Sum {
+    let sum = Sha256::new().chain_update(before).chain_update(key).chain_update(content).finalize();
+    std::array::from_fn(|place| sum[place])
+}
+
 /// The key of an event's row where each event has one: the columns that are read beside its body.
 pub(super) fn key_of_event(number: u64, time: u64) -> Vec<u8> {
     [number.to_le_bytes(), time.to_le_bytes()].concat()
