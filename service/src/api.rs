@@ -1,6 +1,6 @@
 //! The bodies of requests and answers, and refusals. Positions count from 1.
 
-use crate::engine::OpenDecision;
+use crate::engine::DecisionView;
 use crate::event::{Change, Context, Name};
 use crate::store::StoreError;
 use serde::de::value::MapAccessDeserializer;
@@ -142,15 +142,15 @@ pub struct Answer {
 
 impl Answer {
     /// The list of a decision, as the API names its items.
-    pub(crate) fn new(open: &OpenDecision) -> Self {
+    pub(crate) fn new(open: DecisionView<'_>) -> Self {
         let slot = |(place, item): (usize, &Name)| Slot {
             item: item.clone(),
             position: place + 1,
             propensity: open.propensities.as_ref().map(|of| of[place]),
         };
         Self {
-            id: open.id.clone(),
-            items: open.list.iter().enumerate().map(slot).collect(),
+            id: open.id(),
+            items: open.list().enumerate().map(slot).collect(),
             unknown: open.asked.unknown.clone(),
             version: open.version,
         }

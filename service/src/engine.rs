@@ -19,7 +19,7 @@ mod replay;
 mod swap;
 
 pub use beginning::check_fit;
-pub(crate) use decisions::OpenDecision;
+pub(crate) use decisions::DecisionView;
 pub use history::Origin;
 pub use query::ItemRow;
 pub use recovery::Base;
@@ -174,8 +174,8 @@ impl Engine {
     }
 
     /// The last lists, the latest first: query, time in milliseconds since 1970, items.
-    pub fn latest(&self) -> impl Iterator<Item = (&Name, u64, &[Name])> {
-        self.decisions.latest().map(|open| (&open.query, open.time, &*open.list))
+    pub fn latest(&self) -> impl Iterator<Item = (&Name, u64, impl Iterator<Item = &Name>)> {
+        self.decisions.latest().map(|open| (open.query(), open.time, open.list()))
     }
 
     /// The error from reading a query of the snapshot, if any. Recover with

@@ -22,7 +22,7 @@ impl Engine {
             Place::TooOld => return Err(Refusal::too_old(&body.id)),
             Place::Unknown => return Err(Refusal::unknown_decision(&body.id)),
         };
-        let (length, query) = (open.list.len(), open.query.clone());
+        let (length, query) = (open.list().len(), open.query().clone());
         let mut positions = Vec::new();
         for (place, &Whole(position)) in body.clicks.iter().flatten().enumerate() {
             if usize::from(position) > length {
@@ -31,7 +31,7 @@ impl Engine {
             positions.push(position - 1);
         }
         for (place, item) in body.items.iter().flatten().enumerate() {
-            let position = open.list.iter().position(|other| other == item);
+            let position = open.list().position(|other| other == item);
             let position = position.and_then(|position| u8::try_from(position).ok());
             let unknown = || Refusal::unknown_item(item, format!("items[{place}]"));
             positions.push(position.ok_or_else(unknown)?);
@@ -81,7 +81,7 @@ impl Engine {
 
     fn is_new(&self, taken: Taken, number: u64, at: &str) -> Result<bool, Refusal> {
         match (taken, self.decisions.get(number)) {
-            (Taken::Closed, Some(open)) => Err(Refusal::closed(&open.id, at)),
+            (Taken::Closed, Some(open)) => Err(Refusal::closed(&open.id(), at)),
             _ => Ok(taken == Taken::Counted),
         }
     }
@@ -103,7 +103,7 @@ impl Engine {
     ) -> Result<usize, Refusal> {
         for closed in 0..most {
             let Some((number, open)) = self.decisions.next_due(&is_due) else { return Ok(closed) };
-            let (id, query) = (open.id.clone(), open.query.clone());
+            let (id, query) = (open.id(), open.query().clone());
             self.noting(events, |engine, events| {
                 if engine.close(number, &query, None)? {
                     events.push(Event::Closed { id, seen: None });

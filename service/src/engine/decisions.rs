@@ -1,12 +1,17 @@
 //! The decisions that can still be answered, of all queries.
 
-use crate::event::Name;
+use crate::event::{Decision, Name};
+use crate::names::{Names, SmallName};
+use crate::store::checksum;
+use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomState};
 
-/// The names that are known of those that have left, if `keep` is smaller.
-const REMEMBERED: usize = 1_000_000;
+/// The most names that are known of those that have left, if `keep` is smaller.
+const REMEMBERED: usize = 4_000_000;
+
+const MILLISECONDS_A_DAY: u64 = 86_400_000;
 
 /// The request for a list, as far as it determines the answer: the same request has the same one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -17,12 +22,12 @@ pub(crate) struct Request {
     pub(crate) unknown: Box<[Name]>,
 }
 
-/// A decision that can be answered.
+/// A decision that can be answered, in the form that a million of them have in memory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct OpenDecision {
-    pub(crate) id: Name,
-    pub(crate) query: Name,
-    pub(crate) list: Box<[Name]>,
+    id: SmallName,
+    query: u32,
+    list: Box<[u32]>,
     /// The propensities of each position, if the decision has them.
     pub(crate) propensities: Option<Box<[f64]>>,
     /// When it was made, in milliseconds since 1970.
@@ -30,56 +35,187 @@ pub(crate) struct OpenDecision {
     /// The number of its event.
     pub(crate) version: u64,
     pub(crate) is_closed: bool,
-    /// It is saved apart, as older snapshots do not have it.
-    #[serde(skip)]
     pub(crate) asked: Request,
+}
+
+/// A decision that can be answered, with its names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DecisionView<'a> {
+    names: &'a Names,
+    decision: &'a OpenDecision,
+}
+
+impl std::ops::Deref for DecisionView<'_> {
+    type Target = OpenDecision;
+
+    fn deref(&self) -> &OpenDecision {
+        self.decision
+    }
+}
+
+impl<'a> DecisionView<'a> {
+    pub(crate) fn id(self) -> Name {
+        (&self.decision.id).into()
+    }
+
+    pub(crate) fn query(self) -> &'a Name {
+        self.name(self.decision.query)
+    }
+
+    /// The items, from the top.
+    pub(crate) fn list(self) -> impl ExactSizeIterator<Item = &'a Name> {
+        self.decision.list.iter().map(move |&number| self.name(number))
+    }
+
+    fn name(self, number: u32) -> &'a Name {
+        self.names.get(number).expect("a decision has names of the table")
+    }
 }
 
 /// Where a decision is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Place<'a> {
     /// It can be answered, and has this number.
-    Open(u64, &'a OpenDecision),
+    Open(u64, DecisionView<'a>),
     /// It is too old.
     TooOld,
     /// There was none of this name, or it was much too old.
     Unknown,
 }
 
-/// Decisions by number, the oldest first, and which ones have been forgotten last.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+/// Decisions by number, the oldest first, and which ones have left last.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Decisions {
     /// The number of the oldest.
     pub(crate) first: u64,
     open: VecDeque<OpenDecision>,
-    #[serde(skip)]
-    numbers: HashMap<Name, u64>,
-    /// Hashes of the names of the last that were forgotten, as many as may be open or more.
+    /// Names of queries and items.
+    names: Names,
+    /// The last digits of the numbers of decisions, by the hash of the name.
+    numbers: HashTable<u32>,
+    hasher: RandomState,
+    /// Hashes of the names of those that have left.
     old: VecDeque<u64>,
-    #[serde(skip)]
     is_old: HashSet<u64>,
+    /// Days on which they left, since 1970, with the number of each.
+    days: VecDeque<(u64, usize)>,
     /// The decisions before this number are closed.
-    #[serde(skip)]
     due: u64,
 }
 
-fn hash(id: &str) -> u64 {
+/// The form of the decisions in a snapshot.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Saved<N, O, H> {
+    first: u64,
+    names: N,
+    open: O,
+    old: H,
+    days: VecDeque<(u64, usize)>,
+}
+
+/// Decisions as they are read from a snapshot.
+pub(crate) type SavedDecisions = Saved<Vec<Name>, VecDeque<OpenDecision>, VecDeque<u64>>;
+
+/// The form of a decision in the snapshots of older programs, which have the requests apart.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct OldDecision {
+    id: Name,
+    query: Name,
+    list: Box<[Name]>,
+    propensities: Option<Box<[f64]>>,
+    time: u64,
+    version: u64,
+    is_closed: bool,
+}
+
+/// The form of the decisions in the snapshots of older programs.
+pub(crate) type OldDecisions = (u64, VecDeque<OldDecision>, VecDeque<u64>);
+
+/// A hash that is the same in every program, for snapshots.
+fn stable_hash(id: &str) -> u64 {
+    u64::from_le_bytes(checksum(b"id", id.as_bytes()))
+}
+
+/// The hash of older programs.
+fn old_hash(id: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     id.hash(&mut hasher);
     hasher.finish()
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "decisions in memory are fewer than 2^32")]
+fn last_digits(number: u64) -> u32 {
+    number as u32
+}
+
 impl Decisions {
-    /// Completes what was saved with what is known of the requests.
-    pub(crate) fn complete(&mut self, asked: Vec<Request>) -> Result<(), String> {
-        self.open.iter_mut().zip(asked).for_each(|(open, asked)| open.asked = asked);
-        for (open, number) in self.open.iter().zip(self.first..) {
-            if self.numbers.insert(open.id.clone(), number).is_some() {
-                return Err(format!("decision `{}` is twice", &*open.id));
+    pub(crate) fn save(&self) -> impl Serialize {
+        let Self { first, open, names, old, days, .. } = self;
+        Saved { first: *first, names: names.since(0), open, old, days: days.clone() }
+    }
+
+    pub(crate) fn save_for_older(&self) -> (OldDecisions, Vec<&Request>) {
+        let old = |open: DecisionView<'_>| OldDecision {
+            id: open.id(),
+            query: open.query().clone(),
+            list: open.list().cloned().collect(),
+            propensities: open.propensities.clone(),
+            time: open.time,
+            version: open.version,
+            is_closed: open.is_closed,
+        };
+        let open = self.open.iter().map(|decision| old(self.with_names(decision))).collect();
+        ((self.first, open, self.old.clone()), self.open.iter().map(|open| &open.asked).collect())
+    }
+
+    pub(crate) fn restore(saved: SavedDecisions) -> Result<Self, String> {
+        let Saved { first, names, mut open, old, days } = saved;
+        let mut restored = Self { first, old, days, ..Self::default() };
+        // Names of decisions that have left are forgotten.
+        for decision in &mut open {
+            let numbers = decision.list.iter_mut().chain([&mut decision.query]);
+            for number in numbers {
+                let name = usize::try_from(*number).ok().and_then(|number| names.get(number));
+                let name = name.ok_or("a name is missing")?;
+                *number = restored.names.intern(name);
             }
         }
+        restored.complete(open)
+    }
+
+    /// Reads what an older program saved: it may not have saved what is known of the requests.
+    pub(crate) fn restore_older(
+        (first, open, old): OldDecisions,
+        asked: Vec<Request>,
+    ) -> Result<Self, String> {
+        // They left before the last decision was made, and are known for as long as one that leaves then.
+        let day = open.back().map_or(0, |last| last.time / MILLISECONDS_A_DAY);
+        let mut restored = Self { first, days: [(day, old.len())].into(), old, ..Self::default() };
+        let mut asked = asked.into_iter();
+        let open = open.into_iter().map(|open| OpenDecision {
+            id: (&open.id).into(),
+            query: restored.names.intern(&open.query),
+            list: open.list.iter().map(|item| restored.names.intern(item)).collect(),
+            propensities: open.propensities,
+            time: open.time,
+            version: open.version,
+            is_closed: open.is_closed,
+            asked: asked.next().unwrap_or_default(),
+        });
+        let open = open.collect();
+        restored.complete(open)
+    }
+
+    fn complete(mut self, open: VecDeque<OpenDecision>) -> Result<Self, String> {
+        for decision in open {
+            let id = Name::from(&decision.id);
+            if self.place(&id).is_some() {
+                return Err(format!("decision `{}` is twice", &*id));
+            }
+            self.add(decision);
+        }
         self.is_old = self.old.iter().copied().collect();
-        Ok(())
+        Ok(self)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -90,16 +226,35 @@ impl Decisions {
         self.first + self.open.len() as u64
     }
 
-    pub(crate) fn find(&self, id: &str) -> Place<'_> {
-        match self.numbers.get(id).and_then(|&number| Some((number, self.get(number)?))) {
+    fn with_names<'a>(&'a self, decision: &'a OpenDecision) -> DecisionView<'a> {
+        DecisionView { names: &self.names, decision }
+    }
+
+    fn hash(&self, id: &SmallName) -> u64 {
+        self.hasher.hash_one(id)
+    }
+
+    /// The number of the decision with this name.
+    fn place(&self, id: &Name) -> Option<u64> {
+        let id = SmallName::from(id);
+        let number = |digits: u32| self.first + u64::from(digits.wrapping_sub(last_digits(self.first)));
+        let is_it = |&digits: &u32| self.get(number(digits)).is_some_and(|open| open.decision.id == id);
+        self.numbers.find(self.hash(&id), is_it).map(|&digits| number(digits))
+    }
+
+    pub(crate) fn find(&self, id: &Name) -> Place<'_> {
+        match self.place(id).and_then(|number| Some((number, self.get(number)?))) {
             Some((number, open)) => Place::Open(number, open),
-            None if self.is_old.contains(&hash(id)) => Place::TooOld,
+            None if [stable_hash(id), old_hash(id)].iter().any(|hash| self.is_old.contains(hash)) => {
+                Place::TooOld
+            }
             None => Place::Unknown,
         }
     }
 
-    pub(crate) fn get(&self, number: u64) -> Option<&OpenDecision> {
-        self.open.get(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    pub(crate) fn get(&self, number: u64) -> Option<DecisionView<'_>> {
+        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.open.get(place).map(|decision| self.with_names(decision))
     }
 
     pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut OpenDecision> {
@@ -112,54 +267,88 @@ impl Decisions {
         }
     }
 
-    pub(crate) fn push(&mut self, open: OpenDecision) {
-        self.numbers.insert(open.id.clone(), self.next());
-        self.open.push_back(open);
+    /// Adds a decision that was made at a time, with its event's number.
+    pub(crate) fn push(&mut self, decision: &Decision, asked: Request, time: u64, version: u64) {
+        let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
+        let open = OpenDecision {
+            id: (&decision.id).into(),
+            query: self.names.intern(&decision.query),
+            list: decision.list.iter().map(|item| self.names.intern(item)).collect(),
+            propensities: propensities.map(|of| of.items.clone().into()),
+            time,
+            version,
+            is_closed: false,
+            asked,
+        };
+        self.add(open);
+    }
+
+    fn add(&mut self, decision: OpenDecision) {
+        let (hash, number) = (self.hash(&decision.id), last_digits(self.next()));
+        self.open.push_back(decision);
+        let Self { open, hasher, first, .. } = self;
+        let first = last_digits(*first);
+        let hash_of = |digits: &u32| hasher.hash_one(&open[digits.wrapping_sub(first) as usize].id);
+        self.numbers.insert_unique(hash, number, hash_of);
     }
 
     /// Forgets the oldest decision, if there are more than `most`, or if it was made before a time.
-    pub(crate) fn forget(&mut self, most: usize, before: u64) -> Option<OpenDecision> {
+    /// Its name is known for
+    /// `days` from now. Returns its query.
+    pub(crate) fn forget(&mut self, most: usize, before: u64, now: u64, days: u64) -> Option<&Name> {
         if self.open.len() <= most && self.open.front()?.time >= before {
             return None;
         }
         let open = self.open.pop_front()?;
+        let number = last_digits(self.first);
         self.first += 1;
-        self.numbers.remove(&open.id);
-        let hash = hash(&open.id);
+        if let Ok(entry) = self.numbers.find_entry(self.hasher.hash_one(&open.id), |&other| other == number) {
+            entry.remove();
+        }
+        self.remember(&(&open.id).into(), most, now / MILLISECONDS_A_DAY, days);
+        self.names.get(open.query)
+    }
+
+    fn remember(&mut self, id: &Name, most: usize, day: u64, days: u64) {
+        let hash = stable_hash(id);
         self.old.push_back(hash);
         self.is_old.insert(hash);
-        if self.old.len() > most.max(REMEMBERED)
-            && let Some(old) = self.old.pop_front()
-        {
-            self.is_old.remove(&old);
+        match self.days.back_mut() {
+            Some((last, number)) if *last >= day => *number += 1,
+            _ => self.days.push_back((day, 1)),
         }
-        Some(open)
+        while let Some((first, number)) = self.days.front_mut()
+            && (self.old.len() > most.max(REMEMBERED) || first.saturating_add(days) < day)
+        {
+            *number -= 1;
+            if *number == 0 {
+                self.days.pop_front();
+            }
+            if let Some(old) = self.old.pop_front() {
+                self.is_old.remove(&old);
+            }
+        }
     }
 
     /// The next decision that is not closed and is due, and its number.
     pub(crate) fn next_due(
         &mut self,
         is_due: impl Fn(u64, &OpenDecision) -> bool,
-    ) -> Option<(u64, &OpenDecision)> {
+    ) -> Option<(u64, DecisionView<'_>)> {
         self.due = self.due.max(self.first);
         while self.get(self.due)?.is_closed {
             self.due += 1;
         }
         let number = self.due;
-        if !is_due(number, self.get(number)?) {
+        if !is_due(number, self.get(number)?.decision) {
             return None;
         }
         self.due += 1;
         Some((number, self.get(number)?))
     }
 
-    /// The requests of the open decisions, in order.
-    pub(crate) fn asked(&self) -> Vec<&Request> {
-        self.open.iter().map(|open| &open.asked).collect()
-    }
-
     /// The last ones, the latest first.
-    pub(crate) fn latest(&self) -> impl Iterator<Item = &OpenDecision> {
-        self.open.iter().rev()
+    pub(crate) fn latest(&self) -> impl Iterator<Item = DecisionView<'_>> {
+        self.open.iter().rev().map(|decision| self.with_names(decision))
     }
 }

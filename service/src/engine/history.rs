@@ -2,7 +2,6 @@
 //! missed, and a snapshot stands for those before it.
 
 use super::queries::restored;
-use super::recovery::read_head;
 use super::{Engine, Most};
 use crate::event::Batch;
 use crate::store::{Receive, Store, StoreError, Sum, sum_of_event};
@@ -100,10 +99,7 @@ impl Engine {
     /// stays.
     pub fn save(&mut self, store: &dyn Store) -> Result<(), StoreError> {
         self.take_later(Origin::Other)?;
-        let Self { next, catalogue, decisions, totals, prior, .. } = &*self;
-        let head = postcard::to_allocvec(&(next, catalogue, decisions, totals, prior, decisions.asked()))
-            .map_err(|error| StoreError::Snapshot(error.to_string()))?;
-        read_head(&head)?;
+        let head = self.head(store.has_small_rows())?;
         let template = &self.template;
         let (next, events) = (self.next, (self.snapshot..self.next, self.last()));
         let (queries, swap) = (&self.queries, &mut self.swap);

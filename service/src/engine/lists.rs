@@ -1,7 +1,7 @@
 //! Lists: those that a policy chooses, and those that were shown without asking.
 
 use super::Engine;
-use super::decisions::{OpenDecision, Place, Request};
+use super::decisions::{DecisionView, Place, Request};
 use super::learner;
 use super::query::Query;
 use crate::api::{Answer, DecideBody, Object, Outcome, Receipt, Refusal, ShowBody, Whole};
@@ -67,7 +67,7 @@ impl Engine {
     pub fn show(&mut self, body: ShowBody, time: u64, events: &mut Vec<Event>) -> Result<Receipt, Refusal> {
         let query = body.query.unwrap_or_else(Name::default_query);
         if let Some(open) = self.decided(&body.id, &query)? {
-            if *open.list != *body.items {
+            if !open.list().eq(&body.items) {
                 return Err(Refusal::other_request(&body.id));
             }
             return Ok(Receipt { id: body.id, outcome: Outcome::Repeated });
@@ -116,14 +116,14 @@ impl Engine {
     }
 
     /// The decision of this name, if there is one for this query.
-    fn decided(&self, id: &Name, query: &Name) -> Result<Option<&OpenDecision>, Refusal> {
+    fn decided(&self, id: &Name, query: &Name) -> Result<Option<DecisionView<'_>>, Refusal> {
         let open = match self.decisions.find(id) {
             Place::Open(_, open) => open,
             Place::TooOld => return Err(Refusal::too_old(id)),
             Place::Unknown => return Ok(None),
         };
-        if open.query != *query {
-            return Err(Refusal::other_query(id, &open.query));
+        if open.query() != query {
+            return Err(Refusal::other_query(id, open.query()));
         }
         Ok(Some(open))
     }
@@ -157,27 +157,16 @@ impl Engine {
 
     /// Remembers a decision that its policy knows.
     pub(super) fn record(&mut self, decision: &Decision, user: &Context, unknown: Box<[Name]>, time: u64) {
-        let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
-        self.decisions.push(OpenDecision {
-            id: decision.id.clone(),
-            query: decision.query.clone(),
-            list: decision.list.clone().into(),
-            propensities: propensities.map(|of| of.items.clone().into()),
-            time,
-            version: self.next,
-            is_closed: false,
-            asked: Request { checksum: self.asked(decision, user), unknown },
-        });
+        let asked = Request { checksum: self.asked(decision, user), unknown };
+        self.decisions.push(decision, asked, time, self.next);
         match decision.chosen {
             Some(_) => self.totals.decided += 1,
             None => self.totals.shown += 1,
         }
         self.next += 1;
         let (most, before) = (self.template.keep, self.too_old(time));
-        while let Some(old) = self.decisions.forget(most, before) {
-            if let Some(query) = self.queries.get_mut(&old.query)
-                && self.later.is_empty()
-            {
+        while let Some(query) = self.decisions.forget(most, before, time, self.template.keep_days) {
+            if let Some(query) = self.queries.get_mut(query).filter(|_| self.later.is_empty()) {
                 query.forget_before(self.decisions.first);
             }
         }

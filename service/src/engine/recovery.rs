@@ -1,7 +1,7 @@
 //! The state that a store tells: that of its snapshot and the events after it.
 
 use super::catalogue::Catalogue;
-use super::decisions::Decisions;
+use super::decisions::{Decisions, OldDecisions, SavedDecisions};
 use super::history::Origin;
 use super::swap::Swap;
 use super::{Engine, Most, Totals};
@@ -27,18 +27,63 @@ pub struct Base {
     pub directory: PathBuf,
 }
 
-/// Everything but the queries: the number of the next event, the items, the decisions, the counts
-/// and the prior.
-type Head = (u64, Catalogue, Decisions, Totals, Option<[f64; 2]>);
+/// Everything in a snapshot but the queries.
+pub(super) struct Head {
+    /// The number of the next event.
+    pub(super) next: u64,
+    pub(super) catalogue: Catalogue,
+    pub(super) decisions: Decisions,
+    pub(super) totals: Totals,
+    pub(super) prior: Option<[f64; 2]>,
+}
 
-/// Reads what was saved; older versions did not save what is known of requests.
+/// The form of a head in older programs: the decisions are plain, and what is known of their
+/// requests follows, if the program knew any.
+type OldHead = (u64, Catalogue, OldDecisions, Totals, Option<[f64; 2]>);
+
+/// The form of a head after its version.
+type NewHead = (u64, Catalogue, SavedDecisions, Totals, Option<[f64; 2]>);
+
+/// A head's version follows these bytes, which no older program wrote: they are no number.
+const VERSIONED: [u8; 10] = [0xff; 10];
+
+/// The version of snapshots.
+const VERSION: u8 = 3;
+
+/// Reads what was saved by this program, or an older one.
 pub(super) fn read_head(saved: &[u8]) -> Result<Head, StoreError> {
-    let read = postcard::take_from_bytes::<Head>(saved).map_err(|error| error.to_string());
-    let read = read.and_then(|(mut head, rest)| {
-        head.2.complete(if rest.is_empty() { vec![] } else { whole(rest)? })?;
-        Ok(head)
-    });
+    let read = match saved.strip_prefix(&VERSIONED) {
+        Some([VERSION, rest @ ..]) => whole::<NewHead>(rest).and_then(|saved| {
+            let (next, catalogue, decisions, totals, prior) = saved;
+            Ok(Head { next, catalogue, decisions: Decisions::restore(decisions)?, totals, prior })
+        }),
+        Some(other) => Err(format!("it has version {:?}, expected {VERSION}", other.first())),
+        None => read_old_head(saved),
+    };
     read.map_err(StoreError::Snapshot)
+}
+
+fn read_old_head(saved: &[u8]) -> Result<Head, String> {
+    let read = postcard::take_from_bytes::<OldHead>(saved).map_err(|error| error.to_string())?;
+    let ((next, catalogue, decisions, totals, prior), rest) = read;
+    let asked = if rest.is_empty() { vec![] } else { whole(rest)? };
+    Ok(Head { next, catalogue, decisions: Decisions::restore_older(decisions, asked)?, totals, prior })
+}
+
+impl Engine {
+    /// The head of a snapshot, for programs that read small rows or for all.
+    pub(super) fn head(&self, is_small: bool) -> Result<Vec<u8>, StoreError> {
+        let Self { next, catalogue, decisions, totals, prior, .. } = self;
+        let bytes = if is_small {
+            let start = [&VERSIONED[..], &[VERSION]].concat();
+            postcard::to_extend(&(next, catalogue, decisions.save(), totals, prior), start)
+        } else {
+            let (decisions, asked) = decisions.save_for_older();
+            postcard::to_allocvec(&(next, catalogue, decisions, totals, prior, asked))
+        };
+        let bytes = bytes.map_err(|error| StoreError::Snapshot(error.to_string()))?;
+        read_head(&bytes).map(|_| bytes)
+    }
 }
 
 impl Base {
@@ -96,8 +141,8 @@ impl Base {
             outside: 0,
         };
         if let Some(saved) = saved {
-            (engine.next, engine.catalogue, engine.decisions, engine.totals, engine.prior) =
-                read_head(&saved)?;
+            let Head { next, catalogue, decisions, totals, prior } = read_head(&saved)?;
+            engine = Engine { catalogue, decisions, totals, prior, next, ..engine };
             engine.snapshot = engine.next;
             if engine.next > 0 && !store.has(engine.next - 1)? {
                 let what = format!("it has a snapshot of {} events, and fewer events", engine.next);

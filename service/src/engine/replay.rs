@@ -30,7 +30,7 @@ impl Engine {
         let (query, decision) = match &event {
             Event::Decided(decision) => (decision.query.clone(), self.decisions.next()),
             Event::Clicked { id, .. } | Event::Closed { id, .. } => match self.decisions.find(id) {
-                Place::Open(place, open) => (open.query.clone(), place),
+                Place::Open(place, open) => (open.query().clone(), place),
                 _ => return Err(damaged(number, &format!("decision `{}` is not open", &**id))),
             },
             Event::Item { query: Some(query), .. } | Event::Used { query } => (query.clone(), 0),

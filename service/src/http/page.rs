@@ -125,7 +125,7 @@ pub(super) async fn page(
         }
         page.push_str("<h2>The last lists</h2><table><tr><th>query<th>seconds ago<th>items");
         for (query, time, list) in engine.latest().take(20) {
-            let items: Vec<String> = list.iter().map(|item| escaped(item)).collect();
+            let items: Vec<String> = list.map(|item| escaped(item)).collect();
             let ago = turn.time.saturating_sub(time) / 1_000;
             _ = write!(page, "<tr><td>{}<td>{ago}<td>{}", escaped(query), items.join(", "));
         }
