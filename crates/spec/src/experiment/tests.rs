@@ -331,7 +331,11 @@ fn a_transfer_is_read_written_and_drawn() {
     let log_lists = |own_variance: f64| -> Vec<LogLists> {
         let of_query = |logged: &policies::Logged| {
             let lists = logged.lists().map(|(list, shown)| (list.as_slice().to_vec(), [shown, 1]));
-            LogLists { own: OwnClicks::new(lists, own_variance, 0.2), parts: vec![logged.clone()] }
+            LogLists {
+                own: OwnClicks::new(lists, own_variance, 0.2),
+                parts: vec![logged.clone()],
+                others: Vec::new(),
+            }
         };
         shown.iter().map(of_query).collect()
     };
