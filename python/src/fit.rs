@@ -147,7 +147,6 @@ pub(crate) fn fit(
         options,
         held_out,
         seed: settings.seed,
-        is_counts,
         transfer: held_out.is_some(),
         intervals: settings.intervals,
         today: settings.today,
@@ -177,15 +176,8 @@ fn run(
     reader: &Reader,
     stop: &AtomicBool,
 ) -> Result<click_logs::study::Study, StudyError<Option<Error>>> {
-    let read = |held_out: Option<(u64, u64)>| {
-        let reader = match held_out {
-            None => reader.clone(),
-            Some((one_in, seed)) => reader.clone().hold_out(one_in, seed)?,
-        };
-        source.read(&reader, stop)
-    };
     let before = |_: Step| if stop.load(Ordering::Relaxed) { Err(None) } else { Ok(()) };
-    study(settings, |held_out| read(held_out).map_err(Some), before)
+    study(settings, || source.read(reader, stop).map_err(Some), before)
 }
 
 /// The name of a model, or several.

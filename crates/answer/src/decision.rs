@@ -25,7 +25,7 @@ use contenders::Entrant;
 use documents::InputFile;
 use documents::toml_reader::Error as FileError;
 use experiment::{JournalError, Observer, RunError, Runner};
-use log_reader::{Id, Part, Sessions};
+use log_reader::{Id, Part};
 use policies::PolicySpec;
 use sim::Streams;
 use spec::models::{Evidence, LogLists};
@@ -214,7 +214,8 @@ impl<'a> SharedPart<'a> {
             )?;
             Ok((json, fits))
         };
-        let [first, second] = halves(&log.sessions).ok_or(Error::NoOrder)?;
+        let halves = log.sessions.dealt().ok_or(Error::NoOrder)?;
+        let [first, second] = halves.map(|sessions| Part { counts: sessions.counts(), sessions });
         if second.sessions.is_empty() {
             return Err(Error::OneHalf);
         }
@@ -493,16 +494,6 @@ pub(crate) fn may_promise(verdict: Verdict, lists_alone: Option<&ListsAlone>) ->
 /// Whether the log shows that more than the list decides the clicks.
 pub(crate) fn is_alarm(verdict: Verdict, lists_alone: Option<&ListsAlone>) -> bool {
     verdict == Verdict::Exceeded || lists_alone.is_some_and(ListsAlone::is_denied)
-}
-
-/// Every second session of each query, in the order of the log, and the others.
-fn halves(sessions: &Sessions) -> Option<[Part; 2]> {
-    let (mut last, mut is_first) = (None, false);
-    let halves = sessions.split(|query, _| {
-        is_first = last.replace(query) != Some(query) || !is_first;
-        is_first
-    });
-    halves.map(|halves| halves.map(|sessions| Part { counts: sessions.counts(), sessions }))
 }
 
 /// Draws for a query, per 1,000 lists.

@@ -1,8 +1,8 @@
 //! A study of a log: fits of models to the whole log, their comparison on a part that is held out,
 //! their transfer to lists that they have not seen, and the choice of users to simulate.
 //!
-//! The log is read once, and a part is held out while it is read. Counts, one line for each cell,
-//! are split after they are read.
+//! The log is read once, and a part is held out by content: the order of its rows changes nothing.
+//! Sessions are held out whole; without them, impressions of each cell.
 //!
 //! The models are fitted to the whole log. For the comparison they are fitted again, to the log
 //! without the held-out part, and compared on that part together with simple [`baselines`].
@@ -26,10 +26,7 @@
 //! let settings = Settings { models: vec![Model::Pbm], ..Settings::default() };
 //! let study = study(
 //!     &settings,
-//!     |held_out| match held_out {
-//!         None => reader.read("log.csv", log.as_bytes()),
-//!         Some((one_in, seed)) => reader.clone().hold_out(one_in, seed)?.read("log.csv", log.as_bytes()),
-//!     },
+//!     || reader.read("log.csv", log.as_bytes()),
 //!     |_| Ok(()),
 //! )?;
 //! assert_eq!(study.simulated().unwrap().model(), Model::Pbm);
@@ -49,7 +46,7 @@ use crate::fit::models::{Simulation, row};
 use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values, split};
 use crate::parameters;
 use crate::settings::LastPart;
-use log_reader::{Cell, Counts, Filter, Id, Log, Part, ReadReport, Sessions};
+use log_reader::{Counts, Filter, Id, Log, Part, ReadReport, Sessions};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::Write;
@@ -136,8 +133,6 @@ pub struct Settings {
     pub held_out: Option<HeldOut>,
     /// The seed of the choice of what is held out.
     pub seed: u64,
-    /// Whether the log is counts, one line for each cell. They are split after they were read.
-    pub is_counts: bool,
     /// Whether the transfer of the models is estimated if the log has sessions.
     pub transfer: bool,
     /// Whether the fits have standard errors and intervals.
@@ -155,7 +150,6 @@ impl Default for Settings {
             options: Options::default(),
             held_out: Some(HeldOut::OneIn(10)),
             seed: 1,
-            is_counts: false,
             transfer: true,
             intervals: true,
             today: None,
@@ -257,25 +251,20 @@ impl<E: fmt::Display> fmt::Display for StudyError<E> {
 
 impl<E: fmt::Debug + fmt::Display> std::error::Error for StudyError<E> {}
 
-/// Studies a log. `read` is called once. For `(one_in, seed)` it reads the log with a part held out
-/// ([`Reader::hold_out`](log_reader::Reader::hold_out)), for `None` without. `before` is called
-/// before every step, and ends the study with an error.
+/// Studies a log. `read` is called once, and reads the whole log. `before` is called before every
+/// step, and ends the study with an error.
 ///
 /// # Errors
 ///
 /// [`StudyError`].
 pub fn study<E>(
     settings: &Settings,
-    read: impl FnOnce(Option<(u64, u64)>) -> Result<Log, E>,
+    read: impl FnOnce() -> Result<Log, E>,
     mut before: impl FnMut(Step) -> Result<(), E>,
 ) -> Result<Study, StudyError<E>> {
     let mut before = |step| before(step).map_err(StudyError::Caller);
     before(Step::Read)?;
-    let held_out = match settings.held_out {
-        Some(HeldOut::OneIn(one_in)) if !settings.is_counts => Some((one_in, settings.seed)),
-        Some(HeldOut::OneIn(_) | HeldOut::Last) | None => None,
-    };
-    let log = read(held_out).map_err(StudyError::Caller)?;
+    let log = read().map_err(StudyError::Caller)?;
     let (log, parts) = FilteredLog::new(log, settings)?;
     let fit = if settings.intervals { fit } else { fit_values };
     let mut fits = Vec::with_capacity(settings.models.len());
@@ -323,10 +312,10 @@ fn compared(settings: &Settings, [rest, held_out]: &[Part; 2]) -> Result<Compari
 impl FilteredLog {
     /// Filters the whole log, and its two parts: one for fits, and the one to compare them on.
     fn new<E>(log: Log, settings: &Settings) -> Result<(Self, Option<[Part; 2]>), StudyError<E>> {
-        let (counts, sessions) = log.whole();
+        let (counts, sessions, report) = log.into_whole();
         let n_queries = counts.n_queries();
         if n_queries == 0 {
-            return Err(StudyError::NoImpressions(Box::new(log.report)));
+            return Err(StudyError::NoImpressions(Box::new(report)));
         }
         let n_positions = counts.n_positions();
         let counts = counts.filtered(&settings.filter);
@@ -334,37 +323,28 @@ impl FilteredLog {
             return Err(StudyError::NothingPasses { n_queries, n_positions });
         }
         let sessions = if counts.n_queries() == n_queries {
-            sessions.into_owned()
+            sessions
         } else {
             sessions.restricted(&|query| counts.query(query).is_some())
         };
-        let filtered = Self { report: log.report, n_queries, counts, sessions };
+        let filtered = Self { report, n_queries, counts, sessions };
         let Some(wanted) = settings.held_out else { return Ok((filtered, None)) };
-        let parts = match (wanted, &log.held_out) {
-            (HeldOut::Last, _) => {
-                let halves = (!filtered.sessions.is_empty()).then(|| filtered.sessions.halves()).flatten();
-                halves.ok_or(StudyError::HoldOut(FitError::NoOrder))?
-            }
-            (HeldOut::OneIn(_), Some(held_out)) => [
-                filtered.part(&log.counts, &log.sessions),
-                filtered.part(&held_out.counts, &held_out.sessions),
-            ],
-            (HeldOut::OneIn(one_in), None) => split(&filtered.counts, one_in, settings.seed)
+        let sessions = &filtered.sessions;
+        let unordered = || StudyError::HoldOut(FitError::NoOrder);
+        let parts = match wanted {
+            HeldOut::Last if sessions.is_empty() => return Err(unordered()),
+            HeldOut::Last => sessions.halves().ok_or_else(unordered)?,
+            HeldOut::OneIn(one_in) if sessions.is_empty() => split(&filtered.counts, one_in, settings.seed)
                 .map_err(StudyError::HoldOut)?
                 .map(|counts| Part { counts, sessions: Sessions::default() }),
+            // Whole sessions, including items that do not pass the filter; then all models are
+            // fitted to all items of the queries that pass.
+            HeldOut::OneIn(one_in) => sessions
+                .without_one_in(one_in, settings.seed)
+                .ok_or_else(unordered)?
+                .map(|sessions| Part { counts: sessions.counts(), sessions }),
         };
         Ok((filtered, Some(parts)))
-    }
-
-    /// Filters a part. Sessions are held out whole, including items that do not pass the filter;
-    /// then all models are fitted to all items of the queries that pass.
-    fn part(&self, counts: &Counts, sessions: &Sessions) -> Part {
-        if self.sessions.is_empty() {
-            return Part { counts: passing(counts, &self.counts), sessions: Sessions::default() };
-        }
-        let passes = |query| self.counts.query(query).is_some();
-        let counts = counts.restricted(&mut |query, _| passes(query));
-        Part { counts, sessions: sessions.restricted(&passes) }
     }
 }
 
@@ -410,19 +390,4 @@ impl Study {
         let FilteredLog { report, n_queries, counts, .. } = &self.log;
         parameters::write(report, *n_queries, counts, &self.fits, options, keep, out)
     }
-}
-
-/// The cells of `counts` that `others` also have.
-fn passing(counts: &Counts, others: &Counts) -> Counts {
-    let mut of_query: Option<(Id, Vec<Cell>)> = None;
-    counts.restricted(&mut |query, cell| {
-        if of_query.as_ref().is_none_or(|(last, _)| *last != query) {
-            let cells = others.query(query).map_or_else(Vec::new, |query| query.cells().collect());
-            of_query = Some((query, cells));
-        }
-        let place = (cell.item, cell.position);
-        of_query.as_ref().is_some_and(|(_, cells)| {
-            cells.binary_search_by_key(&place, |other| (other.item, other.position)).is_ok()
-        })
-    })
 }

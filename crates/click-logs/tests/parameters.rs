@@ -137,11 +137,8 @@ fn a_retired_model_is_left_out() {
 
 #[test]
 fn eight_digits_are_written_query_by_query() {
-    let read_log = |held_out: Option<(u64, u64)>| {
-        let (one_in, seed) = held_out.unwrap();
-        let reader = Reader::new(Format::Yandex).keep_sessions().hold_out(one_in, seed).unwrap();
-        reader.read("generated", lines().as_slice())
-    };
+    let reader = Reader::new(Format::Yandex).keep_sessions();
+    let read_log = || reader.read("generated", lines().as_slice());
     let settings = Settings { models: vec![Model::Dbn, Model::Ubm], ..Settings::default() };
     let study = study(&settings, read_log, |_| Ok(())).unwrap();
     let mut written = Vec::new();

@@ -166,7 +166,7 @@ impl Draws {
 
 /// Every bit of the result depends on every bit of the word.
 #[inline]
-fn finalised(word: u64) -> u64 {
+pub(crate) fn finalised(word: u64) -> u64 {
     SplitMix64::seed_from_u64(word).next_u64()
 }
 

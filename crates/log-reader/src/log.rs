@@ -30,6 +30,15 @@ impl Log {
             }
         }
     }
+
+    /// As [`Self::whole`], with the report; no copy of a log of which nothing is held out.
+    pub fn into_whole(self) -> (Counts, Sessions, ReadReport) {
+        if self.held_out.is_none() {
+            return (self.counts, self.sessions, self.report);
+        }
+        let (counts, sessions) = self.whole();
+        (counts.into_owned(), sessions.into_owned(), self.report.clone())
+    }
 }
 
 /// A part of a log, as the one held out from fits. Its identifiers are those of the whole log.

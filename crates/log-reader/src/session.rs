@@ -2,6 +2,7 @@
 //!
 //! Cascade models need the first click of a session, dependent click models the last one.
 
+mod content;
 mod order;
 
 pub use self::order::Session;

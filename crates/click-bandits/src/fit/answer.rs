@@ -51,7 +51,9 @@ pub(super) fn write(answer: &Answer, html: &mut Html) {
         &format!(
             "Losses and gains of lists are clicks per 1,000 lists. A policy was played for the queries with the most lists: {} gains \
              clicks over today's lists in {} lists of the query, and has passed them after the number of lists in the last column. \
-             Intervals are 95 %. Users are drawn from the fits of two halves of the log, and a list is valued on the half that did not choose it.",
+             Intervals are 95 %. Users are drawn from the fits of two halves of the log, and a list is valued on the half that did not choose it. \
+             Halves are dealt by the content of lists, so the order of rows changes nothing, but where it stands for time: in the search \
+             for changes, and in that for clicks that more than the list decides.",
             if answer.policy.is_empty() { "it" } else { &answer.policy },
             grouped(HORIZON)
         ),

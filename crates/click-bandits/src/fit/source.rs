@@ -130,15 +130,12 @@ impl<'a> Source<'a> {
             options,
             held_out: self.arguments.settings.held_out.0,
             seed: self.arguments.settings.seed,
-            is_counts: self.arguments.format.is_none(),
             transfer: self.arguments.answer > 0,
             intervals: self.arguments.settings.intervals,
             today: self.arguments.settings.today,
         };
-        let read = |held_out: Option<(u64, u64)>| {
-            let reader = self.reader.clone();
-            let reader = held_out.map_or(Ok(reader.clone()), |(one_in, seed)| reader.hold_out(one_in, seed));
-            let log = self.read(&reader.map_err(|error| with_remedy(self.arguments, &error))?, inputs)?;
+        let read = || {
+            let log = self.read(&self.reader, inputs)?;
             inputs.check_unchanged()?;
             Ok(log)
         };

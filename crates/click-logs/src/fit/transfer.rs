@@ -3,10 +3,10 @@
 //!
 //! Lists of a query are dealt into five parts, with all their sessions, and the lists of each part
 //! are predicted by a fit to the other four ([`folds`]). The *slope* is that of the clicks of a
-//! session on their prediction. Both are centred within a query, a tenth of its sessions in the
-//! order of the log, and a part ([`groups`]): a ranker, a season or a campaign that came later is
-//! then not taken for better lists. It is 1 if the differences happen as predicted, and 0 if they
-//! are chance.
+//! session on their prediction. Both are centred within a query and a part; and within a tenth of
+//! its sessions in the order of the log, if the level of clicks changes over it ([`groups`]): a
+//! season or a campaign that came later is then not taken for better lists. It is 1 if the
+//! differences happen as predicted, and 0 if they are chance.
 //!
 //! Standard errors are those of a jackknife over queries; over lists if fewer than
 //! [`FEWEST_QUERIES`] queries have lists to compare.
@@ -277,7 +277,9 @@ impl Transfers {
         options: &Options,
     ) -> Result<Option<Self>, FitError> {
         options.check()?;
-        let all: Vec<SessionGroups> = sessions.queries().map(|query| SessionGroups::new(&query)).collect();
+        let changes = groups::level_changes(sessions);
+        let all: Vec<SessionGroups> =
+            sessions.queries().map(|query| SessionGroups::new(&query, changes)).collect();
         let queries: Vec<&SessionGroups> = SessionGroups::differing(&all).collect();
         if queries.is_empty() {
             return Ok(None);

@@ -42,7 +42,7 @@ pub struct Session {
 pub(super) struct SessionPlace {
     place: u32,
     /// The index of its pattern among those of its query.
-    pattern: u32,
+    pub(super) pattern: u32,
 }
 
 /// A session as it was read.

@@ -78,13 +78,7 @@ pub(crate) fn answer(
     let models = true_model.map_or_else(|| with_users().collect(), |model| vec![model]);
     let settings = study::Settings { models, ..study::Settings::default() };
     let reader = Reader::new(Format::Sessions).keep_sessions().threads(NonZeroUsize::MIN);
-    let read = |held_out: Option<(u64, u64)>| {
-        let reader = match held_out {
-            Some((one_in, seed)) => reader.hold_out(one_in, seed)?,
-            None => reader,
-        };
-        reader.read("generated", log.as_bytes())
-    };
+    let read = || reader.read("generated", log.as_bytes());
     let mut study = study(&settings, read, |_| Ok::<(), Error>(()))?;
     if let (Some(_), Some(transfers)) = (true_model, &mut study.transfer) {
         for transfer in &mut transfers.models {

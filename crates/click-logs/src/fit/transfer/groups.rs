@@ -1,5 +1,6 @@
-//! Sums over groups of sessions: a query, a tenth of its sessions in the order of the log, and a
-//! part of its lists.
+//! Sums over groups of sessions: a query, and a part of its lists. If the level of clicks changes
+//! over the log, also a tenth of its sessions in the order of the log; otherwise that order changes
+//! nothing.
 //!
 //! Within a group of `n` sessions, with `p` predicted and `y` observed clicks of a session,
 //! `S_pp = sum p^2 - (sum p)^2 / n` and `S_py = sum p y - (sum p)(sum y) / n`. A list leaves its
@@ -14,7 +15,7 @@
 //! tenths).
 
 use confidence::math::sqrt;
-use log_reader::{Id, QuerySessions};
+use log_reader::{Id, QuerySessions, Sessions};
 use std::cmp::Reverse;
 
 /// Parts of the lists of a query.
@@ -22,6 +23,10 @@ pub(super) const PARTS: usize = 5;
 /// Parts of the sessions of a query.
 const TENTHS: usize = 10;
 const GROUPS: usize = PARTS * TENTHS;
+/// The least change of the level of clicks that matters, and its standard errors: as in the check
+/// of the second half of a log.
+const LEVEL_CHANGE: f64 = 0.05;
+const LEVEL_ERRORS: f64 = 2.5;
 /// The share of a sum of squares below which the rest of a subtraction is a rounding error.
 const ROUNDING: f64 = 1e-12;
 
@@ -70,12 +75,37 @@ pub(super) struct QueryMoments {
     pub(super) without: Vec<Moments>,
 }
 
+/// Whether the sessions of queries have more or fewer clicks in their second half than in their
+/// first: surely, and so that it matters.
+pub(super) fn level_changes(sessions: &Sessions) -> bool {
+    let [mut more, mut variance, mut clicks] = [0.0; 3];
+    for query in sessions.queries() {
+        let n = query.in_order().len();
+        let mut halves = [[0.0; 3]; 2];
+        for (number, session) in query.in_order().enumerate() {
+            let (half, clicks) = (&mut halves[2 * number / n], f64::from(session.clicks.count()));
+            *half = [half[0] + 1.0, half[1] + clicks, half[2] + clicks * clicks];
+        }
+        let [[n_first, first, _], [n_second, second, _]] = halves;
+        if n < 4 {
+            continue;
+        }
+        let [n, sum, squares] = [0, 1, 2].map(|at| halves[0][at] + halves[1][at]);
+        let weight = n_first * n_second / n;
+        more += weight * (second / n_second - first / n_first);
+        clicks += weight * sum / n;
+        variance += weight * (squares - sum * sum / n) / (n - 1.0);
+    }
+    more.abs() > LEVEL_ERRORS * sqrt(variance) && more.abs() > LEVEL_CHANGE * clicks
+}
+
 impl SessionGroups {
-    pub(super) fn new(query: &QuerySessions<'_>) -> Self {
+    pub(super) fn new(query: &QuerySessions<'_>, level_changes: bool) -> Self {
         let n_sessions = query.in_order().len();
         let mut cells = vec![[(0_u64, 0_u64); TENTHS]; query.lists().len()];
         for (number, session) in query.in_order().enumerate() {
-            let cell = &mut cells[session.list][number * TENTHS / n_sessions];
+            let tenth = if level_changes { number * TENTHS / n_sessions } else { 0 };
+            let cell = &mut cells[session.list][tenth];
             *cell = (cell.0 + 1, cell.1 + u64::from(session.clicks.count()));
         }
         let mut order: Vec<usize> = (0..cells.len()).collect();

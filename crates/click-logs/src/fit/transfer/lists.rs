@@ -136,7 +136,9 @@ impl Transfer {
         if estimate <= standard_error {
             return 0.0;
         }
-        let all: Vec<SessionGroups> = sessions.queries().map(|query| SessionGroups::new(&query)).collect();
+        let changes = super::groups::level_changes(sessions);
+        let all: Vec<SessionGroups> =
+            sessions.queries().map(|query| SessionGroups::new(&query, changes)).collect();
         let (mut queries, mut differences) = (Vec::new(), Vec::new());
         let mut prediction = Prediction::default();
         for grouped in SessionGroups::differing(&all) {

@@ -24,7 +24,7 @@ fn read(log: &[Shown]) -> Sessions {
 }
 
 fn grouped(sessions: &Sessions) -> Vec<SessionGroups> {
-    sessions.queries().map(|query| SessionGroups::new(&query)).collect()
+    sessions.queries().map(|query| SessionGroups::new(&query, true)).collect()
 }
 
 /// A session: group, query, list, predicted and observed clicks.
@@ -132,7 +132,7 @@ fn a_slope_by_hand() {
         log.push((7, vec![2, 1], vec![tenth < 6, false]));
         (2..6).for_each(|part| log.push((7, vec![1, 2, part + 10], vec![true; 3])));
     }
-    let queries = [SessionGroups::new(&read(&log).queries().next().unwrap())];
+    let queries = [SessionGroups::new(&read(&log).queries().next().unwrap(), true)];
     let used: Vec<&SessionGroups> = SessionGroups::differing(&queries).collect();
     // Lists are sorted by items: 1 2; 1 2 12; ..; 2 1. All have as many sessions.
     assert_eq!(queries[0].parts, [0, 1, 2, 3, 4, 0]);
