@@ -5,10 +5,13 @@
 //! the scale of the features, a second one learns. Memory has the posterior, some contexts, and the
 //! lists that are held out, at most [`MOST_HELD_OUT`] or so.
 
+mod judged;
+
+use self::judged::Judge;
 use click_logs::fit::{FitError, Model, Options, fit};
 use click_models::{
-    Cascade, CascadeModel, Clicks, Context, ContextKnown, Dcm, DcmReward, DependentClick, ItemId, ListShape,
-    LogOdds, ObservedPrefix as _, Personal, PositionBased, Ranking, WithAttraction,
+    Cascade, CascadeModel, Clicks, Context, ContextKnown, Dcm, DcmReward, DependentClick, Interaction, ItemId,
+    ListShape, LogOdds, ObservedPrefix as _, Personal, PositionBased, Ranking, WithAttraction,
 };
 use confidence::Probability;
 use log_reader::{Format, Frame, ListNames, PersonalList, ReadReport, Reader, unit_hash};
@@ -127,10 +130,14 @@ pub fn fit_contexts<E: From<ContextError>>(
     let nothing =
         SeenColumns { segment: false, user: vec![false; all.user.len()], item: vec![false; all.item.len()] };
     let mut whole = Replay::new(&world, all.clone())?;
+    let mut judge = Judge::new(&world, [&all, &nothing], settings.seed)?;
     let mut tried = [Replay::new(&world, all.clone())?, Replay::new(&world, nothing)?];
     let (mut held_out, is_held_out) = (vec![], world.is_held_out(settings.seed));
     read(&mut names, &mut |list| {
         whole.learn(list);
+        if let Some(judge) = &mut judge {
+            judge.add(list);
+        }
         if is_held_out(list) {
             held_out.push(HeldOut { unit: list.unit, list: LogList::new(list) });
         } else {
@@ -167,6 +174,7 @@ pub fn fit_contexts<E: From<ContextError>>(
         gain: gain(&held_out, &with, &without),
         columns,
         clicks: world.clicks(&prior, &users)?,
+        personal_gain: judge.map(|mut judge| judge.gain()).transpose()?.flatten(),
     };
     let fit = ContextFit {
         version: ContextFit::VERSION,
@@ -339,6 +347,37 @@ impl World {
         }
     }
 
+    /// Number of columns of a context: a constant, segments but the first, and features.
+    fn width(&self) -> usize {
+        self.n_segments as usize + self.scale[0].len()
+    }
+
+    /// The columns of a context.
+    fn columns(&self, context: &Context) -> Vec<f64> {
+        let mut columns = vec![0.0; self.n_segments as usize];
+        columns[0] = 1.0;
+        if context.segment > 0 {
+            columns[context.segment as usize] = 1.0;
+        }
+        let scaled = context.features.iter().zip(&self.scale[0]);
+        columns.extend(scaled.map(|(feature, [mean, deviation])| (feature - mean) / deviation));
+        columns
+    }
+
+    fn of_position(&self, position: usize) -> f64 {
+        self.of_positions.get(position).map_or(0.0, |number| number.get())
+    }
+
+    /// Number of items of a list, from the top, that tell attractions.
+    fn observed(&self, list: &LogList) -> usize {
+        let clicks = clicks_of(list.clicks, list.items.len());
+        match self.model {
+            Model::Pbm => list.items.len(),
+            Model::Dcm => Dcm::feedback(clicks).observed_clicks().len(),
+            _ => Cascade::feedback(clicks).observed_clicks().len(),
+        }
+    }
+
     /// The clicks that lists would collect from these users.
     fn clicks(&self, prior: &HybridPrior, users: &[Context]) -> Result<ClicksByList, ContextError> {
         let half = vec![Probability::new(0.5).expect("a probability"); self.shape.n_items()];
@@ -374,6 +413,23 @@ fn collected<M: WithAttraction>(
         best_list_of_segment: personal - lost.best_list_of_segment,
         personal,
     })
+}
+
+/// The items of the best list of each context.
+fn best_lists<M: WithAttraction<Interaction: Interaction<Action = Ranking>>>(
+    model: &M,
+    mean: &LogOdds,
+    contexts: &[Context],
+    known: ContextKnown<'_>,
+) -> Result<Vec<Vec<usize>>, click_models::Error> {
+    let of_context = |context: &Context| {
+        let log_odds = mean.for_user(context, known.n_items(), known.item_features());
+        let attraction = |item| Probability::new(1.0 / (1.0 + libm::exp(-log_odds(item))));
+        let attractions: Result<Vec<Probability>, _> = (0..known.n_items()).map(attraction).collect();
+        let list = model.with_attraction(attractions.expect("probabilities"))?.optimal_action();
+        Ok(list.iter().map(ItemId::index).collect())
+    };
+    contexts.iter().map(of_context).collect()
 }
 
 /// Examination of positions by the position-based model of all users together; 1 where it is
@@ -507,6 +563,31 @@ impl<'a> Replay<'a> {
         self.policy.update(&self.decision, clicks_of(list.clicks, list.items.len()));
     }
 
+    /// The seen columns of a context, standardised.
+    fn seen(&self, context: &Context, prior: &HybridPrior) -> Context {
+        prior.standardised(&self.seen.context(context.segment, &context.features))
+    }
+
+    /// The items of the best list of each context, by the mean coefficients.
+    fn best_lists(&mut self, contexts: &[&Context]) -> Result<Vec<Vec<usize>>, ContextError> {
+        let prior = self.prior();
+        let (known, mean) = (prior.known(), prior.mean());
+        let contexts: Vec<Context> = contexts.iter().map(|context| self.seen(context, &prior)).collect();
+        let half = vec![Probability::new(0.5).expect("a probability"); self.world.shape.n_items()];
+        let of_positions = self.world.of_positions.clone();
+        Ok(match self.world.model {
+            Model::Pbm => best_lists(&PositionBased::new(half, of_positions)?, &mean, &contexts, known),
+            Model::Dcm => {
+                let users = DependentClick::new(half, of_positions, DcmReward::Clicks)?;
+                best_lists(&users, &mean, &contexts, known)
+            }
+            _ => {
+                let users = CascadeModel::new(half, self.world.shape.n_positions())?;
+                best_lists(&users, &mean, &contexts, known)
+            }
+        }?)
+    }
+
     fn prior(&mut self) -> HybridPrior {
         let learned = self.policy.coefficients().and_then(|coefficients| coefficients.learned());
         learned.expect("a hybrid policy")
@@ -517,8 +598,7 @@ impl<'a> Replay<'a> {
         let prior = self.prior();
         let (known, mean) = (prior.known(), prior.mean());
         let loss = |HeldOut { list, .. }: &HeldOut| {
-            let context = self.seen.context(list.context.segment, &list.context.features);
-            let context = prior.standardised(&context);
+            let context = self.seen(&list.context, &prior);
             let log_odds = mean.for_user(&context, known.n_items(), known.item_features());
             let clicks = clicks_of(list.clicks, list.items.len());
             let clicks = match self.world.model {
@@ -527,12 +607,8 @@ impl<'a> Replay<'a> {
                 _ => Cascade::feedback(clicks).observed_clicks(),
             };
             let of_position = |position: usize| {
-                let examined = match self.world.model {
-                    Model::Pbm => {
-                        self.world.of_positions.get(position).map_or(0.0, |examined| examined.get())
-                    }
-                    _ => 1.0,
-                };
+                let is_pbm = self.world.model == Model::Pbm;
+                let examined = if is_pbm { self.world.of_position(position) } else { 1.0 };
                 let attracts = 1.0 / (1.0 + libm::exp(-log_odds(list.items[position] as usize)));
                 let clicked = (examined * attracts).clamp(1e-12, 1.0 - 1e-12);
                 -confidence::math::ln(if clicks.get(position) { clicked } else { 1.0 - clicked })

@@ -294,3 +294,51 @@ fn a_damaged_file_is_refused() {
     assert!(ContextFit::read("context.json", b"{}").unwrap_err().to_string().contains("version: missing"));
     assert!(ContextFit::read("context.json", b"[1").is_err());
 }
+
+/// Features that mean nothing gain nothing on users that took no part, whatever the fit expects.
+#[test]
+fn features_that_mean_nothing_gain_nothing() {
+    let (mut recommended, mut sum, mut expected) = (0, 0.0, 0.0);
+    let n_logs = 8;
+    for seed in 1..=n_logs {
+        let mut state = seed as u64;
+        let mut uniform = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let mut log = "s,i,k,c,a,b,d\n".to_owned();
+        for session in 0..2000 {
+            let features: Vec<String> = (0..3).map(|_| format!("{:.3}", uniform() + uniform() - 1.0)).collect();
+            let mut items: Vec<usize> = (0..8).collect();
+            for place in 0..5 {
+                let other = place + (uniform() * (8 - place) as f64) as usize;
+                items.swap(place, other);
+                let attraction = 0.1 + 0.06 * items[place] as f64;
+                let click = u8::from(uniform() < attraction / (1.0 + 0.5 * place as f64));
+                log += &format!("s{session},i{},{},{click},{}\n", items[place], place + 1, features.join(","));
+            }
+        }
+        let format = log_reader::Format::delimited("session=s,item=i,position=k,click=c,features=a;b;d").unwrap();
+        let settings = ContextSettings {
+            model: click_logs::fit::Model::Pbm,
+            query: None,
+            features: ["a", "b", "d"].map(str::to_owned).to_vec(),
+            items: None,
+            held_out_one_in: 10,
+            seed: 1,
+            ablate: false,
+        };
+        let lists = log_reader::PersonalLists::new(&format, None).unwrap();
+        let read = |names: &mut log_reader::ListNames, take: &mut answer::TakeList<'_>| {
+            let inputs = vec![log_reader::Input::stream("log", log.as_bytes())];
+            Ok::<_, ContextError>(lists.read(inputs, names, take).unwrap())
+        };
+        let (fit, _) = fit_contexts(&settings, read).unwrap();
+        let gain = fit.report.personal_gain.unwrap();
+        recommended += usize::from(gain.is_surely_above_zero());
+        sum += gain.mean;
+        expected += fit.report.clicks.personal - fit.report.clicks.best_list;
+    }
+    eprintln!("GAIN {} expected {} recommended {recommended}", 1000.0 * sum / n_logs as f64, 1000.0 * expected / n_logs as f64);
+    assert!(recommended <= 1 && sum < 0.0 && expected > 0.0, "{recommended} {sum} {expected}");
+}

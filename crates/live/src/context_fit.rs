@@ -80,9 +80,13 @@ pub struct ContextReport {
     pub columns: Vec<ColumnGain>,
     /// Expected clicks of a list by the fit, over the contexts of [`ContextFit::users`].
     pub clicks: ClicksByList,
+    /// By how many clicks personal lists exceed one list for all, on users that took no part in
+    /// either; `None` if the log does not tell, or the file is older.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub personal_gain: Option<Gain>,
 }
 
-/// A difference of log-losses of a list, with an interval of 95 % over users or sessions.
+/// A difference of log-losses or clicks of a list, with an interval of 95 % over users or sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gain {
@@ -92,6 +96,13 @@ pub struct Gain {
     pub lower: f64,
     /// Upper end.
     pub upper: f64,
+}
+
+impl Gain {
+    /// Whether the interval lies above 0.
+    pub fn is_surely_above_zero(self) -> bool {
+        self.lower > 0.0
+    }
 }
 
 /// By how much a column lowers the log-loss of a list.

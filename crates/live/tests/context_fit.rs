@@ -62,6 +62,7 @@ fn fit() -> Value {
             gain: None,
             columns: vec![],
             clicks,
+            personal_gain: None,
         },
         prior: policy.learned(),
     };

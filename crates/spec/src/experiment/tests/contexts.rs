@@ -267,6 +267,7 @@ fn fit(model: &str) -> serde_json::Value {
         gain: None,
         columns: vec![],
         clicks,
+        personal_gain: None,
     };
     let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     let fit = ContextFit {
