@@ -10,8 +10,8 @@ mod judged;
 use self::judged::Judge;
 use click_logs::fit::{FitError, Model, Options, fit};
 use click_models::{
-    Cascade, CascadeModel, Clicks, Context, ContextKnown, Dcm, DcmReward, DependentClick, Interaction, ItemId,
-    ListShape, LogOdds, ObservedPrefix as _, Personal, PositionBased, Ranking, WithAttraction,
+    Cascade, CascadeModel, Clicks, Context, ContextKnown, Dcm, DcmReward, DependentClick, Interaction,
+    ItemId, ListShape, LogOdds, ObservedPrefix as _, Personal, PositionBased, Ranking, WithAttraction,
 };
 use confidence::Probability;
 use log_reader::{Format, Frame, ListNames, PersonalList, ReadReport, Reader, unit_hash};

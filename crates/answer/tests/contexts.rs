@@ -308,17 +308,20 @@ fn features_that_mean_nothing_gain_nothing() {
         };
         let mut log = "s,i,k,c,a,b,d\n".to_owned();
         for session in 0..2000 {
-            let features: Vec<String> = (0..3).map(|_| format!("{:.3}", uniform() + uniform() - 1.0)).collect();
+            let features: Vec<String> =
+                (0..3).map(|_| format!("{:.3}", uniform() + uniform() - 1.0)).collect();
             let mut items: Vec<usize> = (0..8).collect();
             for place in 0..5 {
                 let other = place + (uniform() * (8 - place) as f64) as usize;
                 items.swap(place, other);
                 let attraction = 0.1 + 0.06 * items[place] as f64;
                 let click = u8::from(uniform() < attraction / (1.0 + 0.5 * place as f64));
-                log += &format!("s{session},i{},{},{click},{}\n", items[place], place + 1, features.join(","));
+                log +=
+                    &format!("s{session},i{},{},{click},{}\n", items[place], place + 1, features.join(","));
             }
         }
-        let format = log_reader::Format::delimited("session=s,item=i,position=k,click=c,features=a;b;d").unwrap();
+        let format =
+            log_reader::Format::delimited("session=s,item=i,position=k,click=c,features=a;b;d").unwrap();
         let settings = ContextSettings {
             model: click_logs::fit::Model::Pbm,
             query: None,
@@ -339,6 +342,10 @@ fn features_that_mean_nothing_gain_nothing() {
         sum += gain.mean;
         expected += fit.report.clicks.personal - fit.report.clicks.best_list;
     }
-    eprintln!("GAIN {} expected {} recommended {recommended}", 1000.0 * sum / n_logs as f64, 1000.0 * expected / n_logs as f64);
+    eprintln!(
+        "GAIN {} expected {} recommended {recommended}",
+        1000.0 * sum / n_logs as f64,
+        1000.0 * expected / n_logs as f64
+    );
     assert!(recommended <= 1 && sum < 0.0 && expected > 0.0, "{recommended} {sum} {expected}");
 }

@@ -226,16 +226,12 @@ impl Sessions {
     /// The first [`Session::place`] of the last part of the log: of this share of its time, or of
     /// its sessions if it has no times. Up to one session in 4,096 before it is not told apart.
     pub fn start_of_last(&self, share: f64) -> u32 {
-        match self.time_of_last(share) {
-            Some(start) => {
-                let after = self.calendar.0.partition_point(|(_, time)| *time < start);
-                self.calendar.0.get(after).map_or(0, |(place, _)| *place)
-            }
-            None => {
-                let end = self.order.placed.iter().map(|placed| placed.place + 1).max().unwrap_or(0);
-                (f64::from(end) * (1.0 - share)).to_u32().unwrap_or(0)
-            }
+        if let Some(start) = self.time_of_last(share) {
+            let after = self.calendar.0.partition_point(|(_, time)| *time < start);
+            return self.calendar.0.get(after).map_or(0, |(place, _)| *place);
         }
+        let end = self.order.placed.iter().map(|placed| placed.place + 1).max().unwrap_or(0);
+        (f64::from(end) * (1.0 - share)).to_u32().unwrap_or(0)
     }
 
     /// Whether the order of the log is known. It is for sessions that were read, unless they are
