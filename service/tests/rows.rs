@@ -24,7 +24,7 @@ fn rows(events: &Path) -> Vec<(u64, Vec<u8>)> {
     rows.collect::<Result<_, _>>().unwrap()
 }
 
-/// What this version adds to a store of an older one, the older one reads.
+/// The older version reads what this one adds to its store.
 #[test]
 fn a_store_of_an_older_version_stays_one() {
     let directory = tempfile::tempdir().unwrap();

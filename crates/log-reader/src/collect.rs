@@ -174,8 +174,8 @@ pub(crate) struct Batches<'a> {
     pub(crate) texts: LastTexts,
     /// Lines for every table.
     lines: Vec<Batch>,
-    /// Sessions of every table, one by one: query, place in the log, time, clicks, positions, group of
-    /// the user, items.
+    /// Sessions of every table, one by one: query, place in the log, time, clicks, positions, group
+    /// of the user, items.
     sessions: Vec<Vec<u64>>,
     /// The sessions that were counted, if they are kept.
     order: Vec<ReadSession>,

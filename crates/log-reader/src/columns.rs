@@ -54,8 +54,8 @@ impl Columns {
     /// # Errors
     ///
     /// [`ErrorKind::Settings`] for an unknown, repeated or missing key, a key without a column, one
-    /// column for two keys, both `impressions` and `session`, `time` without `session`, or propensities of prefixes or lists
-    /// without `session`.
+    /// column for two keys, both `impressions` and `session`, `time` without `session`, or
+    /// propensities of prefixes or lists without `session`.
     ///
     /// # Examples
     ///

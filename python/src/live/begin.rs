@@ -43,7 +43,10 @@ pub(crate) fn fit_protocol(fit: &ContextFit) -> Protocol {
     }
 }
 
-/// A new policy, and the fit with which one that sees who asks begins. `prior` also has the query
+/// A policy in live use, and the fit with which one that sees who asks begins.
+pub(super) type NewPolicy = (Box<dyn ByName<Name>>, Option<Box<ContextFit>>);
+
+/// Makes a new policy. `prior` also has the query
 /// of a fit whose items are meant.
 pub(super) fn new_policy(
     spec: PolicySpec,
@@ -52,7 +55,7 @@ pub(super) fn new_policy(
     sizes: Sizes,
     settings: Settings,
     (prior, query): (Option<Prior>, Option<&str>),
-) -> PyResult<(Box<dyn ByName<Name>>, Option<Box<ContextFit>>)> {
+) -> PyResult<NewPolicy> {
     let prior = prior.filter(|prior| !matches!(prior, Prior::Estimated));
     if spec.check_live_among().is_ok() {
         let fit = prior.map(Prior::of_context_fit).transpose()?;

@@ -188,7 +188,8 @@ impl Decisions {
         (first, open, old): OldDecisions,
         asked: Vec<Request>,
     ) -> Result<Self, String> {
-        // They left before the last decision was made, and are known for as long as one that leaves then.
+        // They left before the last decision was made, and are known as long as one that leaves
+        // then.
         let day = open.back().map_or(0, |last| last.time / MILLISECONDS_A_DAY);
         let mut restored = Self { first, days: [(day, old.len())].into(), old, ..Self::default() };
         let mut asked = asked.into_iter();

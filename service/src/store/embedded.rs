@@ -199,8 +199,8 @@ fn unavailable(path: &Path, error: &std::io::Error) -> StoreError {
     StoreError::Unavailable(format!("{}: {error}", path.display()))
 }
 
-/// The file that tells of the last event. Beside small rows it has another name: older programs read
-/// that event before they compare settings, and would call the store damaged.
+/// The file that tells of the last event. Beside small rows it has another name: older programs
+/// read that event before they compare settings, and would call the store damaged.
 fn kept_file(directory: &Path, are_small: bool) -> Result<(PathBuf, std::fs::File), StoreError> {
     let path = directory.join(if are_small { "events.last" } else { "events.kept" });
     let mut options = std::fs::File::options();

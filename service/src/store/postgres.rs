@@ -183,7 +183,7 @@ impl SharedStore {
         }
     }
 
-    /// Whether the event before a number is there, with this checksum if one is given.
+    /// Returns whether the event before a number is there, with this checksum if one is given.
     fn has_last(
         &self,
         client: &mut impl GenericClient,
@@ -201,8 +201,8 @@ impl SharedStore {
         Ok(event.map_or(true, is_last))
     }
 
-    /// Whether the last snapshot was made from the events that are there, as far as it tells: one of
-    /// an older version names no checksum.
+    /// Returns whether the last snapshot was made from the events that are there, as far as it
+    /// tells: one of an older version names no checksum.
     fn belongs(&self, client: &mut impl GenericClient) -> Result<bool, postgres::Error> {
         let next = next_of_snapshot(client)?;
         let row = client.query_opt("select value from click_bandits_meta where key = 'last'", &[])?;

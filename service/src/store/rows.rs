@@ -43,7 +43,7 @@ pub(super) struct NewRow {
 impl Rows {
     /// Takes the next name of the store.
     pub(super) fn add_name(&mut self, name: &Name) {
-        // What was not stored has no number yet.
+        // Names that were not stored have no number yet.
         self.names.truncate(self.stored);
         self.names.intern(name);
         self.stored = self.names.len();

@@ -215,8 +215,8 @@ impl Sessions {
         Some([times.first()?.1, times.last()?.1])
     }
 
-    /// The time at which the last part of the log's time begins, of this share of it; `None` without
-    /// times.
+    /// The time at which the last part of the log's time begins, which is this share of it; `None`
+    /// without times.
     pub fn time_of_last(&self, share: f64) -> Option<i64> {
         let [first, last] = self.times()?;
         let length = i128::from(last) - i128::from(first);
