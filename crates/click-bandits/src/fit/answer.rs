@@ -73,6 +73,7 @@ fn explained(answer: &Answer, html: &mut Html) {
 }
 
 /// Days that an A/B test of a list takes at today's traffic, or its users if the log has no times.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
 fn length_of_test(answer: &Answer, query: &QueryFinding, gain: f64) -> Option<String> {
     let times = inflation(POWER, MISS, End::Fixed(LOOKS))?;
     let users = 2 * users_per_arm(query.deviation, gain / 1000.0, POWER, MISS, times)?;
