@@ -40,7 +40,7 @@ enum Table {
     /// answer
     Runs,
     /// A row for every two policies, checkpoint and statistic: the difference run by run
-    Contrast,
+    Paired,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

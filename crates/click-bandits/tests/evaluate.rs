@@ -118,7 +118,13 @@ fn what_cannot_be_evaluated_is_refused_and_nothing_is_written() {
             "--first-position=0",
             "--first-position: 0, but no position of the log is 0: it counts from 1",
         ),
-        (&good, "q,1,a\n", COLUMNS, "--first-position=0", "if they count from 1, leave --first-position out"),
+        (
+            &good,
+            "q,1,a\n",
+            COLUMNS,
+            "--first-position=0",
+            "--first-position: 0, but no position of the log is 0",
+        ),
     ] {
         fs::write(&log, log_text).unwrap();
         fs::write(&new, format!("query,position,item\n{ranking}")).unwrap();

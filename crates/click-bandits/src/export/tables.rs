@@ -38,7 +38,7 @@ pub(super) fn columns(table: Table, panels: &[Panel]) -> Result<Vec<&'static str
     let (head, statistics): (&[&str], &[&str]) = match table {
         Table::Curves => (&["policy", "t", "statistic"], &STATISTICS),
         Table::Final => (&["policy", "name", "t", "runs", "statistic"], &STATISTICS),
-        Table::Contrast => (&["a", "b", "t", "statistic"], &STATISTICS[..2]),
+        Table::Paired => (&["a", "b", "t", "statistic"], &STATISTICS[..2]),
         Table::Runs => (&["run", "instance", "policy"], &[]),
     };
     let policies = panels.iter().flat_map(|panel| &panel.finished.result().policies);
@@ -67,7 +67,7 @@ pub(super) fn write(table: Table, panels: &[Panel], all_runs: &[Runs], each: &mu
         match table {
             Table::Curves => curves(result, &mut of_panel)?,
             Table::Final => final_values(result, &mut of_panel)?,
-            Table::Contrast => paired(result, &mut of_panel)?,
+            Table::Paired => paired(result, &mut of_panel)?,
             Table::Runs => runs(result, &all_runs[index], &mut of_panel)?,
         }
     }
