@@ -565,7 +565,7 @@ fn a_store_knows_the_fit_with_which_it_began() {
             Server::run(command)
         };
         let error = start(false).err().filter(|_| policy == "pbm-ts");
-        assert!(error.is_none_or(|error| error.contains("policy: `pbm-ts`")));
+        assert!(error.is_none_or(|error| error.contains("policy.examination: missing key")));
         _ = std::fs::remove_dir_all(at("data"));
         let table = |server: &Server| server.get("/v1/items?query=shoes%2C%20red").1;
         let server = start(true).unwrap();
