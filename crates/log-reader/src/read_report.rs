@@ -53,13 +53,8 @@ pub struct ReadReport {
     /// For a log of User Behavior Insights.
     pub ubi: Option<UbiReport>,
     /// Number of columns that divide queries into strata.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub strata: usize,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 /// The types of the names of items and of queries: whether there are whole numbers, and texts. Text
