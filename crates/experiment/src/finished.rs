@@ -63,7 +63,7 @@ impl FinishedResult {
     ///
     /// ```
     /// use click_models::CascadeModel;
-    /// use experiment::{Finished, Quantity, Runner};
+    /// use experiment::{FinishedResult, Quantity, Runner};
     /// use spec::{Experiment, Instances};
     ///
     /// let users = CascadeModel::from_values(&[0.4, 0.2, 0.1], 2)?;
@@ -72,7 +72,7 @@ impl FinishedResult {
     /// let dir = tempfile::tempdir()?;
     /// let measured = Runner::new(&experiment).run_into(dir.path())?;
     ///
-    /// let finished = Finished::open(dir.path())?;
+    /// let finished = FinishedResult::open(dir.path())?;
     /// assert_eq!(finished.result().policies, measured.result.policies);
     /// assert_eq!(finished.runs()?.column(0, Quantity::Regret, 0)?, measured.regret(0, 0)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
