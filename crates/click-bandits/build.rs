@@ -48,7 +48,7 @@ fn embed(folder: &Path) -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut table = String::from("&[\n");
     for experiment in sorted(folder)?.into_iter().filter(|path| path.join("experiment.toml").is_file()) {
-        let _ = writeln!(table, "    Embedded {{ name: {:?}, files: &[", name_of(&experiment));
+        let _ = writeln!(table, "    EmbeddedExperiment {{ name: {:?}, files: &[", name_of(&experiment));
         for file in sorted(&experiment)? {
             let path = file.to_str().ok_or_else(|| io::Error::other("a path that is not UTF-8"))?;
             let _ = writeln!(table, "        ({:?}, include_bytes!({path:?})),", name_of(&file));

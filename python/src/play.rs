@@ -6,7 +6,7 @@
 //! item won.
 
 use click_models::{Clicks, Context, ItemId, Ranking};
-use policies::catalogue::{AnyPolicy, AsList, Ask, Catalogued, Note, Protocol};
+use policies::catalogue::{AnyPolicy, AsList, Ask, CatalogueProtocol, Note, Protocol};
 use policies::{Decision, Drawing, Draws, Propensity, Tally};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
@@ -144,7 +144,7 @@ pub(crate) fn width<A: AsList>(action: &A) -> usize {
 pub(crate) type Outcome<'py> = (Bound<'py, PyAny>, Option<usize>);
 
 /// The arguments of `update` of a policy written in Python, after the decision.
-pub(crate) fn outcome<'py, I: Catalogued>(
+pub(crate) fn outcome<'py, I: CatalogueProtocol>(
     py: Python<'py>,
     numbers: &[u32],
     feedback: &I::Feedback,

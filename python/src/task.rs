@@ -8,7 +8,7 @@ use click_models::{
 };
 use confidence::Probability;
 use policies::PrefixKnown;
-use policies::catalogue::{AnyPolicy, Catalogued as _, Family, Knowledge, PolicySpec, Protocol};
+use policies::catalogue::{AnyPolicy, CatalogueProtocol as _, Family, Knowledge, PolicySpec, Protocol};
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;

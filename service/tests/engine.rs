@@ -10,7 +10,7 @@ use click_bandits_service::store::{EmbeddedStore, Store, StoreError};
 use click_bandits_service::writer::Turn;
 use click_models::{Cascade, CascadeFeedback, Context, ContextKnown, ListShape};
 use live::{Ask, ByName, ContextFit};
-use policies::catalogue::{Catalogued as _, Protocol};
+use policies::catalogue::{CatalogueProtocol as _, Protocol};
 use policies::{Decision, FeatureScale, HybridSettings, HybridTs, SelectFor as _, UpdateFor as _};
 use rand::{Rng, RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

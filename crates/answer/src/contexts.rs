@@ -15,7 +15,7 @@ use click_models::{
 };
 use confidence::Probability;
 use log_reader::{Format, Frame, ListNames, PersonalList, ReadReport, Reader, unit_hash};
-use policies::catalogue::{BuildError, Catalogued as _, Knowledge, Note, Protocol};
+use policies::catalogue::{BuildError, CatalogueProtocol as _, Knowledge, Note, Protocol};
 use policies::{AnyPolicy, Decision, FeatureScale, HybridPrior, HybridSettings, HybridTs};
 use spec::{ClicksByList, ColumnGain, ContextFit, ContextReport, FeatureTable, Gain};
 use std::collections::{BTreeMap, BTreeSet};

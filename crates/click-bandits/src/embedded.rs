@@ -9,19 +9,19 @@ use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Embedded {
+pub(crate) struct EmbeddedExperiment {
     /// Its name, that of its folder.
     pub(crate) name: &'static str,
     pub(crate) files: &'static [EmbeddedFile],
 }
 
 /// All of them, in the order of their names.
-pub(crate) static EXPERIMENTS: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
+pub(crate) static EXPERIMENTS: &[EmbeddedExperiment] = include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
 
 /// The name that stands for all of them.
 pub(crate) const ALL: &str = "all";
 
-impl Embedded {
+impl EmbeddedExperiment {
     pub(crate) fn find(name: &str) -> Result<&'static Self> {
         if let Some(found) = EXPERIMENTS.iter().find(|experiment| experiment.name == name) {
             return Ok(found);
@@ -56,7 +56,7 @@ impl Embedded {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
     Directory(PathBuf),
-    Program(&'static Embedded),
+    Program(&'static EmbeddedExperiment),
 }
 
 impl Place {
@@ -64,7 +64,7 @@ impl Place {
     /// the program.
     pub(crate) fn of(argument: &Path) -> Result<Self> {
         match bare_name(argument) {
-            Some(name) => Ok(Self::Program(Embedded::find(&name)?)),
+            Some(name) => Ok(Self::Program(EmbeddedExperiment::find(&name)?)),
             None => Ok(Self::Directory(argument.to_owned())),
         }
     }

@@ -8,7 +8,7 @@ use click_models::{
     Cascade, CascadeModel, ClickModel, ContextKnown, Dcm, DependentClick, Pbm, PbmKnown, Personal,
     PositionBased, WithAttraction,
 };
-use policies::catalogue::{Catalogued, Family, NamedFor, NamedPolicy, PolicySpec, Purpose};
+use policies::catalogue::{CatalogueProtocol, Family, NamedFor, NamedPolicy, PolicySpec, Purpose};
 use policies::{InOrder, PositionsKnown};
 use serde::{Serialize, de::DeserializeOwned};
 use sim::{Contender, Entry, PersonalKnown};
@@ -17,7 +17,7 @@ use sim::{Contender, Entry, PersonalKnown};
 const GOES_WITH_USERS: &str = "a policy that goes with its users";
 
 /// Whether the policy plays these users, with a fit of a log at most besides what they give it.
-fn goes_with<I: Catalogued>(entrant: &Entrant) -> bool {
+fn goes_with<I: CatalogueProtocol>(entrant: &Entrant) -> bool {
     let spec = &entrant.spec;
     let priors = entrant.priors.as_ref().map(|priors| &priors.beliefs);
     spec.row().is_built_from_knowledge()
@@ -28,7 +28,7 @@ fn goes_with<I: Catalogued>(entrant: &Entrant) -> bool {
 }
 
 /// Builds the policy, which begins with the fit of a log if the entrant does.
-fn named<I: Catalogued>(
+fn named<I: CatalogueProtocol>(
     entrant: &Entrant,
     horizon: u64,
 ) -> impl for<'a> Fn(I::Known<'a>, ContextKnown<'_>) -> NamedFor<I> + Send + Sync + use<I> {

@@ -14,8 +14,8 @@ use click_models::{
     UserBrowsing,
 };
 use policies::catalogue::{
-    AnyPolicy, Catalogued, Knowledge, NamedPolicy, PolicySpec, Protocol, WithAnyList, WithPositionBased,
-    WithPrefix, WithUnknownExamination,
+    AnyPolicy, CatalogueProtocol, Knowledge, NamedPolicy, PolicySpec, Protocol, WithAnyList,
+    WithPositionBased, WithPrefix, WithUnknownExamination,
 };
 use policies::{Error, InOrder, Policy, PositionsKnown, PrefixKnown, ReadAs};
 use serde::{Serialize, de::DeserializeOwned};
@@ -137,7 +137,7 @@ pub(crate) fn read_as<M, To>(entrant: &Entrant, horizon: u64) -> MaybeContender<
 where
     M: ListModel,
     Feedback<M>: ListFeedback,
-    To: Catalogued + ListProtocol,
+    To: CatalogueProtocol + ListProtocol,
 {
     let (spec, told) = (entrant.spec, entrant.examination.clone());
     if !spec.speaks(To::PROTOCOL) {

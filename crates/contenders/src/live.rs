@@ -10,9 +10,9 @@ use click_models::{
     WithAttraction,
 };
 use confidence::Probability;
-use live::{Counted, Settings, Skips};
+use live::{ObservationRule, Settings, Skips};
 use policies::catalogue::{
-    AnyPolicy, Catalogued, Knowledge, Live, NamedLive, NamedPolicy, PolicySpec, Protocol, Purpose,
+    AnyPolicy, CatalogueProtocol, Knowledge, Live, NamedLive, NamedPolicy, PolicySpec, Protocol, Purpose,
 };
 use policies::{Decision, PrefixKnown, Prior, Recommend, Select, Stop, Update};
 use rand::Rng;
@@ -109,7 +109,7 @@ impl LiveUse {
         }
     }
 
-    fn table<I: Catalogued + Counted>(
+    fn table<I: CatalogueProtocol + ObservationRule>(
         &self,
         spec: PolicySpec,
         known: Knowledge,
@@ -127,11 +127,14 @@ impl LiveUse {
 
 /// A click model whose users can change while a policy is used live.
 pub(crate) trait LiveModel:
-    ListModel + Play + WithAttraction<Interaction: Catalogued + Counted + ListProtocol>
+    ListModel + Play + WithAttraction<Interaction: CatalogueProtocol + ObservationRule + ListProtocol>
 {
 }
 
-impl<M: ListModel + Play + WithAttraction<Interaction: Catalogued + Counted + ListProtocol>> LiveModel for M {}
+impl<M: ListModel + Play + WithAttraction<Interaction: CatalogueProtocol + ObservationRule + ListProtocol>>
+    LiveModel for M
+{
+}
 
 /// Enters policies. A policy that nothing disturbs and that has no settings plays as one without
 /// live use.

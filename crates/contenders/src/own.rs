@@ -11,7 +11,7 @@ use click_models::{
     Ranking, SemiBandit,
 };
 use confidence::Probability;
-use policies::catalogue::{Catalogued, NamedPolicy, PolicySpec, Protocol};
+use policies::catalogue::{CatalogueProtocol, NamedPolicy, PolicySpec, Protocol};
 use policies::{PositionsKnown, PrefixKnown};
 use rand::Rng;
 use sim::{Contender, DrawUsers, Entry, SimRng, oracle};
@@ -65,7 +65,7 @@ impl<I> Clone for OwnUsers<I> {
 }
 
 /// A protocol of lists that users of the caller may have.
-pub trait OwnProtocol: Catalogued + ListProtocol<Feedback: ListFeedback> + Debug {
+pub trait OwnProtocol: CatalogueProtocol + ListProtocol<Feedback: ListFeedback> + Debug {
     /// The knowledge that policies may have.
     fn known(users: &OwnUsers<Self>) -> Self::Known<'_>;
 

@@ -16,19 +16,19 @@ impl Default for Mix {
 }
 
 impl BuildHasher for Mix {
-    type Hasher = Mixed;
+    type Hasher = MixHasher;
 
     #[inline]
-    fn build_hasher(&self) -> Mixed {
-        Mixed(self.0)
+    fn build_hasher(&self) -> MixHasher {
+        MixHasher(self.0)
     }
 }
 
 /// The hash of what was written.
 #[derive(Debug)]
-pub(crate) struct Mixed(u64);
+pub(crate) struct MixHasher(u64);
 
-impl Hasher for Mixed {
+impl Hasher for MixHasher {
     #[inline]
     fn write_u64(&mut self, number: u64) {
         let product = u128::from(self.0 ^ number) * u128::from(FACTOR);

@@ -1,8 +1,8 @@
 //! A policy in live use whose protocol is known at run time only.
 
-use crate::{Ask, Counted, Entry, Error, Handle, Learns, Live, LiveFor, LiveUse, Settings, Taken};
+use crate::{Ask, Entry, Error, Handle, Learns, Live, LiveFor, LiveUse, ObservationRule, Settings, Taken};
 use click_models::{Cascade, ClicksOnly, Context, Dcm, ListProtocol, Pbm, SemiBandit};
-use policies::catalogue::{Catalogued, Protocol};
+use policies::catalogue::{CatalogueProtocol, Protocol};
 use policies::{AnyPolicy, BuildError, NamedLive, Prior, Propensity, Tally};
 use rand::Rng;
 use serde::de::Error as _;
@@ -35,7 +35,7 @@ macro_rules! by_name {
 
         impl<I, L, D> ByName<D> for LiveUse<I, L, D>
         where
-            I: Catalogued + Counted,
+            I: CatalogueProtocol + ObservationRule,
             L: Learns<I, Policy = NamedLive<I>, Open: Send, Note: Send> + Send,
             D: DecisionName,
             Self: Serialize,
@@ -189,7 +189,7 @@ fn begin<D: DecisionName>(
     }
 }
 
-fn begin_on<I: Catalogued + Counted + ListProtocol, D: DecisionName>(
+fn begin_on<I: CatalogueProtocol + ObservationRule + ListProtocol, D: DecisionName>(
     policy: AnyPolicy,
     settings: Settings,
     present: bool,
@@ -204,7 +204,7 @@ fn begin_on<I: Catalogued + Counted + ListProtocol, D: DecisionName>(
     live.map_err(|error| ByNameError::Settings { policy: name, error })
 }
 
-fn read<'de, I: Catalogued + Counted + ListProtocol, D: DecisionName, S: Deserializer<'de>>(
+fn read<'de, I: CatalogueProtocol + ObservationRule + ListProtocol, D: DecisionName, S: Deserializer<'de>>(
     sees_contexts: bool,
     saved: S,
 ) -> Result<Box<dyn ByName<D>>, S::Error> {

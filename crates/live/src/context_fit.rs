@@ -210,7 +210,7 @@ impl ContextFit {
     /// ```
     /// use click_models::{Cascade, Context, ListShape};
     /// use live::{Ask, ByName, ContextFit, Settings};
-    /// use policies::catalogue::{Catalogued, Protocol};
+    /// use policies::catalogue::{CatalogueProtocol, Protocol};
     /// use rand::{SeedableRng, rngs::ChaCha8Rng};
     ///
     /// # fn begin(content: &[u8]) -> Result<(), Box<dyn std::error::Error>> {

@@ -2,7 +2,7 @@
 
 use crate::items::{Items, SavedItems};
 use crate::open::{OpenDecision, OpenDecisions, ShownList};
-use crate::{Counted, Error, Handle, Keeps, Learns, LiveUse, SavedError, Settings, Skips};
+use crate::{Error, Handle, Keeps, Learns, LiveUse, ObservationRule, SavedError, Settings, Skips};
 use click_models::{Context, ItemId, ListProtocol, Ranking};
 use policies::{Decision, FeaturedItems, SelectAmongFor, Tally, UpdateFor};
 use serde::de::Error as _;
@@ -87,7 +87,7 @@ impl<P> Keeps for ForUsers<P> {
 
 impl<I, P> Learns<I> for ForUsers<P>
 where
-    I: Counted + ListProtocol,
+    I: ObservationRule + ListProtocol,
     P: SelectAmongFor<Ranking, Note = Context> + UpdateFor<Ranking, I::Feedback> + FeaturedItems,
 {
     type Policy = P;
@@ -173,7 +173,7 @@ fn check(settings: &Settings) -> Result<(), Error> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved<P, O> {
+struct State<P, O> {
     settings: Settings,
     items: SavedItems,
     tallies: Vec<Tally>,
@@ -184,7 +184,7 @@ struct Saved<P, O> {
 
 impl<I, P: Serialize, D: Clone + Eq + Hash + Serialize> Serialize for LiveFor<I, P, D> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Saved {
+        State {
             settings: self.settings,
             items: SavedItems::from(&self.items),
             tallies: self.learner.tallies.clone(),
@@ -201,8 +201,8 @@ where
     D: Clone + Eq + Hash + Deserialize<'de>,
 {
     fn deserialize<E: Deserializer<'de>>(deserializer: E) -> Result<Self, E::Error> {
-        let Saved { settings, items, tallies, open, policy } =
-            Saved::<P, (D, UserList)>::deserialize(deserializer)?;
+        let State { settings, items, tallies, open, policy } =
+            State::<P, (D, UserList)>::deserialize(deserializer)?;
         let settings = settings.check().and_then(|settings| check(&settings).map(|()| settings));
         let settings = settings.map_err(|_| E::Error::custom(SavedError::Settings))?;
         let items = items.check(policy.n_items()).map_err(E::Error::custom)?;

@@ -128,7 +128,7 @@ where
 /// The policy is last: its own last field may be missing in older states.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved<W, P> {
+struct State<W, P> {
     wait: usize,
     waiting: Vec<W>,
     policy: P,
@@ -141,7 +141,7 @@ where
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let waiting = self.waiting.in_order().collect();
-        Saved { wait: self.wait, waiting, policy: &self.policy }.serialize(serializer)
+        State { wait: self.wait, waiting, policy: &self.policy }.serialize(serializer)
     }
 }
 
@@ -151,8 +151,8 @@ where
     D: Clone + Eq + Hash + Deserialize<'de>,
 {
     fn deserialize<S: Deserializer<'de>>(deserializer: S) -> Result<Self, S::Error> {
-        let Saved { wait, waiting, policy } =
-            Saved::<(D, PendingDecision<P::Note>), P>::deserialize(deserializer)?;
+        let State { wait, waiting, policy } =
+            State::<(D, PendingDecision<P::Note>), P>::deserialize(deserializer)?;
         let first_is_closed = waiting.first().is_some_and(|(_, first)| first.is_closed);
         if first_is_closed || waiting.len() > wait.saturating_add(1) {
             return Err(S::Error::custom(SavedError::Decision));

@@ -1,7 +1,7 @@
 //! Observations that a policy in live use learns from, and when it does.
 
 use crate::open::OpenDecision;
-use crate::{Counted, Error, Handle, Settings, items::Items};
+use crate::{Error, Handle, ObservationRule, Settings, items::Items};
 use click_models::{Context, ItemId};
 use policies::{Prior, SelectAmongFor, Tally};
 
@@ -16,7 +16,7 @@ pub trait Keeps {
 /// A policy with what it needs to learn from the answers to its decisions: an
 /// [`OnTable`](crate::OnTable), or one [`ForUsers`](crate::ForUsers) who differ. Nothing else has
 /// it.
-pub trait Learns<I: Counted>: Keeps + Sized {
+pub trait Learns<I: ObservationRule>: Keeps + Sized {
     /// The policy.
     type Policy: SelectAmongFor<I::Action, Note = Self::Note>;
     /// Whether answers still count after the end of their decision.

@@ -2,7 +2,7 @@
 
 use crate::items::Items;
 use crate::open::{OpenDecision as _, OpenDecisions};
-use crate::{Ask, Counted, Entry, Error, Handle, Keeps, Learns, Settings, Taken, choose};
+use crate::{Ask, Entry, Error, Handle, Keeps, Learns, ObservationRule, Settings, Taken, choose};
 use click_models::{Context, ItemId, ItemSet, Ranking};
 use policies::{Decision, Draws, Prior, Propensity, SelectAmongFor as _, Tally};
 use rand::Rng;
@@ -49,7 +49,7 @@ impl<I, L: Keeps, D> LiveUse<I, L, D> {
 
 impl<I, L, D> LiveUse<I, L, D>
 where
-    I: Counted,
+    I: ObservationRule,
     L: Learns<I>,
     D: Clone + Eq + Hash,
 {

@@ -4,7 +4,7 @@ use crate::items::{Items, SavedItems};
 use crate::open::{OpenDecisions, ShownList};
 use crate::prior::Estimator;
 use crate::window::Windows;
-use crate::{Counted, Error, Handle, Keeps, Learns, LiveUse, SavedError, Settings, Skips};
+use crate::{Error, Handle, Keeps, Learns, LiveUse, ObservationRule, SavedError, Settings, Skips};
 use click_models::{Context, ItemId, Ranking};
 use policies::{Prior, SelectAmongFor, SelectFor, Tallies, Tally};
 use serde::de::Error as _;
@@ -28,7 +28,7 @@ pub struct OnTable<P> {
 
 impl<I, P, D> Live<I, P, D>
 where
-    I: Counted,
+    I: ObservationRule,
     P: SelectAmongFor<Ranking> + Tallies,
     D: Clone + Eq + Hash,
 {
@@ -59,7 +59,7 @@ impl<P: SelectFor<Ranking>> Keeps for OnTable<P> {
     type Note = P::Note;
 }
 
-impl<I: Counted, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnTable<P> {
+impl<I: ObservationRule, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnTable<P> {
     type Policy = P;
     const CORRECTS: bool = true;
 
@@ -185,7 +185,7 @@ impl<I: Counted, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnTable<P> 
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved<W, O, E, P> {
+struct State<W, O, E, P> {
     settings: Settings,
     items: SavedItems,
     windows: Option<W>,
@@ -202,7 +202,7 @@ where
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let OnTable { policy, windows, estimator } = &self.learner;
-        Saved {
+        State {
             settings: self.settings,
             items: SavedItems::from(&self.items),
             windows: windows.as_ref(),
@@ -214,16 +214,16 @@ where
     }
 }
 
-impl<I, P, D> TryFrom<Saved<Windows, (D, ShownList), Estimator, P>> for Live<I, P, D>
+impl<I, P, D> TryFrom<State<Windows, (D, ShownList), Estimator, P>> for Live<I, P, D>
 where
-    I: Counted,
+    I: ObservationRule,
     P: SelectAmongFor<Ranking> + Tallies,
     D: Clone + Eq + Hash,
 {
     type Error = SavedError;
 
-    fn try_from(saved: Saved<Windows, (D, ShownList), Estimator, P>) -> Result<Self, SavedError> {
-        let Saved { settings, items, windows, open, estimator, mut policy } = saved;
+    fn try_from(saved: State<Windows, (D, ShownList), Estimator, P>) -> Result<Self, SavedError> {
+        let State { settings, items, windows, open, estimator, mut policy } = saved;
         let settings = settings.check().map_err(|_| SavedError::Settings)?;
         let items = items.check(policy.n_items())?;
         match (&windows, settings.window) {
@@ -250,11 +250,11 @@ where
 
 impl<'de, I, P, D> Deserialize<'de> for Live<I, P, D>
 where
-    I: Counted,
+    I: ObservationRule,
     P: SelectAmongFor<Ranking> + Tallies + Deserialize<'de>,
     D: Clone + Eq + Hash + Deserialize<'de>,
 {
     fn deserialize<E: Deserializer<'de>>(deserializer: E) -> Result<Self, E::Error> {
-        Self::try_from(Saved::deserialize(deserializer)?).map_err(E::Error::custom)
+        Self::try_from(State::deserialize(deserializer)?).map_err(E::Error::custom)
     }
 }

@@ -3,7 +3,7 @@
 use click_models::{Cascade, Clicks, Context, ContextKnown, ListProtocol as _, ListShape};
 use documents::parameters::IdType;
 use live::{Ask, ByName, ClicksByList, ContextFit, ContextReport, Handle, Settings, Taken, clip};
-use policies::catalogue::{Catalogued as _, Protocol};
+use policies::catalogue::{CatalogueProtocol as _, Protocol};
 use policies::{Decision, FeatureScale, HybridSettings, HybridTs, SelectFor as _, UpdateFor as _};
 use rand::{RngExt as _, SeedableRng, rngs::ChaCha8Rng};
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use click_models::{
     Cascade, Clicks, Context, ContextKnown, ItemId, ListProtocol, ListShape, Pbm, PbmKnown, Ranking,
 };
 use confidence::Probability;
-use live::{Among, Ask, Counted, Handle, LiveFor, Settings, Skips, Taken};
+use live::{Among, Ask, Handle, LiveFor, ObservationRule, Settings, Skips, Taken};
 use policies::{
     Decision, Drawing, FeaturedItems, HybridSettings, HybridTs, PbmHybridTs, SelectAmongFor, UpdateFor,
 };
@@ -45,7 +45,7 @@ struct Known {
 #[expect(clippy::too_many_lines, reason = "one event after the other")]
 fn play<I, P>(policy: P)
 where
-    I: Counted + ListProtocol,
+    I: ObservationRule + ListProtocol,
     P: SelectAmongFor<Ranking, Note = Context>
         + UpdateFor<Ranking, I::Feedback>
         + FeaturedItems

@@ -3,8 +3,8 @@
 use allocation_counter::measure;
 use click_models::{Cascade, Clicks, ClicksOnly, Dcm, ListProtocol, ListShape, Pbm, PbmKnown, SemiBandit};
 use confidence::Probability;
-use live::{Among, Counted, Handle, InOrder, Live, Settings};
-use policies::catalogue::{self, Catalogued, NamedLive};
+use live::{Among, Handle, InOrder, Live, ObservationRule, Settings};
+use policies::catalogue::{self, CatalogueProtocol, NamedLive};
 use policies::{
     Decision, Drawing, Drawn, MAX_COUNT, NamedPolicy, PolicySpec, PrefixTs, Propensity, Select as _,
     Tallies as _, Tally, Update as _,
@@ -52,7 +52,7 @@ fn a_restored_policy_makes_the_same_choices() {
 
 /// Plays with a policy that begins with counts of any size, and saves and restores it. Whether
 /// there is such a policy for the protocol.
-fn counts_are_restored<I: Counted + ListProtocol + Catalogued>(
+fn counts_are_restored<I: ObservationRule + ListProtocol + CatalogueProtocol>(
     name: &str,
     known: I::Known<'_>,
     begin: u64,

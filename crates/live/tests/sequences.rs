@@ -4,7 +4,7 @@
 use crate::reference::{Reading, Reference};
 use click_models::{Cascade, Context, Dcm, ListShape, Pbm, PbmKnown, SemiBandit};
 use confidence::Probability;
-use live::{Among, Counted, Handle, Live, Settings, Skips};
+use live::{Among, Handle, Live, ObservationRule, Settings, Skips};
 use policies::catalogue::{self, NamedLive};
 use policies::{PbmTs, PolicySpec, PrefixTs, PrefixUcb, SelectAmongFor, SelectFor, Tallies};
 use rand::{RngExt as _, SeedableRng, rngs::ChaCha8Rng};
@@ -26,7 +26,7 @@ struct Play<I, P: SelectFor<click_models::Ranking>> {
 
 impl<I, P> Play<I, P>
 where
-    I: Counted,
+    I: ObservationRule,
     P: SelectAmongFor<click_models::Ranking, Note: Clone + Debug>
         + Tallies
         + Clone
@@ -114,7 +114,7 @@ where
 
 fn play<I, P>(policy: &P, reading: Reading)
 where
-    I: Counted,
+    I: ObservationRule,
     P: SelectAmongFor<click_models::Ranking, Note: Clone + Debug>
         + Tallies
         + Clone

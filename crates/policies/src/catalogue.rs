@@ -45,8 +45,8 @@ use named::maker;
 
 pub use erased::{AsList, Ask, Note};
 pub use named::{
-    AmongItems, AnyPolicy, BuildError, ByRounds, Calls, Catalogued, ContextKnowledge, ForUsers, Knowledge,
-    Named, NamedFor, NamedLive, NamedPolicy,
+    AmongItems, AnyPolicy, BuildError, ByRounds, Calls, CatalogueProtocol, ContextKnowledge, ForUsers,
+    Knowledge, NamedFor, NamedLive, NamedPolicy, ProtocolPolicy,
 };
 pub use parameters::{Kind, Level, ListPolicy, PbmPieLevel, Range, Scale};
 pub use row::{Answers, Family, Limit, Live, ParameterRow, Protocol, Purpose, Row};

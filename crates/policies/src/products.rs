@@ -26,7 +26,7 @@ use crate::Error;
 use crate::error::{MAX_COUNT, check_up_to};
 use crate::exact::float;
 use crate::sampling::{GammaShape, Sampler};
-use played::Played;
+use played::PlayedColumns;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -60,7 +60,7 @@ pub(crate) struct Products {
     column_prior: Vec<Pseudo>,
     row_laws: Vec<Law>,
     column_laws: Vec<Law>,
-    played: Played,
+    played: PlayedColumns,
     /// Buffer: `sum over i of u_i N_i` of each column.
     expected: Vec<f64>,
     sampler: Sampler,
@@ -131,7 +131,7 @@ impl Products {
             column_prior: vec![Pseudo::default(); n_columns],
             row_laws: Vec::with_capacity(row_clicks.len()),
             column_laws: Vec::with_capacity(n_columns),
-            played: Played::new(&plays, n_columns),
+            played: PlayedColumns::new(&plays, n_columns),
             expected: vec![0.0; n_columns],
             sampler: Sampler::new(),
             plays: plays.into_owned(),

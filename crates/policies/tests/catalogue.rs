@@ -11,8 +11,8 @@ use click_models::{
 };
 use confidence::NonNegative;
 use policies::catalogue::{
-    Catalogued, Limit, NamedPolicy, PairKnown, PolicySpec, WithAnyList, WithBudgeted, WithCells, WithPairs,
-    WithPositionBased, WithPrefix, WithStopping, WithUnknownExamination, find, rows, table,
+    CatalogueProtocol, Limit, NamedPolicy, PairKnown, PolicySpec, WithAnyList, WithBudgeted, WithCells,
+    WithPairs, WithPositionBased, WithPrefix, WithStopping, WithUnknownExamination, find, rows, table,
 };
 use policies::{Decision, Error, Policy, PositionsKnown, PrefixKnown, Recommend, Stop, Update};
 use rand_xoshiro::Xoshiro256PlusPlus;

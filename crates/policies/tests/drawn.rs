@@ -6,7 +6,7 @@ use click_models::{
     Cascade, Clicks, ClicksOnly, ItemId, ListProtocol, ListShape, Pbm, PbmKnown, Ranking, SemiBandit,
 };
 use confidence::Probability;
-use policies::catalogue::{Catalogued, PolicySpec, Protocol, rows};
+use policies::catalogue::{CatalogueProtocol, PolicySpec, Protocol, rows};
 use policies::{BuildError, Decision, Drawing, Drawn, NamedPolicy, PrefixTs, Propensity, Select, Update};
 use rand::{Rng, RngExt};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ fn pbm(spec: PolicySpec) -> Result<NamedPolicy<Pbm>, BuildError> {
 }
 
 /// Every list policy for the users of a protocol.
-fn every<I: Catalogued>(build: Build<I>) -> impl Iterator<Item = (&'static str, NamedPolicy<I>)> {
+fn every<I: CatalogueProtocol>(build: Build<I>) -> impl Iterator<Item = (&'static str, NamedPolicy<I>)> {
     let rows = rows().iter().filter(|row| row.speaks(I::PROTOCOL) && row.is_built_from_knowledge());
     rows.map(move |row| (row.name, build(row.name.parse().expect("a policy")).expect("a policy")))
 }
@@ -87,7 +87,7 @@ fn decide_plainly<P: Select<Ranking> + Clone>(
     (decision, propensities)
 }
 
-fn assert_one_round<I: Catalogued + ListProtocol>(build: Build<I>) {
+fn assert_one_round<I: CatalogueProtocol + ListProtocol>(build: Build<I>) {
     for (name, policy) in every(build) {
         let mut plain = policy.clone();
         let mut drawn = Drawn::new(policy, drawing(7, 0.1));
@@ -145,7 +145,7 @@ fn draws_are_one_round_of_every_policy() {
 
 #[test]
 fn decisions_allocate_nothing_after_the_first() {
-    fn check<I: Catalogued + ListProtocol>(build: Build<I>) {
+    fn check<I: CatalogueProtocol + ListProtocol>(build: Build<I>) {
         for (name, policy) in every(build) {
             let mut policy = Drawn::new(policy, drawing(20, 0.2));
             let (mut decision, mut rng) = (Decision::default(), generator(1));
@@ -166,7 +166,7 @@ fn decisions_allocate_nothing_after_the_first() {
 
 /// Mean weights of one ranking under the three levels, with the distance of each from 1 in standard
 /// errors. The policy learns, and begins anew every 500 decisions.
-fn mean_weights<I: Catalogued + ListProtocol>(
+fn mean_weights<I: CatalogueProtocol + ListProtocol>(
     (build, name): (Build<I>, &str),
     (draws, decisions): (u32, u32),
     are_fresh: bool,

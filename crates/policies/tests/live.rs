@@ -8,7 +8,7 @@ use click_models::{
 };
 use confidence::Probability;
 use confidence::math::{ln, ln_1p};
-use policies::catalogue::{Catalogued, Live, NamedLive, PolicySpec, Protocol, rows};
+use policies::catalogue::{CatalogueProtocol, Live, NamedLive, PolicySpec, Protocol, rows};
 use policies::{
     AnyPolicy, BuildError, Decision, Error, NamedPolicy, Prior, Select, SelectAmongFor, SelectFor, Tallies,
     Tally, Update,
@@ -29,7 +29,7 @@ trait Table: Tallies {
     fn by_bytes(&self) -> Box<dyn Table>;
 }
 
-impl<I: Catalogued<Action = Ranking>> Table for NamedLive<I> {
+impl<I: CatalogueProtocol<Action = Ranking>> Table for NamedLive<I> {
     fn set_prior(&mut self, prior: Prior) -> Result<(), Error> {
         NamedLive::set_prior(self, prior)
     }
@@ -370,7 +370,7 @@ fn select_ignores_presence() {
 }
 
 /// Plays a policy of indices, and compares every list with its scores.
-fn plays_by_its_scores<I: Catalogued<Action = Ranking>>(
+fn plays_by_its_scores<I: CatalogueProtocol<Action = Ranking>>(
     mut policy: NamedPolicy<I>,
     feedback: impl Fn(&Ranking, u64) -> I::Feedback,
 ) {

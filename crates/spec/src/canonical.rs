@@ -208,7 +208,7 @@ impl Users {
 #[serde(untagged)]
 enum Policy<'a> {
     /// A policy of the catalogue.
-    Catalogued {
+    CatalogueProtocol {
         label: &'a str,
         policy: &'a PolicySpec,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -232,7 +232,7 @@ enum Policy<'a> {
 
 impl<'a> Policy<'a> {
     fn of(entry: &'a Entrant) -> Self {
-        Self::Catalogued {
+        Self::CatalogueProtocol {
             label: &entry.label,
             policy: &entry.spec,
             read_as: entry.read_as.map(|protocol| Model::of(protocol).name),

@@ -14,8 +14,8 @@ use click_models::{
 };
 use confidence::{NonNegative, Probability};
 use policies::catalogue::{
-    AsList, Ask, Catalogued, Knowledge, Note, PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs,
-    WithPositionBased, WithPositionContexts, WithPrefix, WithPrefixContexts, WithStopping,
+    AsList, Ask, CatalogueProtocol, Knowledge, Note, PairKnown, WithAnyList, WithBudgeted, WithCells,
+    WithPairs, WithPositionBased, WithPositionContexts, WithPrefix, WithPrefixContexts, WithStopping,
     WithUnknownExamination, rows,
 };
 use policies::{AnyPolicy, Decision, Error, PolicyFor, PolicySpec, PrefixKnown};
@@ -106,7 +106,11 @@ fn pairs() -> PairKnown {
 }
 
 /// Prints the times of a policy.
-fn measure<I: Catalogued, P: PolicyFor<I>>(spec: PolicySpec, typed: Result<P, Error>, knowledge: Knowledge) {
+fn measure<I: CatalogueProtocol, P: PolicyFor<I>>(
+    spec: PolicySpec,
+    typed: Result<P, Error>,
+    knowledge: Knowledge,
+) {
     let mut typed = typed.expect("a policy for these sizes");
     let mut named = AnyPolicy::build(spec, I::PROTOCOL, knowledge).expect("a policy for these sizes");
     let user = Context { segment: 1, features: vec![0.5] };

@@ -10,7 +10,7 @@ use crate::names::Names;
 use crate::policy::Policy;
 use crate::prior::Prior;
 use crate::task::{UserFacts, build, count, generator};
-use ::live::Counted;
+use ::live::ObservationRule;
 use click_logs::fit::{Fit, ItemFit, Model, QueryFit, Users};
 use click_logs::parameters::IdType;
 use click_models::{Cascade, Dcm, ItemId, PositionBased};

@@ -11,7 +11,7 @@ use crate::play;
 use crate::task::{generator, is_alive, size};
 use click_models::{Action, Clicks, ListFeedback, Ranking};
 use numpy::{PyArray1, PyArrayMethods};
-use policies::catalogue::{Catalogued, Protocol};
+use policies::catalogue::{CatalogueProtocol, Protocol};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -58,11 +58,11 @@ impl<A> CrowdArguments<A> {
 /// The error for numbers that are no action of these users.
 pub(crate) fn not_admitted<M>(py: Python<'_>, users: &M, width: usize, numbers: &[u32]) -> PyResult<PyErr>
 where
-    M: PolicyFacts<Interaction: Catalogued>,
+    M: PolicyFacts<Interaction: CatalogueProtocol>,
 {
     let known = users.known_in(py)?;
     let size = |name: &str| known.get_item(name)?.map_or(Ok(0), |size| size.extract::<usize>());
-    let protocol = <M::Interaction as Catalogued>::PROTOCOL;
+    let protocol = <M::Interaction as CatalogueProtocol>::PROTOCOL;
     let sizes = if protocol == Protocol::RankOne {
         [size("rows")?, size("columns")?]
     } else {
@@ -74,7 +74,7 @@ where
 
 impl<M> Crowd<M>
 where
-    M: PolicyFacts<Interaction: Catalogued> + Serialize + DeserializeOwned + Send,
+    M: PolicyFacts<Interaction: CatalogueProtocol> + Serialize + DeserializeOwned + Send,
     Action<M>: Sync,
 {
     pub(super) fn new(
@@ -161,7 +161,7 @@ where
 impl<M> Crowd<M>
 where
     M: PolicyFacts + Serialize + DeserializeOwned + Send,
-    M::Interaction: Catalogued + click_models::Interaction<Action = Ranking, Feedback: ListFeedback>,
+    M::Interaction: CatalogueProtocol + click_models::Interaction<Action = Ranking, Feedback: ListFeedback>,
 {
     fn seen(
         &self,

@@ -12,7 +12,7 @@ use crate::policy::Policy;
 use click_models::{Action, Context, Feedback};
 use experiment::Runner;
 use numpy::PyArray1;
-use policies::catalogue::Catalogued;
+use policies::catalogue::CatalogueProtocol;
 use policies::{Select, Update};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -66,7 +66,7 @@ impl InPython {
 
 impl<M> Contender<M> for InPython
 where
-    M: PolicyFacts<Interaction: Catalogued>,
+    M: PolicyFacts<Interaction: CatalogueProtocol>,
 {
     fn label(&self) -> &str {
         &self.label
@@ -156,7 +156,7 @@ pub(super) struct PolicyInPython<'a, M: PolicyFacts> {
     contender: &'a InPython,
 }
 
-impl<'a, M: PolicyFacts<Interaction: Catalogued>> PolicyInPython<'a, M> {
+impl<'a, M: PolicyFacts<Interaction: CatalogueProtocol>> PolicyInPython<'a, M> {
     /// `known` has the arguments of the factory but for the seed.
     pub(super) fn new(
         contender: &'a InPython,
@@ -253,7 +253,7 @@ impl<'a, M: PolicyFacts<Interaction: Catalogued>> PolicyInPython<'a, M> {
     }
 }
 
-impl<M: PolicyFacts<Interaction: Catalogued>> Select<Action<M>> for PolicyInPython<'_, M> {
+impl<M: PolicyFacts<Interaction: CatalogueProtocol>> Select<Action<M>> for PolicyInPython<'_, M> {
     type Note = ();
 
     fn select<R: Rng + ?Sized>(&mut self, _rng: &mut R, out: &mut policies::Decision<Action<M>, ()>) {
@@ -261,7 +261,9 @@ impl<M: PolicyFacts<Interaction: Catalogued>> Select<Action<M>> for PolicyInPyth
     }
 }
 
-impl<M: PolicyFacts<Interaction: Catalogued>> Update<Action<M>, Feedback<M>> for PolicyInPython<'_, M> {
+impl<M: PolicyFacts<Interaction: CatalogueProtocol>> Update<Action<M>, Feedback<M>>
+    for PolicyInPython<'_, M>
+{
     fn update(&mut self, _decision: &policies::Decision<Action<M>, ()>, feedback: &Feedback<M>) {
         self.learn_or_stop(feedback);
     }

@@ -4,7 +4,7 @@ use super::contender::{InPython, PolicyInPython};
 use crate::models::PolicyFacts;
 use click_models::{Context, Feedback, Personal, Ranking, WithAttraction};
 use numpy::{PyArray1, PyArrayMethods};
-use policies::catalogue::Catalogued;
+use policies::catalogue::CatalogueProtocol;
 use policies::{Decision, SelectFor, UpdateFor};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -28,7 +28,7 @@ fn known_in<'py, M: PolicyFacts + WithAttraction>(
 
 impl<M> Contender<Personal<M>> for InPython
 where
-    M: PolicyFacts<Interaction: Catalogued> + WithAttraction + Send + Sync,
+    M: PolicyFacts<Interaction: CatalogueProtocol> + WithAttraction + Send + Sync,
 {
     fn label(&self) -> &str {
         self.name()
@@ -52,7 +52,7 @@ where
 /// A policy that may see who asks.
 struct ForUsers<'a, M: PolicyFacts>(PolicyInPython<'a, M>);
 
-impl<M: PolicyFacts<Interaction: Catalogued> + WithAttraction> SelectFor<Ranking> for ForUsers<'_, M> {
+impl<M: PolicyFacts<Interaction: CatalogueProtocol> + WithAttraction> SelectFor<Ranking> for ForUsers<'_, M> {
     type Note = ();
 
     fn select_for<R: Rng + ?Sized>(&mut self, user: &Context, _rng: &mut R, out: &mut Decision<Ranking>) {
@@ -60,7 +60,7 @@ impl<M: PolicyFacts<Interaction: Catalogued> + WithAttraction> SelectFor<Ranking
     }
 }
 
-impl<M: PolicyFacts<Interaction: Catalogued> + WithAttraction> UpdateFor<Ranking, Feedback<M>>
+impl<M: PolicyFacts<Interaction: CatalogueProtocol> + WithAttraction> UpdateFor<Ranking, Feedback<M>>
     for ForUsers<'_, M>
 {
     fn update_for(&mut self, _decision: &Decision<Ranking>, feedback: &Feedback<M>) {

@@ -3,7 +3,7 @@
 use super::named::EXPERIMENT;
 use super::page::Page;
 use super::{Form, Member, print, show};
-use crate::embedded::{EXPERIMENTS, Embedded};
+use crate::embedded::{EXPERIMENTS, EmbeddedExperiment};
 use crate::terminal::put;
 use anyhow::{Context as _, Result};
 use documents::number;
@@ -71,7 +71,7 @@ struct PanelRow {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(name) = arguments.name {
-        let embedded = Embedded::find(name)?;
+        let embedded = EmbeddedExperiment::find(name)?;
         if arguments.readme {
             return put(embedded.text("README.md").unwrap_or_default());
         }
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Writes the files of an experiment to a directory that does not exist yet: all or none.
-fn write_files(embedded: &Embedded, dir: &Path) -> std::io::Result<()> {
+fn write_files(embedded: &EmbeddedExperiment, dir: &Path) -> std::io::Result<()> {
     fs::create_dir(dir)?;
     let mut files = embedded.files.iter();
     let written = files.try_for_each(|(name, content)| fs::write(dir.join(name), content));
@@ -110,7 +110,7 @@ fn listed(all: &[ExperimentRow]) -> Page {
 }
 
 impl ExperimentRow {
-    fn of(embedded: &'static Embedded) -> Result<Self> {
+    fn of(embedded: &'static EmbeddedExperiment) -> Result<Self> {
         let (experiment, claims) = (embedded.source("experiment.toml")?, embedded.source("claims.toml")?);
         let all = Reproduction::from_sources(&experiment, &claims, Inputs::default(), Extent::Full)?;
         let document = experiment.parse()?;

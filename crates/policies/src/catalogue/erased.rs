@@ -5,7 +5,7 @@
 //! and notes are copied between the two.
 
 use super::reader::Reader;
-use super::{Catalogued, Knowledge};
+use super::{CatalogueProtocol, Knowledge};
 use crate::context::{AnyFeaturedItems, Coefficients, PolicyFor, SegmentedNote, SelectFor};
 use crate::live::OnAnyTable;
 use crate::rank_one::Side;
@@ -282,7 +282,7 @@ pub trait Member<A>: SelectFor<A, Note: AsNote> + Setup + Serialize + Clone + Se
 impl<A, P: SelectFor<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + 'static> Member<A> for P {}
 
 /// A policy of any type, for users of any protocol.
-pub(super) trait Erased: Send + Sync {
+pub(super) trait DynPolicy: Send + Sync {
     /// Chooses as asked, among some items only if the policy has a table or items that come and go.
     fn select(&mut self, ask: &Ask<'_>, rng: &mut dyn Rng, out: &mut Decision<Ranking, Note>);
 
@@ -336,7 +336,7 @@ pub(super) trait Erased: Send + Sync {
 }
 
 /// A policy whose type is known at run time only.
-pub(super) type BoxedPolicy = Box<dyn Erased>;
+pub(super) type BoxedPolicy = Box<dyn DynPolicy>;
 
 /// Abilities of a policy beyond choosing and learning.
 #[derive(Clone)]
@@ -426,7 +426,7 @@ impl<P> Abilities<P> {
 
 /// A policy, and a buffer for the decision that it learns from.
 #[derive(Clone)]
-struct Kept<A, P: SelectFor<A>> {
+struct Adapter<A, P: SelectFor<A>> {
     policy: P,
     decision: Decision<A, P::Note>,
     /// Reads clicks by the protocol of the users.
@@ -435,7 +435,7 @@ struct Kept<A, P: SelectFor<A>> {
 }
 
 // Compiled once for all protocols with actions of type `A`.
-impl<A: AsList, P: Member<A>> Erased for Kept<A, P> {
+impl<A: AsList, P: Member<A>> DynPolicy for Adapter<A, P> {
     fn select(&mut self, ask: &Ask<'_>, rng: &mut dyn Rng, out: &mut Decision<Ranking, Note>) {
         if let Some(available) = ask.among {
             return select_among(self, ask.context, available, rng, out);
@@ -501,7 +501,7 @@ impl<A: AsList, P: Member<A>> Erased for Kept<A, P> {
 
 /// Chooses among some items; among none if the policy cannot.
 fn select_among(
-    policy: &mut dyn Erased,
+    policy: &mut dyn DynPolicy,
     context: &Context,
     available: &ItemSet,
     rng: &mut dyn Rng,
@@ -548,7 +548,7 @@ fn read<P: DeserializeOwned>(state: Reader<'_, '_>) -> Result<P, erased_serde::E
 
 impl Maker {
     /// Makes policies of type `P`, for the protocol `I`.
-    pub(super) fn new<I: Catalogued, P: PolicyFor<I> + Member<I::Action> + DeserializeOwned>(
+    pub(super) fn new<I: CatalogueProtocol, P: PolicyFor<I> + Member<I::Action> + DeserializeOwned>(
         fresh: impl Fn(&Knowledge) -> Result<P, Error> + 'static,
         abilities: Abilities<P>,
     ) -> Self {
@@ -559,7 +559,7 @@ impl Maker {
             learn: Learn<A, P, P::Note>,
             abilities: &Abilities<P>,
         ) -> BoxedPolicy {
-            Box::new(Kept { policy, decision: Decision::default(), learn, abilities: abilities.clone() })
+            Box::new(Adapter { policy, decision: Decision::default(), learn, abilities: abilities.clone() })
         }
         let of_saved = abilities.clone();
         let learn: Learn<I::Action, P, P::Note> =

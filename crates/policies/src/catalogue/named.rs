@@ -21,7 +21,7 @@ use std::ops::{Deref, DerefMut};
 
 pub use knowledge::{ContextKnowledge, Knowledge};
 pub use live::{AmongItems, NamedLive};
-pub use protocols::Catalogued;
+pub use protocols::CatalogueProtocol;
 
 /// Why a policy cannot be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -77,7 +77,7 @@ pub enum BuildError {
 }
 
 /// A policy of the catalogue for users of a protocol, both chosen at run time. Its actions are
-/// lists of items ([`AsList`]), and its answers are clicks ([`Catalogued::feedback`]).
+/// lists of items ([`AsList`]), and its answers are clicks ([`CatalogueProtocol::feedback`]).
 ///
 /// It is saved with its name, parameters and knowledge, and restored only from its own state.
 ///
@@ -85,7 +85,7 @@ pub enum BuildError {
 ///
 /// ```
 /// use click_models::{Clicks, ListShape, Pbm};
-/// use policies::catalogue::{AnyPolicy, Ask, Catalogued, Protocol};
+/// use policies::catalogue::{AnyPolicy, Ask, CatalogueProtocol, Protocol};
 /// use policies::{Decision, PositionsKnown};
 /// use rand::{SeedableRng, rngs::ChaCha8Rng};
 ///
@@ -253,7 +253,7 @@ impl Debug for AnyPolicy {
     }
 }
 
-/// How the functions of a [`Named`] policy are called.
+/// How the functions of a [`ProtocolPolicy`] policy are called.
 pub trait Calls: 'static {
     /// Refuses a policy of this name, told of contexts or not, that cannot be called so.
     #[doc(hidden)]
@@ -282,20 +282,20 @@ impl Calls for ForUsers {}
 
 /// A policy of the catalogue for the protocol `I`, chosen at run time: an [`AnyPolicy`], with the
 /// actions and answers of its protocol, and traits that are called by `C`.
-pub struct Named<I, C> {
+pub struct ProtocolPolicy<I, C> {
     policy: AnyPolicy,
     /// For actions that are no lists, or notes of another type.
     buffer: Decision<Ranking, Note>,
     called: PhantomData<fn() -> (I, C)>,
 }
 
-/// A [`Named`] policy for rounds.
-pub type NamedPolicy<I> = Named<I, ByRounds>;
+/// A [`ProtocolPolicy`] policy for rounds.
+pub type NamedPolicy<I> = ProtocolPolicy<I, ByRounds>;
 
-/// A [`Named`] policy for rounds of users who differ.
-pub type NamedFor<I> = Named<I, ForUsers>;
+/// A [`ProtocolPolicy`] policy for rounds of users who differ.
+pub type NamedFor<I> = ProtocolPolicy<I, ForUsers>;
 
-impl<I: Catalogued, C: Calls> Named<I, C> {
+impl<I: CatalogueProtocol, C: Calls> ProtocolPolicy<I, C> {
     /// A fresh policy of the catalogue; only some need the number of rounds, `horizon`.
     ///
     /// # Errors
@@ -435,7 +435,7 @@ fn foreign(spec: &PolicySpec, users: Protocol) -> BuildError {
     BuildError::Protocol { policy: spec.name(), users, plays: models.join(", ") }
 }
 
-impl<I, C> Deref for Named<I, C> {
+impl<I, C> Deref for ProtocolPolicy<I, C> {
     type Target = AnyPolicy;
 
     fn deref(&self) -> &AnyPolicy {
@@ -443,14 +443,14 @@ impl<I, C> Deref for Named<I, C> {
     }
 }
 
-impl<I, C> DerefMut for Named<I, C> {
+impl<I, C> DerefMut for ProtocolPolicy<I, C> {
     fn deref_mut(&mut self) -> &mut AnyPolicy {
         &mut self.policy
     }
 }
 
 /// The policy, if its users have the protocol, and it can be called so.
-impl<I: Catalogued, C: Calls> TryFrom<AnyPolicy> for Named<I, C> {
+impl<I: CatalogueProtocol, C: Calls> TryFrom<AnyPolicy> for ProtocolPolicy<I, C> {
     type Error = BuildError;
 
     fn try_from(mut policy: AnyPolicy) -> Result<Self, BuildError> {
@@ -462,13 +462,13 @@ impl<I: Catalogued, C: Calls> TryFrom<AnyPolicy> for Named<I, C> {
     }
 }
 
-impl<I, C> From<Named<I, C>> for AnyPolicy {
-    fn from(policy: Named<I, C>) -> Self {
+impl<I, C> From<ProtocolPolicy<I, C>> for AnyPolicy {
+    fn from(policy: ProtocolPolicy<I, C>) -> Self {
         policy.policy
     }
 }
 
-impl<I: Catalogued> Setup for NamedPolicy<I> {
+impl<I: CatalogueProtocol> Setup for NamedPolicy<I> {
     fn sizes(&self) -> [usize; 2] {
         self.knowledge.sizes
     }
@@ -484,20 +484,20 @@ impl Recommend<ItemId> for NamedPolicy<Dueling> {
 }
 
 // Written by hand: a derived one would require it of the protocol, which has no values.
-impl<I, C> Debug for Named<I, C> {
+impl<I, C> Debug for ProtocolPolicy<I, C> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.policy.fmt(f)
     }
 }
 
 // As above.
-impl<I, C> Clone for Named<I, C> {
+impl<I, C> Clone for ProtocolPolicy<I, C> {
     fn clone(&self) -> Self {
         Self { policy: self.policy.clone(), buffer: Decision::default(), called: PhantomData }
     }
 }
 
-impl<I: Catalogued> Select<I::Action> for NamedPolicy<I> {
+impl<I: CatalogueProtocol> Select<I::Action> for NamedPolicy<I> {
     type Note = Note;
 
     #[inline]
@@ -510,14 +510,14 @@ impl<I: Catalogued> Select<I::Action> for NamedPolicy<I> {
     }
 }
 
-impl<I: Catalogued> Update<I::Action, I::Feedback> for NamedPolicy<I> {
+impl<I: CatalogueProtocol> Update<I::Action, I::Feedback> for NamedPolicy<I> {
     #[inline]
     fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback) {
         self.policy.update(I::Action::decided(decision, &mut self.buffer), I::clicks(feedback));
     }
 }
 
-impl<I: Catalogued + Interaction<Action = Ranking>> SelectFor<Ranking> for NamedFor<I> {
+impl<I: CatalogueProtocol + Interaction<Action = Ranking>> SelectFor<Ranking> for NamedFor<I> {
     type Note = Note;
 
     fn select_for<R: Rng + ?Sized>(
@@ -534,7 +534,7 @@ impl<I: Catalogued + Interaction<Action = Ranking>> SelectFor<Ranking> for Named
     }
 }
 
-impl<I: Catalogued + Interaction<Action = Ranking>> UpdateFor<Ranking, I::Feedback> for NamedFor<I> {
+impl<I: CatalogueProtocol + Interaction<Action = Ranking>> UpdateFor<Ranking, I::Feedback> for NamedFor<I> {
     fn update_for(&mut self, decision: &Decision<Ranking, Note>, feedback: &I::Feedback) {
         self.policy.update(decision, I::clicks(feedback));
     }

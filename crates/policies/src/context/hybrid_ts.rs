@@ -66,7 +66,7 @@ use std::borrow::Cow;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct HybridTs {
     learner: Learner,
     /// The position of the best item, of the second best, and so on.
@@ -74,7 +74,7 @@ pub struct HybridTs {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     learner: Learner,
     order: Vec<usize>,
 }
@@ -364,10 +364,10 @@ impl<F: RenderedClicks> UpdateFor<Ranking, F> for PbmHybridTs {
     }
 }
 
-impl TryFrom<Saved> for HybridTs {
+impl TryFrom<State> for HybridTs {
     type Error = Error;
 
-    fn try_from(Saved { learner, order }: Saved) -> Result<Self, Error> {
+    fn try_from(State { learner, order }: State) -> Result<Self, Error> {
         let [n_items, n_positions] = learner.sizes();
         PrefixKnown::with_places(ListShape::new(n_items, n_positions)?, &order)?;
         if order.len() == n_positions { Ok(Self { learner, order }) } else { Err(Error::SavedSizes) }

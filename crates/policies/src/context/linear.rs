@@ -50,7 +50,7 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct CascadeLinear {
     rule: Rule,
     /// The radius of bounds, or the factor `r` of one from the determinant.
@@ -69,7 +69,7 @@ pub struct CascadeLinear {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     rule: Rule,
     factor: NonNegative,
     delta: Delta,
@@ -401,11 +401,11 @@ impl<F: ObservedPrefix> UpdateFor<Ranking, F> for CascadeLinear {
     }
 }
 
-impl TryFrom<Saved> for CascadeLinear {
+impl TryFrom<State> for CascadeLinear {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        let Saved { rule, factor, delta, prior_precision, information, products, theta, order } = saved;
+    fn try_from(saved: State) -> Result<Self, Error> {
+        let State { rule, factor, delta, prior_precision, information, products, theta, order } = saved;
         PrefixKnown::with_places(ListShape::new(products.n_items(), order.len())?, &order)?;
         if theta.len() != products.len() {
             return Err(Error::SavedSizes);

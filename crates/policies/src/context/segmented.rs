@@ -28,7 +28,7 @@ use std::borrow::Cow;
 /// # Ok::<(), click_models::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved<P>")]
+#[serde(try_from = "State<P>")]
 #[serde(bound(deserialize = "P: Deserialize<'de> + Select<Ranking>"))]
 pub struct Segmented<P: Select<Ranking>> {
     n_segments: u32,
@@ -40,7 +40,7 @@ pub struct Segmented<P: Select<Ranking>> {
 }
 
 #[derive(Deserialize)]
-struct Saved<P> {
+struct State<P> {
     n_segments: u32,
     policies: Vec<P>,
 }
@@ -123,10 +123,10 @@ impl<F, P: Update<Ranking, F>> UpdateFor<Ranking, F> for Segmented<P> {
     }
 }
 
-impl<P: Select<Ranking>> TryFrom<Saved<P>> for Segmented<P> {
+impl<P: Select<Ranking>> TryFrom<State<P>> for Segmented<P> {
     type Error = Error;
 
-    fn try_from(Saved { n_segments, policies }: Saved<P>) -> Result<Self, Error> {
+    fn try_from(State { n_segments, policies }: State<P>) -> Result<Self, Error> {
         Self::of_policies(n_segments, policies)
     }
 }

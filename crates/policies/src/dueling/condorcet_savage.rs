@@ -40,7 +40,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// One draw a round is the rank of the pair among those that are due, by number.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct CondorcetSavage {
     counts: DuelCounts,
     horizon: u64,
@@ -54,7 +54,7 @@ pub struct CondorcetSavage {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     counts: DuelCounts,
     horizon: u64,
     left: Vec<u32>,
@@ -64,10 +64,10 @@ impl CondorcetSavage {
     /// A fresh policy for `horizon` rounds. After the horizon it exploits.
     pub fn new(shape: DuelShape, horizon: u64) -> Self {
         let left = (0..).take(shape.n_items()).collect();
-        Self::assemble(Saved { counts: DuelCounts::new(shape), horizon: horizon.max(1), left })
+        Self::assemble(State { counts: DuelCounts::new(shape), horizon: horizon.max(1), left })
     }
 
-    fn assemble(Saved { counts, horizon, left }: Saved) -> Self {
+    fn assemble(State { counts, horizon, left }: State) -> Self {
         let n_items = counts.shape().n_items();
         let twice_the_pairs = (n_items * (n_items - 1)) as f64;
         let level = ln(twice_the_pairs) + 2.0 * ln(horizon as f64);
@@ -101,10 +101,10 @@ impl CondorcetSavage {
     }
 }
 
-impl TryFrom<Saved> for CondorcetSavage {
+impl TryFrom<State> for CondorcetSavage {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
+    fn try_from(saved: State) -> Result<Self, Error> {
         check_left(&saved.left, saved.counts.shape())?;
         if saved.horizon == 0 {
             return Err(Error::SavedStage);

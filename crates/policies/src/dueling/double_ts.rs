@@ -53,7 +53,7 @@ use std::ops::ControlFlow;
 /// the others. Then it draws a sample, if above 1/2, for each possible second item. All draws are
 /// in the order of the items' numbers. Memory: 32 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(from = "State")]
 pub struct DoubleTs {
     counts: DuelCounts,
     alpha: NonNegative,
@@ -88,7 +88,7 @@ pub struct DoubleTs {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     counts: DuelCounts,
     alpha: NonNegative,
 }
@@ -102,7 +102,7 @@ impl DoubleTs {
 
     /// A fresh policy. With `alpha = 0` an item that is behind is never a candidate.
     pub fn with_alpha(shape: DuelShape, alpha: NonNegative) -> Self {
-        Self::from(Saved { counts: DuelCounts::new(shape), alpha })
+        Self::from(State { counts: DuelCounts::new(shape), alpha })
     }
 
     /// Counts the open bounds of rows that may have changed, and finds the candidates.
@@ -233,8 +233,8 @@ fn opening(wins: u64, losses: u64, alpha: f64) -> f64 {
     behind * behind / (4.0 * alpha * float(wins + losses))
 }
 
-impl From<Saved> for DoubleTs {
-    fn from(Saved { counts, alpha }: Saved) -> Self {
+impl From<State> for DoubleTs {
+    fn from(State { counts, alpha }: State) -> Self {
         let n_items = counts.shape().n_items();
         let cell_opening = |cell: usize| {
             let (item, other) = (cell / n_items, cell % n_items);

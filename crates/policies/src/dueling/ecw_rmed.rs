@@ -77,7 +77,7 @@ use serde::{Deserialize, Serialize};
 /// Numerics: a set of duels is as good as its least evidence, so sets are prefixes of sorted
 /// evidence, summed from the least on. Memory: 40 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct EcwRmed {
     counts: DuelCounts,
     alpha: NonNegative,
@@ -124,7 +124,7 @@ pub struct EcwRmed {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     counts: DuelCounts,
     alpha: NonNegative,
     beta: NonNegative,
@@ -155,7 +155,7 @@ impl EcwRmed {
             pass.push(0);
         }
         let counts = DuelCounts::new(shape);
-        Self::assemble(Saved {
+        Self::assemble(State {
             counts,
             alpha,
             beta,
@@ -177,7 +177,7 @@ impl EcwRmed {
         NonNegative::new(0.01).unwrap_or(NonNegative::ZERO)
     }
 
-    fn assemble(Saved { counts, alpha, beta, opening, pass, place, next, is_pending }: Saved) -> Self {
+    fn assemble(State { counts, alpha, beta, opening, pass, place, next, is_pending }: State) -> Self {
         let n_items = counts.shape().n_items();
         let mut is_listed = vec![false; n_items * n_items];
         for &pair in pass[place..].iter().chain(&next) {
@@ -447,10 +447,10 @@ fn sort(items: &mut [(f64, u32)]) {
     items.sort_unstable_by(|(one, a), (other, b)| one.total_cmp(other).then(a.cmp(b)));
 }
 
-impl TryFrom<Saved> for EcwRmed {
+impl TryFrom<State> for EcwRmed {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
+    fn try_from(saved: State) -> Result<Self, Error> {
         let n_items = saved.counts.shape().n_items();
         let to_come = saved.pass.get(saved.place..).ok_or(Error::SavedLeft)?;
         let is_pair = |pair: u32| {

@@ -61,7 +61,7 @@ use std::ops::Range;
 /// round shuffles the items. A round draws a key for ties, then one sample for each pair of the
 /// batch, then one for each of the others against the first. Memory: 16 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct MergeDts {
     counts: DuelCounts,
     alpha: NonNegative,
@@ -88,7 +88,7 @@ pub struct MergeDts {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     counts: DuelCounts,
     alpha: NonNegative,
     head_start: u64,
@@ -118,7 +118,7 @@ impl MergeDts {
         let n_items = shape.n_items();
         let batch_size = batch_size.clamp(2, n_items);
         let ends = (1..=n_items.div_ceil(batch_size)).map(|batch| n_items.min(batch * batch_size)).collect();
-        Self::assemble(Saved {
+        Self::assemble(State {
             counts: DuelCounts::new(shape),
             alpha,
             head_start: head_start.min(MAX_COUNT),
@@ -129,7 +129,7 @@ impl MergeDts {
         })
     }
 
-    fn assemble(Saved { counts, alpha, head_start, batch_size, stage, items, ends }: Saved) -> Self {
+    fn assemble(State { counts, alpha, head_start, batch_size, stage, items, ends }: State) -> Self {
         let n_items = counts.shape().n_items();
         let merging =
             Merging { by_size: Vec::with_capacity(ends.len()), items: Vec::with_capacity(items.len()) };
@@ -283,10 +283,10 @@ impl MergeDts {
     }
 }
 
-impl TryFrom<Saved> for MergeDts {
+impl TryFrom<State> for MergeDts {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
+    fn try_from(saved: State) -> Result<Self, Error> {
         let n_items = saved.counts.shape().n_items();
         let mut is_left = vec![false; n_items];
         for &item in &saved.items {

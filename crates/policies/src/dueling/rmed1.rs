@@ -46,7 +46,7 @@ use serde::{Deserialize, Serialize};
 /// does not depend on the order of the duels. It is then rounded to 53 bits: equal evidence ties,
 /// and ties are random. Memory: 16 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct Rmed1 {
     counts: DuelCounts,
     /// The items of this pass, in order; those before `place` are done.
@@ -82,7 +82,7 @@ pub struct Rmed1 {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     counts: DuelCounts,
     pass: Vec<u32>,
     place: usize,
@@ -123,10 +123,10 @@ impl Rmed1 {
     /// A fresh policy.
     pub fn new(shape: DuelShape) -> Self {
         let pass = (0..).take(shape.n_items()).collect();
-        Self::assemble(Saved { counts: DuelCounts::new(shape), pass, place: 0, next: vec![] })
+        Self::assemble(State { counts: DuelCounts::new(shape), pass, place: 0, next: vec![] })
     }
 
-    fn assemble(Saved { counts, pass, place, next }: Saved) -> Self {
+    fn assemble(State { counts, pass, place, next }: State) -> Self {
         let n_items = counts.shape().n_items();
         let mut is_listed = vec![false; n_items];
         for &item in pass[place..].iter().chain(&next) {
@@ -255,10 +255,10 @@ fn unordered_pair(mut place: u64, n_items: usize) -> Option<Pair> {
     None
 }
 
-impl TryFrom<Saved> for Rmed1 {
+impl TryFrom<State> for Rmed1 {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
+    fn try_from(saved: State) -> Result<Self, Error> {
         let n_items = saved.counts.shape().n_items();
         let in_order = saved.pass.windows(2).all(|pair| pair[0] < pair[1]);
         let listed = saved.pass.get(saved.place..).ok_or(Error::SavedLeft)?;

@@ -54,7 +54,7 @@ use serde::{Deserialize, Serialize};
 /// round give the champion and the winner of a tie, in the order of the items' numbers. Memory:
 /// four numbers for each of K^2 pairs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved", into = "Saved")]
+#[serde(from = "State", into = "State")]
 pub struct Rucb {
     alpha: NonNegative,
     unseen: NonNegative,
@@ -70,7 +70,7 @@ pub struct Rucb {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     alpha: NonNegative,
     unseen: NonNegative,
     #[serde(default)]
@@ -83,13 +83,13 @@ impl Rucb {
     /// 0.51.
     pub fn new(shape: DuelShape, alpha: NonNegative) -> Self {
         let counts = DuelCounts::new(shape);
-        Self::from(Saved { alpha, unseen: NonNegative::from_count(2), horizon: None, counts })
+        Self::from(State { alpha, unseen: NonNegative::from_count(2), horizon: None, counts })
     }
 
     /// Sets `u_ij` of pairs without duels: 2 in the paper. Below 1/2 they are never compared.
     #[must_use]
     pub fn with_unseen(self, unseen: NonNegative) -> Self {
-        Self::from(Saved { unseen, ..Saved::from(self) })
+        Self::from(State { unseen, ..State::from(self) })
     }
 
     /// Stops exploring after `rounds` rounds.
@@ -123,15 +123,15 @@ impl Rucb {
     }
 }
 
-impl From<Saved> for Rucb {
-    fn from(Saved { alpha, unseen, horizon, counts }: Saved) -> Self {
+impl From<State> for Rucb {
+    fn from(State { alpha, unseen, horizon, counts }: State) -> Self {
         let bounds = Bounds::new(&counts, alpha.get(), unseen.get());
         let returned = Vec::with_capacity(counts.shape().n_items());
         Self { alpha, unseen, horizon, counts, bounds, quiet_until: 0, sole: 0, returned }
     }
 }
 
-impl From<Rucb> for Saved {
+impl From<Rucb> for State {
     fn from(policy: Rucb) -> Self {
         let Rucb { alpha, unseen, horizon, counts, .. } = policy;
         Self { alpha, unseen, horizon, counts }

@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 /// It learns nothing: its table of displays and clicks is for the caller only, and does not count
 /// the feedback of its rounds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct Uniform {
     shape: ListShape,
     live: LiveState,
@@ -45,7 +45,7 @@ pub struct Uniform {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     shape: ListShape,
     #[serde(default, with = "last")]
     live: SavedLive,
@@ -58,10 +58,10 @@ impl Uniform {
     }
 }
 
-impl TryFrom<Saved> for Uniform {
+impl TryFrom<State> for Uniform {
     type Error = Error;
 
-    fn try_from(Saved { shape, live }: Saved) -> Result<Self, Error> {
+    fn try_from(State { shape, live }: State) -> Result<Self, Error> {
         let live = LiveState::restore(live, shape.n_items())?;
         if live.shows.len() > shape.n_items() {
             return Err(Error::SavedSizes);

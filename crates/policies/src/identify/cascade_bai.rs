@@ -22,10 +22,10 @@ use queue::Queue;
 use radii::Radii;
 use rand::Rng;
 use rand::seq::SliceRandom;
-use saved::Saved;
+use saved::State;
 use serde::{Deserialize, Serialize};
 use settings::{Rival, Settings};
-use sorted::{Key, Sorted};
+use sorted::{Key, SortedKeys};
 use std::ops::ControlFlow;
 
 pub use settings::{Pulls, ShowOrder};
@@ -95,7 +95,7 @@ pub use settings::{Pulls, ShowOrder};
 /// policy looks for eliminations only when an item may pass a level between the bounds. In other
 /// orders of `BatchRacing` it visits all items every step.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[serde(try_from = "State", into = "State")]
 pub struct CascadeBai {
     settings: Settings,
     radii: Radii,
@@ -110,7 +110,7 @@ pub struct CascadeBai {
     accepted: Vec<ItemId>,
     rejected: Vec<ItemId>,
     /// Undecided items by mean, if the list is not in the order of the queue.
-    by_mean: Sorted,
+    by_mean: SortedKeys,
     levels: Levels,
     /// Buffer of the classification.
     candidates: Vec<Candidate>,
@@ -142,7 +142,7 @@ impl CascadeBai {
         let (n_items, n_best) = (shape.n_items(), shape.n_positions());
         let (order, epsilon) = (ShowOrder::LeastObserved, NonNegative::ZERO);
         let radius_scale = NonNegative::new(4.0).expect("not negative");
-        Self::assemble(Saved {
+        Self::assemble(State {
             settings: Settings { n_best, n_shown, delta, epsilon, radius_scale, order, rival },
             has_begun: false,
             rank: (0..).take(n_items).collect(),

@@ -113,7 +113,7 @@ struct Settings {
 /// Complexity: a step costs O(L), a classification O(L), and O(L^2) at worst if some pair is far
 /// enough apart. Memory: O(L).
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved", into = "Saved")]
+#[serde(from = "State", into = "State")]
 pub struct CascadeKl {
     settings: Settings,
     #[serde(rename = "counts")]
@@ -135,7 +135,7 @@ pub struct CascadeKl {
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     settings: Settings,
     #[serde(rename = "counts")]
     candidates: Candidates,
@@ -165,7 +165,7 @@ impl CascadeKl {
     pub fn new(shape: ListShape, delta: Delta) -> Self {
         let (test, order) = (CascadeKlTest::default(), CascadeKlOrder::default());
         let settings = Settings { delta, epsilon: NonNegative::ZERO, test, order };
-        Self::from(Saved { settings, candidates: Candidates::new(shape) })
+        Self::from(State { settings, candidates: Candidates::new(shape) })
     }
 
     /// The policy from the start; answers may be worse than the K-th best by at most `epsilon`.
@@ -187,7 +187,7 @@ impl CascadeKl {
     }
 
     fn with(&self, settings: Settings) -> Self {
-        Self::from(Saved { settings, candidates: self.candidates.fresh() })
+        Self::from(State { settings, candidates: self.candidates.fresh() })
     }
 
     /// Observations of an item while undecided; 0 for an unknown item.
@@ -422,8 +422,8 @@ impl CascadeKl {
     }
 }
 
-impl From<Saved> for CascadeKl {
-    fn from(Saved { settings, candidates }: Saved) -> Self {
+impl From<State> for CascadeKl {
+    fn from(State { settings, candidates }: State) -> Self {
         let Settings { delta, epsilon, order, .. } = settings;
         let epsilon = epsilon.get().min(1.0);
         let n_items = candidates.n_items();
@@ -448,7 +448,7 @@ impl From<Saved> for CascadeKl {
     }
 }
 
-impl From<CascadeKl> for Saved {
+impl From<CascadeKl> for State {
     fn from(CascadeKl { settings, candidates, .. }: CascadeKl) -> Self {
         Self { settings, candidates }
     }

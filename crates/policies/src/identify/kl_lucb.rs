@@ -68,7 +68,7 @@ pub enum KlLucbLevels {
 ///
 /// Numerics: the bounds are rounded outward. Memory: O(L).
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[serde(try_from = "State", into = "State")]
 pub struct KlLucb {
     delta: Delta,
     epsilon: NonNegative,
@@ -122,7 +122,7 @@ struct BoundedItem {
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct State {
     delta: Delta,
     epsilon: NonNegative,
     /// States from before there was a choice have none.
@@ -137,24 +137,24 @@ impl KlLucb {
     /// A fresh policy with levels from the rounds, without tolerance; finds as many as positions.
     pub fn new(shape: ListShape, delta: Delta) -> Self {
         let (epsilon, levels) = (NonNegative::ZERO, KlLucbLevels::default());
-        Self::assemble(Saved { delta, epsilon, levels, rounds: 0, candidates: Candidates::new(shape) })
+        Self::assemble(State { delta, epsilon, levels, rounds: 0, candidates: Candidates::new(shape) })
     }
 
     /// The policy from the start; answers may be worse than the K-th best by at most `epsilon`.
     #[must_use]
     pub fn with_epsilon(self, epsilon: NonNegative) -> Self {
         let Self { delta, levels, candidates, .. } = self;
-        Self::assemble(Saved { delta, epsilon, levels, rounds: 0, candidates: candidates.fresh() })
+        Self::assemble(State { delta, epsilon, levels, rounds: 0, candidates: candidates.fresh() })
     }
 
     /// The policy from the start with other levels.
     #[must_use]
     pub fn with_levels(self, levels: KlLucbLevels) -> Self {
         let Self { delta, epsilon, candidates, .. } = self;
-        Self::assemble(Saved { delta, epsilon, levels, rounds: 0, candidates: candidates.fresh() })
+        Self::assemble(State { delta, epsilon, levels, rounds: 0, candidates: candidates.fresh() })
     }
 
-    fn assemble(Saved { delta, epsilon, levels, rounds, candidates }: Saved) -> Self {
+    fn assemble(State { delta, epsilon, levels, rounds, candidates }: State) -> Self {
         let n_items = candidates.n_items();
         let mut policy = Self {
             delta,
@@ -274,16 +274,16 @@ impl KlLucb {
     }
 }
 
-impl From<KlLucb> for Saved {
+impl From<KlLucb> for State {
     fn from(KlLucb { delta, epsilon, levels, rounds, candidates, .. }: KlLucb) -> Self {
         Self { delta, epsilon, levels, rounds, candidates }
     }
 }
 
-impl TryFrom<Saved> for KlLucb {
+impl TryFrom<State> for KlLucb {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
+    fn try_from(saved: State) -> Result<Self, Error> {
         check_counts(saved.rounds, &[], &[])?;
         // All items are decided at once, at the end.
         let candidates = &saved.candidates;

@@ -50,7 +50,7 @@ use std::num::NonZeroU32;
 /// compared in units of 2^-60, and sums are exact. Memory: 48 bytes for each item and position, and
 /// room for 2048 lists.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Saved<'_>")]
+#[serde(try_from = "State<'_>")]
 pub struct Grab {
     rate: Rate,
     gamma: NonZeroU32,
@@ -70,7 +70,7 @@ pub struct Grab {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Saved<'a> {
+struct State<'a> {
     rate: Rate,
     gamma: NonZeroU32,
     counts: Cow<'a, CellCounts>,
@@ -202,14 +202,14 @@ impl Serialize for Grab {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { rate, gamma, counts, key, leaders, .. } = self;
         let (counts, leaders) = (Cow::Borrowed(counts), leaders.to_save());
-        Saved { rate: *rate, gamma: *gamma, counts, key: *key, leaders }.serialize(serializer)
+        State { rate: *rate, gamma: *gamma, counts, key: *key, leaders }.serialize(serializer)
     }
 }
 
-impl TryFrom<Saved<'_>> for Grab {
+impl TryFrom<State<'_>> for Grab {
     type Error = Error;
 
-    fn try_from(Saved { rate, gamma, counts, key, leaders }: Saved<'_>) -> Result<Self, Error> {
+    fn try_from(State { rate, gamma, counts, key, leaders }: State<'_>) -> Result<Self, Error> {
         let leaders = Leaders::restore(&leaders, counts.n_items(), counts.n_positions())?;
         Ok(Self::assemble(rate, gamma, counts.into_owned(), key, leaders))
     }

@@ -113,19 +113,19 @@ impl IndexTest {
 
 /// All items with their tests. An item without displays where users look has an infinite index.
 #[derive(Debug)]
-pub(super) struct Tested<'a> {
+pub(super) struct ItemTests<'a> {
     pub(super) counts: &'a PbmCounts,
     pub(super) test: &'a mut IndexTest,
 }
 
-impl Tested<'_> {
+impl ItemTests<'_> {
     #[inline]
     fn is_seen(&self, item: usize) -> bool {
         self.counts.weighted_shows(item) > 0.0
     }
 }
 
-impl Arms for Tested<'_> {
+impl Arms for ItemTests<'_> {
     type Threshold = MultiPositionThreshold;
 
     #[inline]

@@ -48,7 +48,7 @@ use std::num::NonZeroU32;
 /// draw, repeated until it is inside; otherwise a uniform one, accepted with probability
 /// `exp(-(x' - x)^2 / (2 sigma^2))`. Memory: 32 bytes for each item and position.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct PbMhb {
     width: NonNegative,
     sweeps: NonZeroU32,
@@ -74,7 +74,7 @@ pub struct PbMhb {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     width: NonNegative,
     sweeps: NonZeroU32,
     anchor: usize,
@@ -92,7 +92,7 @@ impl PbMhb {
         let known = known.into();
         let shape = known.shape();
         let anchor = known.places().first().copied().unwrap_or(0);
-        Self::assemble(Saved {
+        Self::assemble(State {
             width,
             sweeps,
             anchor,
@@ -112,7 +112,7 @@ impl PbMhb {
         NonZeroU32::MIN
     }
 
-    fn assemble(Saved { width, sweeps, anchor, counts, theta, kappa }: Saved) -> Self {
+    fn assemble(State { width, sweeps, anchor, counts, theta, kappa }: State) -> Self {
         let [n_items, n_positions] = counts.sizes();
         let cells = 0..n_items * n_positions;
         let success = |cell: usize| 0.5 + float(counts.cell(cell).1);
@@ -222,10 +222,10 @@ fn mass(x: f64, sigma: f64) -> f64 {
     0.5 * (libm::erf((1.0 - x) * scale) + libm::erf(x * scale))
 }
 
-impl TryFrom<Saved> for PbMhb {
+impl TryFrom<State> for PbMhb {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
+    fn try_from(saved: State) -> Result<Self, Error> {
         let [n_items, n_positions] = saved.counts.sizes();
         if [saved.theta.len(), saved.kappa.len()] != [n_items, n_positions] {
             return Err(Error::SavedSizes);

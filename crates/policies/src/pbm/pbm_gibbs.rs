@@ -50,7 +50,7 @@ pub enum PbmGibbsOrder {
 /// Clicks show only products of attraction and examination, so drawn attractions exceed true ones
 /// by the factor of the largest examination. Memory: 24 bytes for each item and position.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Saved<'_>")]
+#[serde(try_from = "State<'_>")]
 pub struct PbmGibbs {
     /// Position of the best item, of the second best, and so on, if that is known.
     places: Option<Vec<usize>>,
@@ -65,7 +65,7 @@ pub struct PbmGibbs {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Saved<'a> {
+struct State<'a> {
     places: Cow<'a, Option<Vec<usize>>>,
     prior: Cow<'a, Option<PbmPrior>>,
     products: SavedProducts<'a>,
@@ -135,14 +135,14 @@ impl Serialize for PbmGibbs {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { places, prior, products, live, .. } = self;
         let (places, prior) = (Cow::Borrowed(places), Cow::Borrowed(prior));
-        Saved { places, prior, products: products.to_save(), live: live.to_save() }.serialize(serializer)
+        State { places, prior, products: products.to_save(), live: live.to_save() }.serialize(serializer)
     }
 }
 
-impl TryFrom<Saved<'_>> for PbmGibbs {
+impl TryFrom<State<'_>> for PbmGibbs {
     type Error = Error;
 
-    fn try_from(Saved { places, prior, products, live }: Saved<'_>) -> Result<Self, Error> {
+    fn try_from(State { places, prior, products, live }: State<'_>) -> Result<Self, Error> {
         let places = places.into_owned();
         let products = Products::restore(products)?;
         let [n_items, n_positions] = products.sizes();

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 /// Numerics: the last round's winners are solved for, and the smallest of their indices is a
 /// threshold. Another item is solved for only if its index may reach it (`confidence::threshold`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct PbmKlUcb {
     rate: Rate,
     counts: PbmCounts,
@@ -53,7 +53,7 @@ pub struct PbmKlUcb {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     rate: Rate,
     counts: PbmCounts,
     #[serde(default, with = "last")]
@@ -72,10 +72,10 @@ impl PbmKlUcb {
     }
 }
 
-impl TryFrom<Saved> for PbmKlUcb {
+impl TryFrom<State> for PbmKlUcb {
     type Error = Error;
 
-    fn try_from(Saved { rate, counts, live }: Saved) -> Result<Self, Error> {
+    fn try_from(State { rate, counts, live }: State) -> Result<Self, Error> {
         let live = LiveState::restore(live, counts.n_items())?;
         Ok(Self::over(rate, counts, live))
     }

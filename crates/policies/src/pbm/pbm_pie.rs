@@ -1,5 +1,5 @@
 use super::counts::{PbmCounts, place_items};
-use super::index_test::{IndexTest, Tested, threshold};
+use super::index_test::{IndexTest, ItemTests, threshold};
 use super::least_cost::cheapest_rank;
 use crate::best_arms::BestArms;
 use crate::coin::heads;
@@ -57,7 +57,7 @@ pub enum PbmPiePosition {
 /// Numerics: an index is solved for only if rounding could decide. The policy decides whether to
 /// explore before it looks for candidates: the same distribution of choices.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(from = "State")]
 pub struct PbmPie {
     rate: Rate,
     counts: PbmCounts,
@@ -76,7 +76,7 @@ pub struct PbmPie {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     rate: Rate,
     counts: PbmCounts,
     #[serde(default)]
@@ -91,13 +91,13 @@ impl PbmPie {
     /// If `known` does not have one examination probability per position.
     /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
-        Self::from(Saved { rate, counts: PbmCounts::new(known), position: PbmPiePosition::Last })
+        Self::from(State { rate, counts: PbmCounts::new(known), position: PbmPiePosition::Last })
     }
 
     /// Sets the position at which the policy explores.
     #[must_use]
     pub fn with_position(self, position: PbmPiePosition) -> Self {
-        Self::from(Saved { rate: self.rate, counts: self.counts, position })
+        Self::from(State { rate: self.rate, counts: self.counts, position })
     }
 
     /// Shows every item at every position, in a number of rounds equal to the number of items.
@@ -118,8 +118,8 @@ fn estimate(counts: &PbmCounts, item: usize) -> Mean {
     if weighted > 0.0 { Mean(counts.total_clicks(item) / weighted) } else { Mean::FRESH }
 }
 
-impl From<Saved> for PbmPie {
-    fn from(Saved { rate, counts, position }: Saved) -> Self {
+impl From<State> for PbmPie {
+    fn from(State { rate, counts, position }: State) -> Self {
         let (n_items, n_positions) = (counts.n_items(), counts.n_positions());
         let n_leaders = match position {
             PbmPiePosition::Last => n_positions,
@@ -197,7 +197,7 @@ impl Select<Ranking> for PbmPie {
         let leaders = &best[..*n_leaders];
         let Mean(q) = estimate(counts, leaders[leaders.len() - 1] as usize);
         let question = Question { leaders, q, level: rate.level(round) };
-        if let Some(candidate) = candidates.draw(&mut Tested { counts, test }, question, rng) {
+        if let Some(candidate) = candidates.draw(&mut ItemTests { counts, test }, question, rng) {
             insert(candidate, &mut out.action, (best, *n_leaders), *position, counts);
         }
     }

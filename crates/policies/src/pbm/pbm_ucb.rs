@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 /// Items whose weighted displays are equal only before rounding (1 and 1 at examinations 0.9 and
 /// 0.3, 2 at 0.6) do not tie.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct PbmUcb {
     rate: Rate,
     counts: PbmCounts,
@@ -45,7 +45,7 @@ pub struct PbmUcb {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     rate: Rate,
     counts: PbmCounts,
     #[serde(default, with = "last")]
@@ -69,10 +69,10 @@ impl PbmUcb {
     }
 }
 
-impl TryFrom<Saved> for PbmUcb {
+impl TryFrom<State> for PbmUcb {
     type Error = Error;
 
-    fn try_from(Saved { rate, counts, live }: Saved) -> Result<Self, Error> {
+    fn try_from(State { rate, counts, live }: State) -> Result<Self, Error> {
         let live = LiveState::restore(live, counts.n_items())?;
         Ok(Self::over(rate, counts, live))
     }

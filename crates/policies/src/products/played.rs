@@ -7,7 +7,7 @@ const FEWEST_COLUMNS: usize = 16;
 
 /// The columns of the played cells of every row, up to a number of cells.
 #[derive(Debug, Clone)]
-pub(super) struct Played {
+pub(super) struct PlayedColumns {
     /// At most this number of cells of a row is kept.
     most: usize,
     /// `most` columns a row, of which the first are used; in increasing order.
@@ -16,7 +16,7 @@ pub(super) struct Played {
     lens: Vec<usize>,
 }
 
-impl Played {
+impl PlayedColumns {
     /// From the plays of all cells, row by row.
     pub(super) fn new(plays: &[u64], n_columns: usize) -> Self {
         let n_rows = plays.len() / n_columns;
@@ -67,7 +67,7 @@ impl Played {
 }
 
 #[cfg(test)]
-impl Played {
+impl PlayedColumns {
     /// No row's cells are kept.
     pub(super) fn none(n_rows: usize) -> Self {
         Self { most: 0, columns: vec![], lens: vec![0; n_rows] }

@@ -15,7 +15,7 @@ fn few_played_cells_are_summed_as_all() {
             let column = rng.random_range(0..n_columns);
             products.count(row, column, rng.random_bool(0.3));
             let mut dense = products.clone();
-            dense.played = Played::none(n_rows);
+            dense.played = PlayedColumns::none(n_rows);
             let mut wrong = products.clone();
             wrong.played.forget_last(row);
             let bits = |products: &Products| -> Vec<u64> {

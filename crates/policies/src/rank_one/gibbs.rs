@@ -30,14 +30,14 @@ use std::borrow::Cow;
 ///
 /// The sampled columns are saved, since the next sweep starts from them. Memory: 16 bytes a cell.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Saved<'_>")]
+#[serde(try_from = "State<'_>")]
 pub struct Rank1Gibbs {
     shape: TableShape,
     products: Products,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Saved<'a> {
+struct State<'a> {
     shape: TableShape,
     plays: Cow<'a, [u64]>,
     row_clicks: Cow<'a, [u64]>,
@@ -60,15 +60,15 @@ fn largest(side: &[f64]) -> u32 {
 impl Serialize for Rank1Gibbs {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let SavedProducts { plays, row_clicks, column_clicks, columns } = self.products.to_save();
-        Saved { shape: self.shape, plays, row_clicks, column_clicks, columns }.serialize(serializer)
+        State { shape: self.shape, plays, row_clicks, column_clicks, columns }.serialize(serializer)
     }
 }
 
-impl TryFrom<Saved<'_>> for Rank1Gibbs {
+impl TryFrom<State<'_>> for Rank1Gibbs {
     type Error = Error;
 
-    fn try_from(saved: Saved<'_>) -> Result<Self, Error> {
-        let Saved { shape, plays, row_clicks, column_clicks, columns } = saved;
+    fn try_from(saved: State<'_>) -> Result<Self, Error> {
+        let State { shape, plays, row_clicks, column_clicks, columns } = saved;
         let products = Products::restore(SavedProducts { plays, row_clicks, column_clicks, columns })?;
         if products.sizes() == [shape.n_rows(), shape.n_columns()] {
             Ok(Self { shape, products })

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*,
 /// COLT 2011. Deviations: the default level is `ln t`, as in its experiments.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(from = "State")]
 pub struct CellKlUcb {
     rate: Rate,
     counts: CellCounts,
@@ -28,7 +28,7 @@ pub struct CellKlUcb {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     rate: Rate,
     counts: CellCounts,
 }
@@ -36,12 +36,12 @@ struct Saved {
 impl CellKlUcb {
     /// A fresh policy.
     pub fn new(shape: TableShape, rate: Rate) -> Self {
-        Self::from(Saved { rate, counts: CellCounts::new(shape) })
+        Self::from(State { rate, counts: CellCounts::new(shape) })
     }
 }
 
-impl From<Saved> for CellKlUcb {
-    fn from(Saved { rate, counts }: Saved) -> Self {
+impl From<State> for CellKlUcb {
+    fn from(State { rate, counts }: State) -> Self {
         let arms = counts.all().map(|(plays, clicks)| KlArm::new(plays, clicks));
         Self { rate, arms: BestArms::new(arms, 1).hashing_all(), counts }
     }

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// run on the list. *Ties*: with thousands of cells, hundreds have the same counts in most rounds.
 /// One draw a round is the rank of the cell to play among the tied ones, by number.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(from = "State")]
 pub struct Ucb1 {
     counts: CellCounts,
     #[serde(skip)]
@@ -32,19 +32,19 @@ pub struct Ucb1 {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     counts: CellCounts,
 }
 
 impl Ucb1 {
     /// A fresh policy.
     pub fn new(shape: TableShape) -> Self {
-        Self::from(Saved { counts: CellCounts::new(shape) })
+        Self::from(State { counts: CellCounts::new(shape) })
     }
 }
 
-impl From<Saved> for Ucb1 {
-    fn from(Saved { counts }: Saved) -> Self {
+impl From<State> for Ucb1 {
+    fn from(State { counts }: State) -> Self {
         let arms = counts.all().map(|(plays, clicks)| Arm::new(plays, clicks)).collect();
         Self { arms: Arms::new(arms), counts }
     }

@@ -13,7 +13,7 @@ use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
-use cross::{Cross, SavedThinned, Thinned};
+use cross::{Cross, LeaderDraws, SavedLeaderDraws};
 use leaders::Leaders;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -45,14 +45,14 @@ const LARGE: usize = 256;
 /// of the column (by row, without the leader). From 256 rows and columns together on, most draws of
 /// a leader that lasts are left out by thinning; choices have the same distribution.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct Uts {
     lead_every: u64,
     counts: CellCounts,
     /// Number of rounds in which every cell has led.
     leads: Vec<u64>,
     /// `None` if all draws are made in every round.
-    thinned: Option<Thinned>,
+    thinned: Option<LeaderDraws>,
     #[serde(skip)]
     posteriors: BetaPosteriors,
     #[serde(skip)]
@@ -62,12 +62,12 @@ pub struct Uts {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     lead_every: u64,
     counts: CellCounts,
     leads: Vec<u64>,
     #[serde(default)]
-    thinned: Option<SavedThinned>,
+    thinned: Option<SavedLeaderDraws>,
 }
 
 impl Uts {
@@ -90,7 +90,7 @@ impl Uts {
     pub fn with_thinning(self, thins: bool) -> Self {
         let shape = self.counts.shape();
         let fresh = Self::assemble(self.lead_every, CellCounts::new(shape), vec![0; shape.n_cells()]);
-        Self { thinned: thins.then(|| Thinned::new(&fresh.posteriors, shape)), ..fresh }
+        Self { thinned: thins.then(|| LeaderDraws::new(&fresh.posteriors, shape)), ..fresh }
     }
 
     fn assemble(lead_every: u64, counts: CellCounts, leads: Vec<u64>) -> Self {
@@ -137,18 +137,18 @@ fn mean(plays: u64, clicks: u64) -> f64 {
     float(clicks) / float(plays.max(1))
 }
 
-impl TryFrom<Saved> for Uts {
+impl TryFrom<State> for Uts {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
+    fn try_from(saved: State) -> Result<Self, Error> {
         if saved.leads.len() != saved.counts.shape().n_cells() {
             return Err(Error::SavedSizes);
         }
         check_counts(saved.lead_every, &saved.leads, &saved.leads)?;
-        let Saved { lead_every, counts, leads, thinned } = saved;
+        let State { lead_every, counts, leads, thinned } = saved;
         let policy = Self::assemble(lead_every.max(1), counts, leads);
         let restore =
-            |saved: SavedThinned| Thinned::restore(&saved, &policy.posteriors, policy.counts.shape());
+            |saved: SavedLeaderDraws| LeaderDraws::restore(&saved, &policy.posteriors, policy.counts.shape());
         Ok(Self { thinned: thinned.map(restore).transpose()?, ..policy })
     }
 }

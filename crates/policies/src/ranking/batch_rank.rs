@@ -46,7 +46,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Numerics: the bounds err on the safe side.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[serde(try_from = "State", into = "State")]
 pub struct BatchRank {
     n_positions: usize,
     horizon: u64,
@@ -83,7 +83,7 @@ struct Bounds {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Saved {
+struct State {
     n_positions: usize,
     horizon: u64,
     epoch: u64,
@@ -218,7 +218,7 @@ fn split(bounds: &[Bounds], n_positions: usize) -> usize {
     0
 }
 
-impl From<BatchRank> for Saved {
+impl From<BatchRank> for State {
     fn from(policy: BatchRank) -> Self {
         let BatchRank { n_positions, horizon, epoch, batches, items, shows, clicks, .. } = policy;
         let saved = |batch: &Batch| {
@@ -230,11 +230,11 @@ impl From<BatchRank> for Saved {
     }
 }
 
-impl TryFrom<Saved> for BatchRank {
+impl TryFrom<State> for BatchRank {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        let Saved { n_positions, horizon, epoch, batches, shows, clicks } = saved;
+    fn try_from(saved: State) -> Result<Self, Error> {
+        let State { n_positions, horizon, epoch, batches, shows, clicks } = saved;
         let mut policy = Self::new(ListShape::new(shows.len(), n_positions)?, horizon);
         check_counts(epoch, &shows, &clicks)?;
         let mut dropped = vec![true; shows.len()];

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// the extension to lists is ours. Regret grows by at least `epsilon` times the regret of a random
 /// list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct EpsilonGreedy {
     shape: ListShape,
     epsilon: Probability,
@@ -34,7 +34,7 @@ pub struct EpsilonGreedy {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     shape: ListShape,
     epsilon: Probability,
     rounds: u64,
@@ -74,10 +74,10 @@ impl EpsilonGreedy {
     }
 }
 
-impl TryFrom<Saved> for EpsilonGreedy {
+impl TryFrom<State> for EpsilonGreedy {
     type Error = Error;
 
-    fn try_from(Saved { shape, epsilon, rounds, shows, clicks, live }: Saved) -> Result<Self, Error> {
+    fn try_from(State { shape, epsilon, rounds, shows, clicks, live }: State) -> Result<Self, Error> {
         if shows.len() != shape.n_items() {
             return Err(Error::SavedSizes);
         }

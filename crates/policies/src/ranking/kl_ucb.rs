@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 /// | `arms` | `mu^_k`, `N_k` | `n_items` | - |
 /// | `rate` | log t | - | nats |
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct PrefixKlUcb {
     rate: Rate,
     counts: PrefixCounts,
@@ -41,7 +41,7 @@ pub struct PrefixKlUcb {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     rate: Rate,
     counts: PrefixCounts,
     #[serde(default, with = "last")]
@@ -65,10 +65,10 @@ fn arm(counts: &PrefixCounts, item: usize) -> KlArm {
     KlArm::new(counts.shows(item), counts.clicks(item))
 }
 
-impl TryFrom<Saved> for PrefixKlUcb {
+impl TryFrom<State> for PrefixKlUcb {
     type Error = Error;
 
-    fn try_from(Saved { rate, counts, live }: Saved) -> Result<Self, Error> {
+    fn try_from(State { rate, counts, live }: State) -> Result<Self, Error> {
         let live = LiveState::restore(live, counts.n_items())?;
         Ok(Self::over(rate, counts, live))
     }

@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 /// Numerics: an index is solved for only if rounding could decide (`kl_arms`). The policy decides
 /// whether to explore before it looks for candidates: the same distribution of choices.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct Pie {
     rate: Rate,
     /// 0-based position at which it explores.
@@ -54,7 +54,7 @@ pub struct Pie {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     rate: Rate,
     position: usize,
     counts: PrefixCounts,
@@ -73,7 +73,7 @@ impl Pie {
     ///
     /// [`Error::PositionBeyondList`] if the list has no such position.
     pub fn at<'a>(known: impl Into<PrefixKnown<'a>>, position: usize, rate: Rate) -> Result<Self, Error> {
-        Self::try_from(Saved { rate, position, counts: PrefixCounts::new(known.into()) })
+        Self::try_from(State { rate, position, counts: PrefixCounts::new(known.into()) })
     }
 
     /// Explores at the position of the leader of this rank.
@@ -93,10 +93,10 @@ impl Pie {
     }
 }
 
-impl TryFrom<Saved> for Pie {
+impl TryFrom<State> for Pie {
     type Error = Error;
 
-    fn try_from(Saved { rate, position, counts }: Saved) -> Result<Self, Error> {
+    fn try_from(State { rate, position, counts }: State) -> Result<Self, Error> {
         let n_positions = counts.n_positions();
         match (0..n_positions).find(|&rank| counts.place(rank) == position) {
             Some(rank) => Ok(Self::assemble(rate, rank, counts)),

@@ -41,7 +41,7 @@ use std::ops::Range;
 /// Blocks are rebuilt when an item beats another for the first time: O(`n_items`^2 / 64) for each
 /// block shown. Memory: 16 bytes a pair of items.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct TopRank {
     shape: ListShape,
     horizon: u64,
@@ -63,7 +63,7 @@ pub struct TopRank {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     shape: ListShape,
     horizon: u64,
     epoch: u64,
@@ -74,10 +74,10 @@ impl TopRank {
     /// A fresh policy for `horizon` rounds; it may be played for longer.
     pub fn new(shape: ListShape, horizon: u64) -> Self {
         let wins = vec![0; shape.n_items() * shape.n_items()];
-        Self::assemble(Saved { shape, horizon, epoch: 1, wins })
+        Self::assemble(State { shape, horizon, epoch: 1, wins })
     }
 
-    fn assemble(Saved { shape, horizon, epoch, wins }: Saved) -> Self {
+    fn assemble(State { shape, horizon, epoch, wins }: State) -> Self {
         let n_items = shape.n_items();
         let mut policy = Self {
             shape,
@@ -147,10 +147,10 @@ fn missing(won: u64, lost: u64, scale: f64) -> Option<u64> {
     if lead >= bar { None } else { Some((bar - lead).to_u64().unwrap_or(0).max(1)) }
 }
 
-impl TryFrom<Saved> for TopRank {
+impl TryFrom<State> for TopRank {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
+    fn try_from(saved: State) -> Result<Self, Error> {
         if saved.wins.len() != saved.shape.n_items() * saved.shape.n_items() {
             return Err(Error::SavedSizes);
         }

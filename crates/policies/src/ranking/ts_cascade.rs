@@ -30,7 +30,7 @@ use tiles::{Arm, Round, Tiles};
 /// | `deviation` | `sqrt(nu^_t(i) / (N_t(i) + 1))` | `n_items` | per root of a nat |
 /// | `floor` | `1 / (N_t(i) + 1)` | `n_items` | per nat |
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct TsCascade {
     counts: PrefixCounts,
     live: LiveState,
@@ -41,7 +41,7 @@ pub struct TsCascade {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     counts: PrefixCounts,
     #[serde(default, with = "last")]
     live: SavedLive,
@@ -76,10 +76,10 @@ impl TsCascade {
     }
 }
 
-impl TryFrom<Saved> for TsCascade {
+impl TryFrom<State> for TsCascade {
     type Error = Error;
 
-    fn try_from(Saved { counts, live }: Saved) -> Result<Self, Error> {
+    fn try_from(State { counts, live }: State) -> Result<Self, Error> {
         let live = LiveState::restore(live, counts.n_items())?;
         Ok(Self::over(counts, live))
     }

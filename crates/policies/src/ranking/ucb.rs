@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 /// | `mean` of `arms` | `mu^_k`, `w^_e` | `n_items` | probability |
 /// | `width` of `arms` | `sqrt(2 / (3 N_k))`, `sqrt(1.5 / T_e)` | `n_items` | per root of a nat |
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct PrefixUcb {
     scale: NonNegative,
     clipped: bool,
@@ -41,7 +41,7 @@ pub struct PrefixUcb {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     scale: NonNegative,
     #[serde(default)]
     clipped: bool,
@@ -80,10 +80,10 @@ impl PrefixUcb {
     }
 }
 
-impl TryFrom<Saved> for PrefixUcb {
+impl TryFrom<State> for PrefixUcb {
     type Error = Error;
 
-    fn try_from(Saved { scale, clipped, counts, live }: Saved) -> Result<Self, Error> {
+    fn try_from(State { scale, clipped, counts, live }: State) -> Result<Self, Error> {
         let live = LiveState::restore(live, counts.n_items())?;
         Ok(Self::over(scale, clipped, counts, live))
     }

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 /// | `deviation` | `sqrt(2 v_e / T_e)` | `n_items` | per root of a nat |
 /// | `bias` | `3 / T_e` | `n_items` | per nat |
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "State")]
 pub struct PrefixUcbV {
     zeta: NonNegative,
     counts: PrefixCounts,
@@ -43,7 +43,7 @@ pub struct PrefixUcbV {
 }
 
 #[derive(Deserialize)]
-struct Saved {
+struct State {
     #[serde(default = "PrefixUcbV::default_zeta")]
     zeta: NonNegative,
     counts: PrefixCounts,
@@ -120,10 +120,10 @@ impl PrefixUcbV {
     }
 }
 
-impl TryFrom<Saved> for PrefixUcbV {
+impl TryFrom<State> for PrefixUcbV {
     type Error = Error;
 
-    fn try_from(Saved { zeta, counts, live }: Saved) -> Result<Self, Error> {
+    fn try_from(State { zeta, counts, live }: State) -> Result<Self, Error> {
         let live = LiveState::restore(live, counts.n_items())?;
         Ok(Self::over(zeta, counts, live))
     }

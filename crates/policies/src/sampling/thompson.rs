@@ -69,7 +69,7 @@ impl<C: BetaEvidence> PosteriorsOf<C> for BetaPosteriors {
 /// Counts, the posteriors that they determine, and the search for the largest draws.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(
-    try_from = "Saved<C>",
+    try_from = "State<C>",
     bound(serialize = "C: Serialize", deserialize = "C: ListCounts + Deserialize<'de>, P: PosteriorsOf<C>")
 )]
 pub(crate) struct Thompson<C, P> {
@@ -81,7 +81,7 @@ pub(crate) struct Thompson<C, P> {
 }
 
 #[derive(Deserialize)]
-struct Saved<C> {
+struct State<C> {
     counts: C,
     #[serde(default)]
     draws: Option<SavedThinning<'static>>,
@@ -114,10 +114,10 @@ impl<C: ListCounts, P: PosteriorsOf<C>> Thompson<C, P> {
     }
 }
 
-impl<C: ListCounts, P: PosteriorsOf<C>> TryFrom<Saved<C>> for Thompson<C, P> {
+impl<C: ListCounts, P: PosteriorsOf<C>> TryFrom<State<C>> for Thompson<C, P> {
     type Error = Error;
 
-    fn try_from(Saved { counts, draws, live }: Saved<C>) -> Result<Self, Error> {
+    fn try_from(State { counts, draws, live }: State<C>) -> Result<Self, Error> {
         let live = LiveState::restore(live, counts.n_items())?;
         P::check(live.prior)?;
         let posteriors = P::of(&counts, live.prior, draws.is_some());

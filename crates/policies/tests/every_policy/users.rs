@@ -8,7 +8,7 @@ use click_models::{
     DcmReward, DependentClick, Dueling, DuelingModel, DynamicBayesian, Interaction, ItemId, Pair, Pbm,
     PositionBased, RandomSemiBandit, RankOne, RankOneModel, Ranking, SemiBandit, TableShape, UserBrowsing,
 };
-use policies::catalogue::{Catalogued, NamedFor, NamedPolicy, Note, PolicySpec, Protocol};
+use policies::catalogue::{CatalogueProtocol, NamedFor, NamedPolicy, Note, PolicySpec, Protocol};
 use policies::{Decision, Recommend, Select, SelectFor, Update, UpdateFor};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ macro_rules! users {
         }
 
         $(impl Playable for $Users {
-            const PROTOCOL: Protocol = <$Interaction as Catalogued>::PROTOCOL;
+            const PROTOCOL: Protocol = <$Interaction as CatalogueProtocol>::PROTOCOL;
 
             fn trial(users: &Rc<Self>, spec: PolicySpec, horizon: u64) -> Box<dyn Trial> {
                 let policy = NamedPolicy::<$Interaction>::build(spec, users.known(), horizon);
@@ -88,19 +88,19 @@ users! {
 /// segments, the last of which was not announced.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "", transparent)]
-struct Asked<I: Catalogued> {
+struct Asked<I: CatalogueProtocol> {
     policy: NamedFor<I>,
     #[serde(skip)]
     user: Context,
 }
 
-impl<I: Catalogued> Clone for Asked<I> {
+impl<I: CatalogueProtocol> Clone for Asked<I> {
     fn clone(&self) -> Self {
         Self { policy: self.policy.clone(), user: self.user.clone() }
     }
 }
 
-impl<I: Catalogued + Interaction<Action = Ranking>> Select<Ranking> for Asked<I> {
+impl<I: CatalogueProtocol + Interaction<Action = Ranking>> Select<Ranking> for Asked<I> {
     type Note = Note;
 
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking, Note>) {
@@ -111,7 +111,7 @@ impl<I: Catalogued + Interaction<Action = Ranking>> Select<Ranking> for Asked<I>
     }
 }
 
-impl<I: Catalogued + Interaction<Action = Ranking>> Update<Ranking, I::Feedback> for Asked<I> {
+impl<I: CatalogueProtocol + Interaction<Action = Ranking>> Update<Ranking, I::Feedback> for Asked<I> {
     fn update(&mut self, decision: &Decision<Ranking, Note>, feedback: &I::Feedback) {
         self.policy.update_for(decision, feedback);
     }

@@ -7,7 +7,7 @@ use click_models::{
     CascadeFeedback, Clicks, DcmFeedback, ItemId, ItemSet, ListFeedback, ListProtocol, PbmFeedback,
     PrefixFeedback, Ranking,
 };
-use live::{Among, Counted, Handle, Live, Settings};
+use live::{Among, Handle, Live, ObservationRule, Settings};
 use policies::{Decision, Policy, Select, SelectAmongFor, SelectFor, Tallies};
 use rand::Rng;
 use serde::de::Error as _;
@@ -90,7 +90,7 @@ impl<I, P: SelectFor<Ranking>> fmt::Debug for OnTable<I, P> {
     }
 }
 
-impl<I: Counted, P: SelectAmongFor<Ranking> + Tallies> OnTable<I, P> {
+impl<I: ObservationRule, P: SelectAmongFor<Ranking> + Tallies> OnTable<I, P> {
     /// A policy in live use. It keeps as many decisions open as can still be answered.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl<I: Counted, P: SelectAmongFor<Ranking> + Tallies> OnTable<I, P> {
 
 impl<I, P> LivePolicy for OnTable<I, P>
 where
-    I: Counted,
+    I: ObservationRule,
     P: SelectAmongFor<Ranking> + Tallies,
 {
     fn replace(&mut self, replacement: Replacement) {
@@ -181,7 +181,7 @@ impl<I, P: SelectFor<Ranking> + Serialize> Serialize for OnTable<I, P> {
 
 impl<'de, I, P> Deserialize<'de> for OnTable<I, P>
 where
-    I: Counted,
+    I: ObservationRule,
     P: SelectAmongFor<Ranking> + Tallies + Deserialize<'de>,
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -309,7 +309,7 @@ where
 
 /// The policy is last: its own last field may be missing in older states.
 #[derive(Serialize, Deserialize)]
-struct Saved<W, P> {
+struct State<W, P> {
     wait: Option<u64>,
     waiting: W,
     policy: P,
@@ -320,7 +320,7 @@ where
     P: Select<Ranking> + Serialize,
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Saved { wait: self.wait, waiting: &self.waiting, policy: &self.policy }.serialize(serializer)
+        State { wait: self.wait, waiting: &self.waiting, policy: &self.policy }.serialize(serializer)
     }
 }
 
@@ -330,8 +330,8 @@ where
     P: Policy<I> + Deserialize<'de>,
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Saved { wait, waiting, policy } =
-            Saved::<BTreeMap<u64, Vec<PendingList<NoteOf<P>>>>, P>::deserialize(deserializer)?;
+        let State { wait, waiting, policy } =
+            State::<BTreeMap<u64, Vec<PendingList<NoteOf<P>>>>, P>::deserialize(deserializer)?;
         if waiting.values().flatten().any(|one| one.seen > one.decision.action.len()) {
             return Err(D::Error::custom("more positions were seen than a list has"));
         }

@@ -7,8 +7,8 @@ use anyhow::{Result, ensure};
 use click_models::{Cascade, Clicks, Interaction, ItemId, Pbm, Ranking, SemiBandit};
 use confidence::Probability;
 use documents::number::grouped;
-use live::{Among, Counted, Live, Settings};
-use policies::catalogue::{self, Ask, Catalogued, Knowledge, Limit, Note, Protocol, Purpose, Row};
+use live::{Among, Live, ObservationRule, Settings};
+use policies::catalogue::{self, Ask, CatalogueProtocol, Knowledge, Limit, Note, Protocol, Purpose, Row};
 use policies::{AnyPolicy, Decision, NamedLive, SelectAmongFor as _, Tallies as _, Tally};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -74,7 +74,7 @@ impl Users {
         self.attraction[item] * self.examination.as_ref().map_or(1.0, |examined| examined[position])
     }
 
-    fn policy<I: Catalogued>(&self, name: &str) -> Result<AnyPolicy> {
+    fn policy<I: CatalogueProtocol>(&self, name: &str) -> Result<AnyPolicy> {
         let mut knowledge = Knowledge::sizes(self.attraction.len(), POSITIONS);
         knowledge.horizon = Some(1_000_000);
         for &examined in self.examination.iter().flatten() {
@@ -84,7 +84,7 @@ impl Users {
     }
 
     /// Gives every item as many displays as its distance to the best takes.
-    fn settle<I: Catalogued + Interaction<Action = Ranking>>(&mut self, policy: &mut NamedLive<I>) {
+    fn settle<I: CatalogueProtocol + Interaction<Action = Ranking>>(&mut self, policy: &mut NamedLive<I>) {
         let (mut displays, kinds) = (0.0, policy.n_kinds());
         for item in 0..self.attraction.len() {
             let gap = (0.36 - self.attraction[item]).max(0.02);
@@ -151,7 +151,7 @@ fn rate(is_settled: bool, mut round: impl FnMut(u64)) -> f64 {
 /// The rates by rounds and, with a table, in live use.
 fn rates<I>(row: &Row, n_items: usize, is_settled: bool) -> Result<[Option<f64>; 2]>
 where
-    I: Catalogued + Counted + Interaction<Action = Ranking>,
+    I: CatalogueProtocol + ObservationRule + Interaction<Action = Ranking>,
 {
     let mut users = Users::new(n_items, I::PROTOCOL == Protocol::PositionBased);
     let policy = users.policy::<I>(row.name)?;

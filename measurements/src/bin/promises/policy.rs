@@ -4,7 +4,7 @@ use crate::Error;
 use crate::log::{Query, Span, ranking};
 use click_models::{Cascade, ClicksOnly, Dcm, ListProtocol, ListShape, Pbm, PbmKnown, Ranking};
 use confidence::Probability;
-use policies::catalogue::{Catalogued, NamedPolicy, Note};
+use policies::catalogue::{CatalogueProtocol, NamedPolicy, Note};
 use policies::{Decision, PolicySpec, PrefixKnown, Select as _, Update as _};
 use sim::{SimRng, Streams};
 
@@ -99,7 +99,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    fn play<I: Catalogued + ListProtocol>(
+    fn play<I: CatalogueProtocol + ListProtocol>(
         &self,
         mut policy: NamedPolicy<I>,
         span: Span,

@@ -2,7 +2,7 @@
 
 use super::super::erased::{AsNote as _, Ask};
 use super::super::{Live, PolicySpec, Protocol};
-use super::{AnyPolicy, BuildError, Calls, Catalogued, Named};
+use super::{AnyPolicy, BuildError, Calls, CatalogueProtocol, ProtocolPolicy};
 use crate::context::{FeaturedItems, SelectAmongFor, SelectFor, UpdateFor};
 use crate::{Bayesian, Decision, Error, Prior, Tallies, Tally};
 use click_models::{Context, Interaction, ItemId, ItemSet, Ranking};
@@ -50,7 +50,7 @@ use rand::Rng;
 /// assert!(decision.action.len() == 2 && !decision.action.contains(new));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type NamedLive<I> = Named<I, AmongItems>;
+pub type NamedLive<I> = ProtocolPolicy<I, AmongItems>;
 
 /// By [`SelectAmongFor`] and [`Tallies`], or [`UpdateFor`] and [`FeaturedItems`].
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Calls for AmongItems {
     }
 }
 
-impl<I: Catalogued> NamedLive<I> {
+impl<I: CatalogueProtocol> NamedLive<I> {
     /// Replaces the prior of a policy that draws from posteriors.
     ///
     /// # Errors
@@ -146,7 +146,7 @@ impl PolicySpec {
 
 const NO_LISTS: &str = "it chooses no lists";
 
-impl<I: Catalogued + Interaction<Action = Ranking>> NamedLive<I> {
+impl<I: CatalogueProtocol + Interaction<Action = Ranking>> NamedLive<I> {
     fn ask<R: Rng + ?Sized>(&mut self, ask: &Ask<'_>, rng: &mut R, out: &mut Decision<Ranking, Context>) {
         self.policy.select(ask, rng, &mut self.buffer);
         out.action.clone_from(&self.buffer.action);
@@ -154,7 +154,7 @@ impl<I: Catalogued + Interaction<Action = Ranking>> NamedLive<I> {
     }
 }
 
-impl<I: Catalogued + Interaction<Action = Ranking>> SelectFor<Ranking> for NamedLive<I> {
+impl<I: CatalogueProtocol + Interaction<Action = Ranking>> SelectFor<Ranking> for NamedLive<I> {
     type Note = Context;
 
     fn select_for<R: Rng + ?Sized>(
@@ -171,7 +171,7 @@ impl<I: Catalogued + Interaction<Action = Ranking>> SelectFor<Ranking> for Named
     }
 }
 
-impl<I: Catalogued + Interaction<Action = Ranking>> SelectAmongFor<Ranking> for NamedLive<I> {
+impl<I: CatalogueProtocol + Interaction<Action = Ranking>> SelectAmongFor<Ranking> for NamedLive<I> {
     fn select_among_for<R: Rng + ?Sized>(
         &mut self,
         context: &Context,
@@ -187,7 +187,7 @@ impl<I: Catalogued + Interaction<Action = Ranking>> SelectAmongFor<Ranking> for 
     }
 }
 
-impl<I: Catalogued + Interaction<Action = Ranking>> UpdateFor<Ranking, I::Feedback> for NamedLive<I> {
+impl<I: CatalogueProtocol + Interaction<Action = Ranking>> UpdateFor<Ranking, I::Feedback> for NamedLive<I> {
     fn update_for(&mut self, decision: &Decision<Ranking, Context>, feedback: &I::Feedback) {
         self.buffer.action.clone_from(&decision.action);
         decision.note.store(&mut self.buffer.note);
@@ -196,7 +196,7 @@ impl<I: Catalogued + Interaction<Action = Ranking>> UpdateFor<Ranking, I::Feedba
 }
 
 /// Without displays and changes, if the policy learns from no table.
-impl<I: Catalogued> Tallies for NamedLive<I> {
+impl<I: CatalogueProtocol> Tallies for NamedLive<I> {
     fn n_items(&self) -> usize {
         self.told().sizes[0]
     }
@@ -240,7 +240,7 @@ impl<I: Catalogued> Tallies for NamedLive<I> {
 }
 
 /// Without features, if the policy does not see who asks.
-impl<I: Catalogued> FeaturedItems for NamedLive<I> {
+impl<I: CatalogueProtocol> FeaturedItems for NamedLive<I> {
     fn n_items(&self) -> usize {
         self.told().sizes[0]
     }

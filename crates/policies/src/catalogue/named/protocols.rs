@@ -18,7 +18,7 @@ use confidence::NonNegative;
 use std::marker::PhantomData;
 
 /// A protocol of the catalogue.
-pub trait Catalogued: Interaction<Action: AsList> + Sized {
+pub trait CatalogueProtocol: Interaction<Action: AsList> + Sized {
     /// The protocol as rows of the catalogue name it.
     const PROTOCOL: Protocol;
     /// The knowledge that a click model of this protocol gives to a policy.
@@ -102,13 +102,13 @@ make! {
     };
 }
 
-/// Implements [`Catalogued`], given how an answer becomes clicks and the reverse, and the visits of
-/// the families that play the protocol. Policies that see who asks are made as such.
+/// Implements [`CatalogueProtocol`], given how an answer becomes clicks and the reverse, and the
+/// visits of the families that play the protocol. Policies that see who asks are made as such.
 macro_rules! protocols {
     ($($Interaction:ident: $Protocol:ident, $Known:ty, |$known:ident| $knowledge:expr,
         |$feedback:ident| $clicks:expr, |$of:ident| $answer:expr,
         |$spec:ident, $family:ident, $make:ident| $visit:expr $(, contexts $contexts:expr)?;)*) => {$(
-        impl Catalogued for $Interaction {
+        impl CatalogueProtocol for $Interaction {
             const PROTOCOL: Protocol = Protocol::$Protocol;
             type Known<'a> = $Known;
 

@@ -3,7 +3,7 @@
 use super::super::erased::{BoxedPolicy, Maker};
 use super::super::reader::Reader;
 use super::super::{PolicySpec, Protocol};
-use super::{AnyPolicy, Calls, Catalogued, Knowledge, Named, fresh};
+use super::{AnyPolicy, Calls, CatalogueProtocol, Knowledge, ProtocolPolicy, fresh};
 use serde::de::{self, DeserializeSeed, SeqAccess, Visitor};
 use serde::ser::SerializeTuple as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -14,7 +14,7 @@ use std::fmt::{self, Display, Formatter};
 /// Version of the format.
 const FORMAT: u32 = 1;
 
-impl<I: Catalogued, C: Calls> Named<I, C> {
+impl<I: CatalogueProtocol, C: Calls> ProtocolPolicy<I, C> {
     /// Restores `saved` if it is a state of the same policy, parameters and knowledge.
     ///
     /// # Errors
@@ -46,13 +46,13 @@ struct Readable<'a> {
     state: &'a dyn erased_serde::Serialize,
 }
 
-impl<I, C> Serialize for Named<I, C> {
+impl<I, C> Serialize for ProtocolPolicy<I, C> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.policy.serialize(serializer)
     }
 }
 
-impl<'de, I: Catalogued, C: Calls> Deserialize<'de> for Named<I, C> {
+impl<'de, I: CatalogueProtocol, C: Calls> Deserialize<'de> for ProtocolPolicy<I, C> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::try_from(AnyPolicy::read(I::PROTOCOL, deserializer)?).map_err(de::Error::custom)
     }

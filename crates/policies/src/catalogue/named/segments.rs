@@ -1,9 +1,9 @@
 //! A policy of the catalogue for each segment of users.
 
 use super::super::PolicySpec;
-use super::super::erased::{Ask, BoxedPolicy, Erased, Maker, Note};
+use super::super::erased::{Ask, BoxedPolicy, DynPolicy, Maker, Note};
 use super::super::reader::{Kind, List, Parts, Reader};
-use super::{Catalogued, Knowledge};
+use super::{CatalogueProtocol, Knowledge};
 use crate::context::SegmentedNote;
 use crate::{Decision, Error};
 use click_models::{Clicks, Ranking};
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 /// Makes the policies of `segmented`; `None` for another name, or if the policy of a segment does
 /// not play the protocol.
-pub(super) fn segments<I: Catalogued>(spec: &PolicySpec) -> Option<Maker> {
+pub(super) fn segments<I: CatalogueProtocol>(spec: &PolicySpec) -> Option<Maker> {
     let PolicySpec::Segmented { of } = spec else { return None };
     let [maker, of_saved] = [(); 2].map(|()| I::maker(&of.spec()));
     let (maker, of_saved) = (maker?, of_saved?);
@@ -79,7 +79,7 @@ impl OfSegments {
     }
 }
 
-impl Erased for OfSegments {
+impl DynPolicy for OfSegments {
     fn select(&mut self, ask: &Ask<'_>, rng: &mut dyn Rng, out: &mut Decision<Ranking, Note>) {
         let segment = ask.context.segment;
         let (policy, buffer) = self.policy(segment);

@@ -6,7 +6,7 @@ use super::levels::Levels;
 use super::queue::Queue;
 use super::radii::Radii;
 use super::settings::{Rival, Settings, ShowOrder};
-use super::sorted::Sorted;
+use super::sorted::SortedKeys;
 use crate::Error;
 use crate::error::check_counts;
 use crate::sort::sort;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Saved {
+pub(super) struct State {
     pub(super) settings: Settings,
     pub(super) has_begun: bool,
     pub(super) rank: Vec<u32>,
@@ -30,9 +30,9 @@ pub(super) struct Saved {
 }
 
 impl CascadeBai {
-    pub(super) fn assemble(saved: Saved) -> Self {
-        let Saved { settings, has_begun, rank, observations, clicks, .. } = saved;
-        let Saved { mut in_question, mut open, accepted, rejected, .. } = saved;
+    pub(super) fn assemble(saved: State) -> Self {
+        let State { settings, has_begun, rank, observations, clicks, .. } = saved;
+        let State { mut in_question, mut open, accepted, rejected, .. } = saved;
         let n_items = rank.len();
         let is_any_open = !open.is_empty();
         open.resize(n_items, 0);
@@ -54,7 +54,7 @@ impl CascadeBai {
             most_observed: 0,
             accepted: with_room(accepted),
             rejected: with_room(rejected),
-            by_mean: Sorted::new(n_items),
+            by_mean: SortedKeys::new(n_items),
             levels: Levels::NONE,
             candidates: Vec::with_capacity(n_items),
             list: Vec::with_capacity(settings.n_shown),
@@ -77,9 +77,9 @@ impl CascadeBai {
         self.queue.saved(|item| self.observations(item))
     }
 
-    pub(super) fn saved(&self) -> Saved {
+    pub(super) fn saved(&self) -> State {
         let (in_question, open) = self.saved_queue();
-        Saved {
+        State {
             settings: self.settings,
             has_begun: self.has_begun,
             rank: self.rank.clone(),
@@ -93,7 +93,7 @@ impl CascadeBai {
     }
 }
 
-impl From<CascadeBai> for Saved {
+impl From<CascadeBai> for State {
     fn from(policy: CascadeBai) -> Self {
         policy.saved()
     }
@@ -106,10 +106,10 @@ impl Clone for CascadeBai {
     }
 }
 
-impl TryFrom<Saved> for CascadeBai {
+impl TryFrom<State> for CascadeBai {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
+    fn try_from(saved: State) -> Result<Self, Error> {
         let Settings { n_best, n_shown, rival, .. } = saved.settings;
         let n_items = saved.rank.len();
         ListShape::new(n_items, n_best)?;

@@ -31,13 +31,13 @@ pub(super) fn sort(keys: &mut [Key]) {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Sorted {
+pub(super) struct SortedKeys {
     keys: Vec<Key>,
     /// Index of every item in `keys`.
     places: Vec<usize>,
 }
 
-impl Sorted {
+impl SortedKeys {
     /// An empty set with room for `n_items` items.
     pub(super) fn new(n_items: usize) -> Self {
         Self { keys: Vec::with_capacity(n_items), places: vec![usize::MAX; n_items] }

@@ -171,7 +171,7 @@ fn settings(delta: f64, epsilon: f64, test: CascadeKlTest, order: CascadeKlOrder
 }
 
 fn policy(shape: ListShape, settings: Settings) -> CascadeKl {
-    CascadeKl::from(Saved { settings, candidates: Candidates::new(shape) })
+    CascadeKl::from(State { settings, candidates: Candidates::new(shape) })
 }
 
 fn numbers<'a>(items: impl IntoIterator<Item = &'a ItemId>) -> Vec<usize> {

@@ -1,7 +1,7 @@
 //! The posteriors of all items of PBM-TS.
 
 use super::super::counts::PbmCounts;
-use super::posterior::{Posterior, Seen};
+use super::posterior::{DisplaySums, Posterior};
 use super::tail::Tail;
 use crate::sampling::Sampler;
 use crate::sampling::largest_draws::Large;
@@ -53,7 +53,7 @@ impl PosteriorsOf<PbmCounts> for Items {
         let positions = examination.len();
         let range = item * positions..(item + 1) * positions;
         let exponents = &mut exponents[range.clone()];
-        let seen = Seen::of(counts, item, *prior, examination, exponents);
+        let seen = DisplaySums::of(counts, item, *prior, examination, exponents);
         if !tails.is_empty() {
             failures[range].copy_from_slice(exponents);
         }

@@ -154,7 +154,7 @@ impl Slopes {
 
 /// Sums over an item's displays.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct DisplaySums {
     pub(super) clicks: f64,
     /// Displays weighted by examination.
     pub(super) weighted_shows: f64,
@@ -165,7 +165,7 @@ pub(super) struct Seen {
     pub(super) most: f64,
 }
 
-impl Seen {
+impl DisplaySums {
     /// Counts what was seen of `item`, and writes the failures at its positions. `examination`
     /// holds their probabilities, from the most to the least examined, after that of the prior if
     /// there is one.
@@ -210,8 +210,8 @@ impl Posterior {
     /// The proposal; turns the failures into the exponents of the positions. Also returns a point
     /// near the mode, and the sum of `F_l kappa_l / (1 - kappa_l m)` there.
     #[inline(never)]
-    pub(super) fn of(seen: &Seen, exponents: &mut [f64], examination: &[f64]) -> (Self, (f64, f64)) {
-        let &Seen { clicks, weighted_shows, slope_at_0, least, most } = seen;
+    pub(super) fn of(seen: &DisplaySums, exponents: &mut [f64], examination: &[f64]) -> (Self, (f64, f64)) {
+        let &DisplaySums { clicks, weighted_shows, slope_at_0, least, most } = seen;
         if most == 0.0 {
             return (Self::no_failures(clicks), (0.0, 0.0));
         }

@@ -29,7 +29,7 @@
 //!
 //! Numerics: the relative error of the bound is about `2^-50` times the counts.
 
-use super::posterior::{Seen, ln_miss};
+use super::posterior::{DisplaySums, ln_miss};
 use crate::sampling::beta_posteriors::Evidence;
 use crate::sampling::thinning::Threshold;
 use confidence::math::{ln, ln_1p};
@@ -56,7 +56,7 @@ pub(super) struct Tail {
 impl Tail {
     /// The tail of an item after what was seen of it, with tangents at this point, where the sum of
     /// `F_l kappa_l / (1 - kappa_l m)` is given.
-    pub(super) fn of(seen: &Seen, (point, sum): (f64, f64)) -> Self {
+    pub(super) fn of(seen: &DisplaySums, (point, sum): (f64, f64)) -> Self {
         Self {
             clicks: seen.clicks,
             weighted_shows: seen.weighted_shows,

@@ -7,7 +7,7 @@
 
 mod tails;
 
-use super::posterior::{Posterior, Seen, Series};
+use super::posterior::{DisplaySums, Posterior, Series};
 use super::*;
 use crate::Prior;
 use crate::sampling::{BetaShape, Sampler};
@@ -504,7 +504,7 @@ fn pbm_ts_is_the_naive_one() {
                 let counts: PbmCounts = serde_json::from_value(counts).expect("valid counts");
                 let draw = |item| {
                     let mut exponents = vec![0.0; examination.len()];
-                    let seen = Seen::of(&counts, item, Prior::UNIFORM, &descending, &mut exponents);
+                    let seen = DisplaySums::of(&counts, item, Prior::UNIFORM, &descending, &mut exponents);
                     let (posterior, _) = Posterior::of(&seen, &mut exponents, &descending);
                     posterior.draw(&exponents, &descending, Sampler::new(), rng)
                 };

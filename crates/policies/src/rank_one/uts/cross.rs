@@ -95,7 +95,7 @@ const YOUNG: u32 = 32;
 
 /// The largest draw of a leader's cells; those of one leader at a time are thinned.
 #[derive(Debug, Clone)]
-pub(super) struct Thinned {
+pub(super) struct LeaderDraws {
     settled: Option<usize>,
     /// Belongs to the settled leader.
     thinning: Thinning,
@@ -107,24 +107,24 @@ pub(super) struct Thinned {
 
 /// A saved [`Thinned`].
 #[derive(Debug, Deserialize)]
-pub(super) struct SavedThinned {
+pub(super) struct SavedLeaderDraws {
     settled: Option<(usize, SavedThinning<'static>)>,
     young: usize,
     n_young: u32,
 }
 
-impl Thinned {
+impl LeaderDraws {
     pub(super) fn new(posteriors: &BetaPosteriors, shape: TableShape) -> Self {
         let thinning = Thinning::new(&Cross::new(posteriors, shape, 0), 1, Pace::Eager);
         Self { settled: None, thinning, young: 0, n_young: 0, top: TopL::new(1) }
     }
 
     pub(super) fn restore(
-        saved: &SavedThinned,
+        saved: &SavedLeaderDraws,
         posteriors: &BetaPosteriors,
         shape: TableShape,
     ) -> Result<Self, Error> {
-        let &SavedThinned { ref settled, young, n_young } = saved;
+        let &SavedLeaderDraws { ref settled, young, n_young } = saved;
         let is_cell = |cell: usize| cell < shape.n_cells();
         if !is_cell(young) || n_young > YOUNG {
             return Err(Error::SavedThinning);
@@ -179,16 +179,16 @@ impl Thinned {
 }
 
 #[cfg(test)]
-impl Thinned {
+impl LeaderDraws {
     /// The leader whose cells are thinned.
     pub(super) fn settled(&self) -> Option<usize> {
         self.settled
     }
 }
 
-impl Serialize for Thinned {
+impl Serialize for LeaderDraws {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut saved = serializer.serialize_struct("Thinned", 3)?;
+        let mut saved = serializer.serialize_struct("LeaderDraws", 3)?;
         saved.serialize_field("settled", &self.settled.map(|leader| (leader, self.thinning.to_save())))?;
         saved.serialize_field("young", &self.young)?;
         saved.serialize_field("n_young", &self.n_young)?;

@@ -31,7 +31,7 @@ struct Class {
 
 /// The result of a search.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct SearchResult {
     pub(super) threshold: Threshold,
     /// Below this sum of rates too many rounds are short; in units of the buckets.
     pub(super) least: u64,
@@ -100,7 +100,7 @@ impl Search {
         posteriors: &P,
         before: Option<Threshold>,
         share: f64,
-    ) -> Found {
+    ) -> SearchResult {
         self.share = share;
         self.group(posteriors);
         let n_items = self.class_of.len() as f64;
@@ -116,7 +116,7 @@ impl Search {
             class.rate = rate(posteriors.bound(class.item as usize, &threshold));
         }
         let load = self.load(posteriors, threshold);
-        Found {
+        SearchResult {
             threshold,
             least: in_units(self.least_rates(load.rates, SHORT_BEFORE_SEARCH / n_items) / share),
             most: in_units(1.5 * (load.rates / share + load.n_in_full) + 8.0),

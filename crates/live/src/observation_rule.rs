@@ -3,7 +3,7 @@
 use click_models::{Cascade, Clicks, ClicksOnly, Dcm, Interaction, Pbm, Ranking, SemiBandit};
 
 /// A protocol whose answers are counted position by position, as they come.
-pub trait Counted: Interaction<Action = Ranking> {
+pub trait ObservationRule: Interaction<Action = Ranking> {
     /// The positions that are known to be observed, one bit each: from the clicks so far, and from
     /// `end`, the number of positions that were seen, once the decision is closed.
     fn observed(clicks: Clicks, end: Option<usize>) -> u64;
@@ -19,21 +19,21 @@ fn all_seen(end: Option<usize>) -> u64 {
 }
 
 /// Positions with clicks at once, the others of the list at the end.
-impl Counted for Pbm {
+impl ObservationRule for Pbm {
     fn observed(clicks: Clicks, end: Option<usize>) -> u64 {
         clicks.bits() | all_seen(end)
     }
 }
 
 /// Positions with clicks at once, the others of the list at the end.
-impl Counted for ClicksOnly {
+impl ObservationRule for ClicksOnly {
     fn observed(clicks: Clicks, end: Option<usize>) -> u64 {
         Pbm::observed(clicks, end)
     }
 }
 
 /// Down to the first click, at once; without a click, the whole list at the end.
-impl Counted for Cascade {
+impl ObservationRule for Cascade {
     fn observed(clicks: Clicks, end: Option<usize>) -> u64 {
         match clicks.bits() {
             0 => all_seen(end),
@@ -43,7 +43,7 @@ impl Counted for Cascade {
 }
 
 /// Down to the last click so far, at once; without a click, the whole list at the end.
-impl Counted for Dcm {
+impl ObservationRule for Dcm {
     fn observed(clicks: Clicks, end: Option<usize>) -> u64 {
         match clicks.bits() {
             0 => all_seen(end),
@@ -53,7 +53,7 @@ impl Counted for Dcm {
 }
 
 /// Down to the last click, at once; at the end also the prefix that was seen.
-impl Counted for SemiBandit {
+impl ObservationRule for SemiBandit {
     fn observed(clicks: Clicks, end: Option<usize>) -> u64 {
         Dcm::observed(clicks, None) | all_seen(end)
     }
