@@ -143,6 +143,11 @@ impl Decision {
         let transfers = study.transfer.as_ref();
         let verdict = |users: &FittedUsers<'_>| Some(transfers?.of(users.fit().model())?.verdict());
         models.sort_by_key(|users| verdict(users) != Some(Verdict::Supported));
+        if verdict(&models[0]) == Some(Verdict::Supported) {
+            // The log denies those whose slope surely differs from what it supports.
+            let denied = [Some(Verdict::Exceeded), Some(Verdict::Contradicted)];
+            models.retain(|users| !denied.contains(&verdict(users)));
+        }
         let mut models = models.into_iter();
         let first = models.find_map(|users| {
             let n = settings.n_queries;

@@ -4,7 +4,7 @@
 //! Hurwitz 1943): a query with more lists than the others have on average is certain, and all
 //! others stand for an equal share of the rest.
 
-use click_logs::fit::{Fit, Prediction, QueryFit, variance_of_sessions};
+use click_logs::fit::{Fit, Prediction, QueryFit, SessionVariance};
 use click_logs::study::FilteredLog;
 use click_models::{Clicks, ItemId, Ranking};
 use itertools::Itertools as _;
@@ -144,7 +144,7 @@ impl LoggedQueries {
         let observed: u64 = able.iter().map(|(_, lists)| lists.clicks()).sum();
         let clicks_of_all = [of_all * fitted, of_all * observed as f64];
         let (n_queries, left_out) = (able.len() as u64, able.iter().map(|(_, lists)| lists.left_out).sum());
-        let names = filtered.counts.names();
+        let (names, variances) = (filtered.counts.names(), SessionVariance::new(&filtered.sessions));
         let mut queries = Vec::with_capacity(drawn.len());
         let mut drawn = drawn.into_iter().peekable();
         for (place, (query, lists)) in able.into_iter().enumerate() {
@@ -152,7 +152,7 @@ impl LoggedQueries {
                 let items = query.items.iter().map(|item| names.name(item.item).into_owned()).collect();
                 let is_drawn = stands_for > lists.count() as f64;
                 let name = names.name(query.id).into_owned();
-                let variance = filtered.sessions.query(query.id).map_or(0.0, |of| variance_of_sessions(&of));
+                let variance = filtered.sessions.query(query.id).map_or(0.0, |of| variances.of(&of));
                 let starts = parts.iter().map(|share| filtered.sessions.start_of_last(*share));
                 let parts = starts.map(|start| lists.since(start, fit, query, filtered)).collect();
                 queries.push(LoggedQuery {

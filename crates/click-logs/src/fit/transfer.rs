@@ -27,7 +27,7 @@ mod folds;
 mod groups;
 mod lists;
 
-pub use self::lists::{OwnVariance, variance_of_sessions};
+pub use self::lists::{OwnVariance, SessionVariance};
 
 use super::estimate::normal_quantile;
 use super::{Difference, Fit, FitError, Model, Options};
@@ -285,7 +285,9 @@ impl Transfers {
             return Ok(None);
         }
         let predicted = folds::predicted(models, whole, sessions, &all, &options.of_folds())?;
-        let own = |grouped: &&SessionGroups| Some(Lists::new(&sessions.query(grouped.query)?, grouped));
+        let variance = SessionVariance::new(sessions);
+        let own =
+            |grouped: &&SessionGroups| Some(Lists::new(&sessions.query(grouped.query)?, grouped, variance));
         let lists: Vec<Lists> = queries.iter().filter_map(own).collect();
         Ok(predicted.map(|predicted| Self::of_predictions(models, &queries, &lists, &predicted)))
     }

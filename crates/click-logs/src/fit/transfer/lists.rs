@@ -12,8 +12,9 @@
 //! between the fits of two halves of the log, with the same sums.
 //!
 //! Reference: none; `DerSimonian` and Laird's estimate has weights `n`, with which hundreds of
-//! lists that were shown once drown the few that tell something. Numerics: a query whose sessions
-//! do not vary has the variance of a Poisson distribution. Complexity: O(lists).
+//! lists that were shown once drown the few that tell something. Numerics: the variance of a query
+//! is shrunk to that of all, or a query with few sessions has nearly all of the weight. Complexity:
+//! O(lists).
 
 use super::groups::{PARTS, SessionGroups};
 use super::{Fit, Transfer};
@@ -22,6 +23,11 @@ use click_models::Clicks;
 use confidence::math::sqrt;
 use log_reader::{QuerySessions, Sessions};
 use serde::{Deserialize, Serialize};
+
+/// The variance of all queries counts as this number of sessions of a query.
+const AS_SESSIONS: f64 = 20.0;
+/// The variance of lists is taken for chance up to this number of its standard errors.
+const CHANCE: f64 = 2.0;
 
 /// The variance of lists around scaled predictions, in clicks squared: see the module.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -40,9 +46,37 @@ pub(super) struct Lists {
     variance: f64,
 }
 
-/// The variance of the clicks of sessions that show the same list of a query; if there is none,
-/// that of a Poisson distribution.
-pub fn variance_of_sessions(query: &QuerySessions<'_>) -> f64 {
+/// The variance of the clicks of sessions that show the same list of a query, shrunk to that of all
+/// queries relative to their clicks: the variance of few sessions is often far too small.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionVariance {
+    /// The variance of all queries, divided by their clicks of a session.
+    relative: f64,
+}
+
+impl SessionVariance {
+    /// Reads the variance of all queries from a log.
+    pub fn new(sessions: &Sessions) -> Self {
+        let (mut squares, mut expected) = (0.0, 0.0);
+        for query in sessions.queries() {
+            let [of_query, freedom, mean] = within(&query);
+            squares += of_query;
+            expected += freedom * mean;
+        }
+        // Without repeated lists, that of a Poisson distribution.
+        Self { relative: if squares > 0.0 && expected > 0.0 { squares / expected } else { 1.0 } }
+    }
+
+    /// The variance of a query, in clicks squared.
+    pub fn of(&self, query: &QuerySessions<'_>) -> f64 {
+        let [squares, freedom, mean] = within(query);
+        (squares + AS_SESSIONS * self.relative * mean) / (freedom + AS_SESSIONS)
+    }
+}
+
+/// The squared differences of sessions from the mean of their list, their degrees of freedom, and
+/// the mean clicks of a session.
+fn within(query: &QuerySessions<'_>) -> [f64; 3] {
     let [mut sessions, mut lists, mut all, mut squares, mut explained] = [0.0; 5];
     for list in query.lists() {
         let [mut shown, mut clicks] = [0.0; 2];
@@ -57,12 +91,11 @@ pub fn variance_of_sessions(query: &QuerySessions<'_>) -> f64 {
         lists += 1.0;
         explained += clicks * clicks / shown;
     }
-    let variance = (squares - explained) / (sessions - lists).max(1.0);
-    if variance > 0.0 { variance } else { all / sessions }
+    [(squares - explained).max(0.0), sessions - lists, all / sessions]
 }
 
 impl Lists {
-    pub(super) fn new(query: &QuerySessions<'_>, grouped: &SessionGroups) -> Self {
+    pub(super) fn new(query: &QuerySessions<'_>, grouped: &SessionGroups, variance: SessionVariance) -> Self {
         let shown = query.lists().map(|list| {
             let [sessions, clicks] = list.patterns().iter().fold([0, 0], |[sessions, clicks], pattern| {
                 let of_patterns = pattern.sessions * u64::from(pattern.clicks.count());
@@ -71,7 +104,7 @@ impl Lists {
             [sessions as f64, clicks as f64 / sessions as f64]
         });
         let (parts, shown) = (grouped.parts.clone(), shown.collect());
-        Self { parts, shown, variance: variance_of_sessions(query) }
+        Self { parts, shown, variance: variance.of(query) }
     }
 
     /// The sums of values of the lists: of weighted squares, of chance, and of its variance.
@@ -129,21 +162,21 @@ impl OwnVariance {
 
 impl Transfer {
     /// The variance of lists that neither chance nor the error of the fit explains, in clicks
-    /// squared; 0 unless it exceeds them by a standard error. `halves` are fits to two halves of
+    /// squared; 0 unless it exceeds them by two standard errors. `halves` are fits to two halves of
     /// the sessions.
     pub fn variance_of_lists(&self, sessions: &Sessions, halves: [&Fit; 2]) -> f64 {
         let OwnVariance { estimate, standard_error } = self.own_variance;
-        if estimate <= standard_error {
+        if estimate <= CHANCE * standard_error {
             return 0.0;
         }
-        let changes = super::groups::level_changes(sessions);
+        let (changes, variance) = (super::groups::level_changes(sessions), SessionVariance::new(sessions));
         let all: Vec<SessionGroups> =
             sessions.queries().map(|query| SessionGroups::new(&query, changes)).collect();
         let (mut queries, mut differences) = (Vec::new(), Vec::new());
         let mut prediction = Prediction::default();
         for grouped in SessionGroups::differing(&all) {
             let Some(query) = sessions.query(grouped.query) else { continue };
-            queries.push(Lists::new(&query, grouped));
+            queries.push(Lists::new(&query, grouped, variance));
             let of_list = query.lists().map(|list| {
                 let [first, second] = halves.map(|half| -> f64 {
                     let clicks = Clicks::new(list.items().len());
@@ -156,6 +189,7 @@ impl Transfer {
         }
         let slope = self.slope.unwrap_or(0.0).clamp(0.0, 1.0);
         let [squares, .., of_lists] = total(&queries, &|query, list| slope * differences[query][list]);
-        (estimate - squares / of_lists - standard_error).max(0.0)
+        let beyond = estimate - squares / of_lists;
+        if beyond > CHANCE * standard_error { beyond - standard_error } else { 0.0 }
     }
 }

@@ -327,8 +327,10 @@ fn the_variance_of_lists_is_what_chance_does_not_explain() {
         }
         let sessions = read(&log);
         let all = grouped(&sessions);
-        let lists: Vec<Lists> =
-            all.iter().map(|grouped| Lists::new(&sessions.query(grouped.query).unwrap(), grouped)).collect();
+        let variance = SessionVariance::new(&sessions);
+        let of_query =
+            |grouped: &SessionGroups| Lists::new(&sessions.query(grouped.query).unwrap(), grouped, variance);
+        let lists: Vec<Lists> = all.iter().map(of_query).collect();
         let predicted: Vec<Vec<f64>> = all.iter().map(|grouped| vec![0.4; grouped.parts.len()]).collect();
         let found = OwnVariance::new(&lists, &predicted, 1.0);
         let error = (found.estimate - own * own).abs();
