@@ -238,11 +238,6 @@ impl ClickModel for CascadeModel {
     }
 
     #[inline]
-    fn clicks(&self, feedback: &CascadeFeedback) -> f64 {
-        f64::from(u8::from(feedback.click().is_some()))
-    }
-
-    #[inline]
     fn expected_reward(&self, action: &Ranking) -> f64 {
         match &self.weights {
             None => self.expected_clicks(action),

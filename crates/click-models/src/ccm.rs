@@ -176,11 +176,6 @@ impl ClickModel for ClickChain {
     }
 
     #[inline]
-    fn clicks(&self, feedback: &ListClicks) -> f64 {
-        f64::from(feedback.clicks.count())
-    }
-
-    #[inline]
     fn expected_reward(&self, action: &Ranking) -> f64 {
         self.chain.value(action)
     }

@@ -208,11 +208,6 @@ impl ClickModel for DynamicBayesian {
     }
 
     #[inline]
-    fn clicks(&self, feedback: &ListClicks) -> f64 {
-        f64::from(feedback.clicks.count())
-    }
-
-    #[inline]
     fn expected_reward(&self, action: &Ranking) -> f64 {
         if self.reward == DbnReward::Clicks {
             self.clicks.value(action)

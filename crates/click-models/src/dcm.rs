@@ -318,11 +318,6 @@ impl ClickModel for DependentClick {
     }
 
     #[inline]
-    fn clicks(&self, feedback: &DcmFeedback) -> f64 {
-        f64::from(feedback.clicks.count())
-    }
-
-    #[inline]
     fn expected_reward(&self, action: &Ranking) -> f64 {
         match self.reward {
             DcmReward::Clicks => self.expected_clicks(action),

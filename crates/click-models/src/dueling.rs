@@ -146,12 +146,6 @@ impl ClickModel for DuelingModel {
         if rng.random::<f64>() < first_wins { DuelOutcome::FirstWon } else { DuelOutcome::SecondWon }
     }
 
-    /// Always 1: the user prefers one of the two items.
-    #[inline]
-    fn clicks(&self, _: &DuelOutcome) -> f64 {
-        1.0
-    }
-
     #[inline]
     fn expected_reward(&self, action: &Pair) -> f64 {
         self.best.1 - self.gap(action)

@@ -47,6 +47,10 @@ pub trait Interaction: 'static {
     type Action: Clone + Default + Send + Debug + Serialize + DeserializeOwned;
     /// The learner's observation of the user's response.
     type Feedback: Clone + Send + Debug + Serialize + DeserializeOwned;
+
+    /// The number of clicks in `feedback`. In a duel the user always prefers one of the two items,
+    /// which counts as a click.
+    fn n_clicks(feedback: &Self::Feedback) -> u32;
 }
 
 /// Position-based model: a list is shown; every position reports a click or none, and none may mean
@@ -83,39 +87,29 @@ pub enum RankOne {}
 #[derive(Debug)]
 pub enum Dueling {}
 
-impl Interaction for Pbm {
-    type Action = Ranking;
-    type Feedback = PbmFeedback;
+/// Implements [`Interaction`]: action, feedback and the number of its clicks.
+macro_rules! protocols {
+    ($($Protocol:ident: $Action:ident, $Feedback:ident, |$seen:ident| $n_clicks:expr;)+) => {$(
+        impl Interaction for $Protocol {
+            type Action = $Action;
+            type Feedback = $Feedback;
+
+            #[inline]
+            fn n_clicks($seen: &$Feedback) -> u32 {
+                $n_clicks
+            }
+        }
+    )+};
 }
 
-impl Interaction for SemiBandit {
-    type Action = Ranking;
-    type Feedback = PrefixFeedback;
-}
-
-impl Interaction for Cascade {
-    type Action = Ranking;
-    type Feedback = CascadeFeedback;
-}
-
-impl Interaction for Dcm {
-    type Action = Ranking;
-    type Feedback = DcmFeedback;
-}
-
-impl Interaction for ClicksOnly {
-    type Action = Ranking;
-    type Feedback = ListClicks;
-}
-
-impl Interaction for RankOne {
-    type Action = Cell;
-    type Feedback = CellClick;
-}
-
-impl Interaction for Dueling {
-    type Action = Pair;
-    type Feedback = DuelOutcome;
+protocols! {
+    Pbm: Ranking, PbmFeedback, |seen| seen.clicks.count();
+    SemiBandit: Ranking, PrefixFeedback, |seen| seen.clicks.count();
+    Cascade: Ranking, CascadeFeedback, |seen| u32::from(seen.click().is_some());
+    Dcm: Ranking, DcmFeedback, |seen| seen.clicks.count();
+    ClicksOnly: Ranking, ListClicks, |seen| seen.clicks.count();
+    RankOne: Cell, CellClick, |seen| u32::from(seen.clicked);
+    Dueling: Pair, DuelOutcome, |_seen| 1;
 }
 
 /// Feedback of a position-based round: clicks at all positions. A position without a click was not
@@ -347,39 +341,18 @@ pub trait ListFeedback {
     fn list_clicks(&self) -> Clicks;
 }
 
-impl ListFeedback for PbmFeedback {
-    #[inline]
-    fn list_clicks(&self) -> Clicks {
-        self.clicks
-    }
+macro_rules! list_feedback {
+    ($($Feedback:ident: $clicks:ident),+) => {$(
+        impl ListFeedback for $Feedback {
+            #[inline]
+            fn list_clicks(&self) -> Clicks {
+                self.$clicks
+            }
+        }
+    )+};
 }
-
-impl ListFeedback for PrefixFeedback {
-    #[inline]
-    fn list_clicks(&self) -> Clicks {
-        self.clicks
-    }
-}
-
-impl ListFeedback for CascadeFeedback {
-    #[inline]
-    fn list_clicks(&self) -> Clicks {
-        self.observed
-    }
-}
-
-impl ListFeedback for DcmFeedback {
-    #[inline]
-    fn list_clicks(&self) -> Clicks {
-        self.clicks
-    }
-}
-
-impl ListFeedback for ListClicks {
-    #[inline]
-    fn list_clicks(&self) -> Clicks {
-        self.clicks
-    }
+list_feedback! {
+    PbmFeedback: clicks, PrefixFeedback: clicks, CascadeFeedback: observed, DcmFeedback: clicks, ListClicks: clicks
 }
 
 /// A list protocol that can interpret the clicks of any other list protocol.

@@ -39,7 +39,10 @@ pub trait ClickModel: Sync {
     fn respond<R: Rng + ?Sized>(&self, action: &Action<Self>, rng: &mut R) -> Feedback<Self>;
 
     /// The number of clicks in `feedback`.
-    fn clicks(&self, feedback: &Feedback<Self>) -> f64;
+    #[inline]
+    fn clicks(&self, feedback: &Feedback<Self>) -> f64 {
+        f64::from(Self::Interaction::n_clicks(feedback))
+    }
 
     /// The mean reward of `action` per round. The best action maximises it, and regret is measured
     /// in it. The reward is the number of clicks, unless the model defines another.

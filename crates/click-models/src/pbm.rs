@@ -156,11 +156,6 @@ impl ClickModel for PositionBased {
     }
 
     #[inline]
-    fn clicks(&self, feedback: &PbmFeedback) -> f64 {
-        f64::from(feedback.clicks.count())
-    }
-
-    #[inline]
     fn expected_reward(&self, action: &Ranking) -> f64 {
         self.list.expected_reward(action)
     }

@@ -265,11 +265,6 @@ impl ClickModel for RankOneModel {
     }
 
     #[inline]
-    fn clicks(&self, feedback: &CellClick) -> f64 {
-        f64::from(u8::from(feedback.clicked))
-    }
-
-    #[inline]
     fn expected_reward(&self, action: &Cell) -> f64 {
         self.rows[action.row as usize].get() * self.columns[action.column as usize].get()
     }

@@ -178,11 +178,6 @@ impl ClickModel for RandomSemiBandit {
     }
 
     #[inline]
-    fn clicks(&self, feedback: &PrefixFeedback) -> f64 {
-        f64::from(feedback.clicks.count())
-    }
-
-    #[inline]
     fn expected_reward(&self, action: &Ranking) -> f64 {
         self.list.expected_reward(action)
     }

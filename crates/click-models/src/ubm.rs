@@ -189,11 +189,6 @@ impl ClickModel for UserBrowsing {
         ListClicks { clicks }
     }
 
-    #[inline]
-    fn clicks(&self, feedback: &ListClicks) -> f64 {
-        f64::from(feedback.clicks.count())
-    }
-
     fn expected_reward(&self, action: &Ranking) -> f64 {
         self.clicks_on(action.as_slice())
     }

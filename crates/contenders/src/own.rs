@@ -132,10 +132,6 @@ impl<I: OwnProtocol> ClickModel for OwnUsers<I> {
         }
     }
 
-    fn clicks(&self, feedback: &I::Feedback) -> f64 {
-        f64::from(feedback.list_clicks().count())
-    }
-
     fn expected_reward(&self, list: &Ranking) -> f64 {
         self.answers.as_ref().map_or(self.best.1, |answers| answers.expected(list))
     }

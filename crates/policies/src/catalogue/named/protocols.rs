@@ -10,8 +10,8 @@ use super::Knowledge;
 use super::segments::segments;
 use crate::{Error, PositionsKnown, PrefixKnown};
 use click_models::{
-    Cascade, CascadeFeedback, CellClick, Clicks, ClicksOnly, ContextKnown, Dcm, DcmFeedback, DuelOutcome,
-    DuelShape, Dueling, Interaction, ListClicks, ListShape, Pbm, PbmFeedback, PbmKnown, PrefixFeedback,
+    Cascade, CellClick, Clicks, ClicksOnly, ContextKnown, Dcm, DcmFeedback, DuelOutcome, DuelShape, Dueling,
+    Interaction, ListClicks, ListProtocol as _, ListShape, Pbm, PbmFeedback, PbmKnown, PrefixFeedback,
     RankOne, SemiBandit, TableShape,
 };
 use confidence::NonNegative;
@@ -159,7 +159,7 @@ protocols! {
         _ => spec.with_prefix(make),
     }, contexts segments::<Self>(spec).or_else(|| spec.with_prefix_contexts(make));
     Cascade: Cascade, PrefixKnown<'a>, |known| Knowledge::prefix(known),
-        |feedback| feedback.click().into_iter().fold(Clicks::new(feedback.n_positions()), Clicks::with), |clicks| first_click(clicks),
+        |feedback| feedback.click().into_iter().fold(Clicks::new(feedback.n_positions()), Clicks::with), |clicks| Self::read(clicks, clicks.len()),
         |spec, family, make| match family {
         Family::AnyList => spec.with_any_list(make),
         Family::Stopping => spec.with_stopping(make),
@@ -181,10 +181,4 @@ protocols! {
 /// One position, with a click or without.
 fn one(clicked: bool) -> Clicks {
     if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) }
-}
-
-/// The first of the clicks.
-fn first_click(clicks: Clicks) -> CascadeFeedback {
-    let click = (clicks.count() > 0).then(|| clicks.bits().trailing_zeros() as usize);
-    CascadeFeedback::new(click, clicks.len()).expect("a click on one of at most 64 positions")
 }
