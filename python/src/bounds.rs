@@ -18,7 +18,8 @@ macro_rules! bounds {
         $name:ident(
             [$($given:ident: $read:ident),*] $(, $number:ident: $Domain:ident $(as $convert:ident)?)*
         ), otherwise $expected:literal;
-    )*) => {$(
+    )*) => {
+    $(
         $(#[doc = $doc])+
         #[pyo3::pyfunction]
         pub(crate) fn $name<'py>(
@@ -36,14 +37,45 @@ macro_rules! bounds {
             crate::bounds::check_defined(stringify!($name), $expected, &bounds)?;
             bounds.into_python(py)
         }
-    )*};
+    )*
+
+        /// Adds these functions to a module.
+        pub(crate) fn add_bounds(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+            use pyo3::types::PyModuleMethods as _;
+            $(module.add_function(pyo3::wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
 }
 
-pub(crate) mod cascade_bai;
-pub(crate) mod dueling;
-pub(crate) mod lists;
-pub(crate) mod pbm;
+mod cascade_bai;
+mod dueling;
+mod lists;
+mod pbm;
 pub(crate) mod rank_one;
+
+/// The bounds of an instance, as the module `click_bandits.bounds`.
+#[pymodule]
+pub(crate) mod bounds {
+    #[pymodule_export]
+    use super::cascade_bai::{
+        cascade_bai_gaps, cascade_bai_tolerant_upper_terms, cascade_bai_upper_terms, cascade_optimal_mixture,
+    };
+    #[pymodule_export]
+    use super::{dueling::rucb_duels, pbm::pbm_lower_bound_terms, rank_one::rank_one_hardness};
+
+    /// Adds the functions that macros make.
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        use super::{cascade_bai, dueling, lists, pbm, rank_one};
+        cascade_bai::add_elementwise(module)?;
+        cascade_bai::add_bounds(module)?;
+        dueling::add_bounds(module)?;
+        lists::add_bounds(module)?;
+        pbm::add_bounds(module)?;
+        rank_one::add_bounds(module)
+    }
+}
 
 /// Probabilities of shape (n,); a number that is none is named as by the models.
 fn probabilities(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {

@@ -41,7 +41,8 @@ macro_rules! elementwise {
         $name:ident(
             $($argument:ident: $Domain:ident),+ $(; $option:ident = $default:literal, $read:path)?
         ) = $compute:expr;
-    )*) => {$(
+    )*) => {
+    $(
         $(#[doc = $doc])+
         #[pyo3::pyfunction]
         #[pyo3(signature = ($($argument),+ $(, *, $option = $default)?))]
@@ -57,7 +58,15 @@ macro_rules! elementwise {
             let compute = |_, [$($argument),+]: [f64; _]| ($compute)($($argument,)+ $($option)?).all();
             Columns::of(py, arguments)?.map(py, compute)?.into_python(py)
         }
-    )*};
+    )*
+
+        /// Adds these functions to a module.
+        pub(crate) fn add_elementwise(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+            use pyo3::types::PyModuleMethods as _;
+            $(module.add_function(pyo3::wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
 }
 
 pub(crate) use elementwise;

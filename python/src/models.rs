@@ -1,6 +1,6 @@
 //! Click models: users who respond to lists, cells and pairs.
 //!
-//! A model is one file and one row below; the Python module `models` lists its class.
+//! A model is one file and one row below.
 
 mod cascade;
 mod class;
@@ -69,10 +69,11 @@ fn table<M: UserModel>(users: M) -> PyResult<toml::Table> {
 /// Exports the classes of these models, and enters policies written in Python on their users.
 macro_rules! models {
     ($($module:ident::$Class:ident: $Model:ident;)+) => {
-        /// Adds the classes of all models.
-        pub(crate) fn add_classes(module: &Bound<'_, PyModule>) -> PyResult<()> {
-            $(module.add_class::<$module::$Class>()?;)+
-            Ok(())
+        /// The classes of all models, as the module `click_bandits.models`.
+        #[pymodule]
+        pub(crate) mod models {
+            $(#[pymodule_export]
+            use super::$module::$Class;)+
         }
 
         /// The table of an instance with the parameters of users of these classes; `None` for other

@@ -207,6 +207,17 @@ macro_rules! clicks_only_models {
 }
 clicks_only_models!(DynamicBayesian, ClickChain, UserBrowsing);
 
+/// Passes every click model that implements [`Play`] to a macro, behind other tokens.
+#[macro_export]
+macro_rules! every_model {
+    ($to:ident, $($first:tt)*) => {
+        $to!($($first)* ::click_models::PositionBased, ::click_models::RandomSemiBandit,
+            ::click_models::CascadeModel, ::click_models::DependentClick, ::click_models::DynamicBayesian,
+            ::click_models::ClickChain, ::click_models::UserBrowsing, ::click_models::RankOneModel,
+            ::click_models::DuelingModel)
+    };
+}
+
 /// Not generic, so that the round loops are compiled in this crate.
 macro_rules! play {
     ($($model:ty $(, $live:ident)?);* $(;)?) => {$(

@@ -1,10 +1,7 @@
 //! The tournament of an experiment: policies of the catalogue and contenders of the caller, on
 //! users of one model.
 
-use click_models::{
-    Cascade, CascadeModel, ClickChain, ClicksOnly, Dcm, DependentClick, DuelingModel, DynamicBayesian, Pbm,
-    PositionBased, RandomSemiBandit, RankOneModel, SemiBandit, UserBrowsing,
-};
+use click_models::{Cascade, CascadeModel, ClicksOnly, Dcm, DependentClick, Pbm, PositionBased, SemiBandit};
 use contenders::{
     AnyTournament, OwnRuns, OwnUsers, Play, Record, recommending_contenders, stopping_contenders,
 };
@@ -133,14 +130,13 @@ pub(crate) fn tournament<'a>(
     }
     let schedule = Schedule::new(experiment.checkpoints().to_vec())?;
     macro_rules! on_users {
-        ($users:ident: $($Model:ty),*) => {$(
+        ($users:ident: $($Model:ty),+) => {$(
             if let Some(users) = experiment.$users::<$Model, _>(schedule.clone()) {
                 return entering.for_regret(users);
             }
-        )*};
+        )+};
     }
-    on_users!(users: PositionBased, RandomSemiBandit, CascadeModel, DependentClick, DynamicBayesian);
-    on_users!(users: ClickChain, UserBrowsing, RankOneModel, DuelingModel);
+    contenders::every_model!(on_users, users:);
     on_users!(different_users: PositionBased, CascadeModel, DependentClick);
     macro_rules! on_own_users {
         ($($Protocol:ty),*) => {$(

@@ -4,26 +4,8 @@ Each model draws from a generator of random numbers of its own, which `seed` sta
 copying keep its state.
 """
 
-from ._native import (
-    Cascade,
-    ClickChain,
-    DependentClick,
-    Dueling,
-    DynamicBayesian,
-    PositionBased,
-    RandomSemiBandit,
-    RankOne,
-    UserBrowsing,
-)
+from ._native import models as _native
 
-__all__ = [
-    "Cascade",
-    "ClickChain",
-    "DependentClick",
-    "Dueling",
-    "DynamicBayesian",
-    "PositionBased",
-    "RandomSemiBandit",
-    "RankOne",
-    "UserBrowsing",
-]
+__all__ = _native.__all__
+for _name in __all__:
+    globals()[_name] = getattr(_native, _name)
