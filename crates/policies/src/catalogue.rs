@@ -63,7 +63,7 @@ pub fn find(name: &str) -> Option<&'static Row> {
 }
 
 impl PolicySpec {
-    /// Whether the policy can read the feedback of this protocol.
+    /// Returns whether the policy can read the feedback of this protocol.
     ///
     /// ```
     /// use policies::catalogue::{PolicySpec, Protocol};
@@ -79,7 +79,8 @@ impl PolicySpec {
         self.row().speaks(protocol)
     }
 
-    /// Whether the policy can read the feedback of this protocol, and sees who asks for a list.
+    /// Returns whether the policy can read the feedback of this protocol, and sees who asks for a
+    /// list.
     ///
     /// ```
     /// use policies::catalogue::{PolicySpec, Protocol};
@@ -108,12 +109,12 @@ impl PolicySpec {
         }
     }
 
-    /// Whether the policy stops when it has identified the best items.
+    /// Returns whether the policy stops when it has identified the best items.
     pub fn stops(&self) -> bool {
         self.row().purpose() == Purpose::Stopping
     }
 
-    /// Whether the policy can recommend the best items at any time.
+    /// Returns whether the policy can recommend the best items at any time.
     pub fn recommends(&self) -> bool {
         self.row().purpose() != Purpose::Regret
     }

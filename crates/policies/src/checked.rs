@@ -20,3 +20,50 @@ macro_rules! checked {
     };
 }
 pub(crate) use checked;
+
+/// Declares a policy with the fields that are saved, and those that are derived from them. The
+/// policy is read from `State`, which has the former alone: it implements `From<State>`, or
+/// `TryFrom<State>` if states are checked. With `live`, the last saved field is the
+/// [`LiveState`](crate::live::LiveState) of this name, in `State` a
+/// [`SavedLive`](crate::live::SavedLive). Behind `with` is an attribute of `State`.
+macro_rules! with_state {
+    (
+        $(#[$meta:meta])* $vis:vis struct $Policy:ident { $($(#[$of:meta])* $field:ident: $Field:ty,)* }
+        derived { $($(#[$of_derived:meta])* $derived:ident: $Derived:ty,)* } $(with #[$of_state:meta])?
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+        #[serde(try_from = "State")]
+        $vis struct $Policy {
+            $($(#[$of])* $field: $Field,)*
+            $($(#[$of_derived])* #[serde(skip)] $derived: $Derived,)*
+        }
+
+        #[derive(serde::Deserialize)]
+        $(#[$of_state])?
+        struct State {
+            $($(#[$of])* $field: $Field,)*
+        }
+    };
+    (
+        $(#[$meta:meta])* $vis:vis struct $Policy:ident { $($(#[$of:meta])* $field:ident: $Field:ty,)* }
+        live derived { $($(#[$of_derived:meta])* $derived:ident: $Derived:ty,)* }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+        #[serde(try_from = "State")]
+        $vis struct $Policy {
+            $($(#[$of])* $field: $Field,)*
+            live: crate::live::LiveState,
+            $($(#[$of_derived])* #[serde(skip)] $derived: $Derived,)*
+        }
+
+        #[derive(serde::Deserialize)]
+        struct State {
+            $($(#[$of])* $field: $Field,)*
+            #[serde(default, with = "crate::live::last")]
+            live: crate::live::SavedLive,
+        }
+    };
+}
+pub(crate) use with_state;

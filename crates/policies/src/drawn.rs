@@ -5,6 +5,7 @@
 //! the share of a list among fresh draws is wrong, since a list that is shown is often one that was
 //! drawn by chance: weights of 1 / share then have means of 1.2 to 2.7 instead of 1.
 
+use crate::checked::checked;
 use crate::{Decision, Error, Select, SelectFor, Setup, Update};
 use click_models::{ItemId, Ranking};
 use confidence::Probability;
@@ -13,26 +14,13 @@ use serde::{Deserialize, Serialize};
 
 /// How many lists are drawn in a round, and how often a uniformly random list is shown instead.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SavedDrawing")]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Drawing {
     draws: u32,
     epsilon: Probability,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SavedDrawing {
-    draws: u32,
-    epsilon: Probability,
-}
-
-impl TryFrom<SavedDrawing> for Drawing {
-    type Error = Error;
-
-    fn try_from(SavedDrawing { draws, epsilon }: SavedDrawing) -> Result<Self, Error> {
-        Self::new(draws, epsilon)
-    }
-}
+checked!(Drawing);
 
 impl Drawing {
     /// The largest number of draws.
@@ -52,6 +40,10 @@ impl Drawing {
         } else {
             Err(Error::Draws { found: draws, most })
         }
+    }
+
+    fn checked(self) -> Result<Self, Error> {
+        Self::new(self.draws, self.epsilon)
     }
 
     /// The number of lists that are drawn in a round.

@@ -38,13 +38,13 @@ impl KlArm {
         *self.entropy.get_or_insert_with(|| kl_ucb_entropy(self.clicks, self.failures))
     }
 
-    /// Whether [`KlArm::index`] is certainly below the threshold.
+    /// Returns whether [`KlArm::index`] is certainly below the threshold.
     #[inline]
     fn is_excluded(&mut self, threshold: &KlUcbThreshold, level: f64) -> bool {
         !self.is_fresh() && threshold.excludes(self.entropy(), self.clicks, self.failures, level)
     }
 
-    /// Whether [`KlArm::index`] certainly reaches the threshold.
+    /// Returns whether [`KlArm::index`] certainly reaches the threshold.
     #[inline]
     fn is_included(&mut self, threshold: &KlUcbThreshold, level: f64) -> bool {
         self.is_fresh() || threshold.includes(self.entropy(), self.clicks, self.failures, level)
@@ -87,7 +87,7 @@ impl Arm for KlArm {
         (self.shows.to_bits(), self.clicks.to_bits())
     }
 
-    /// Whether the arm has no displays.
+    /// Returns whether the arm has no displays.
     #[inline]
     fn is_fresh(&self) -> bool {
         self.shows == 0.0

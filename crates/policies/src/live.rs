@@ -72,7 +72,7 @@ impl LiveState {
         present_items(available, &self.absent, n_items)
     }
 
-    /// Whether the item came or went.
+    /// Returns whether the item came or went.
     fn set_present(&mut self, item: ItemId, present: bool, n_items: usize) -> bool {
         if present {
             self.absent.remove(item)

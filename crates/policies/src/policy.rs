@@ -178,8 +178,8 @@ pub trait Tallies {
     /// constant amortised time.
     fn add_item(&mut self) -> ItemId;
 
-    /// Whether an item is part of the catalogue now; all are at first. Its displays and clicks
-    /// stay.
+    /// Returns whether an item is part of the catalogue now; all are at first. Its displays and
+    /// clicks stay.
     fn set_present(&mut self, item: ItemId, present: bool);
 
     /// The policy, if it draws from posteriors.

@@ -209,7 +209,7 @@ impl Products {
         .collect()
     }
 
-    /// Whether these clicks of every cell are possible, with the sums of all rows.
+    /// Returns whether these clicks of every cell are possible, with the sums of all rows.
     pub(crate) fn may_have(&self, clicks: &[u64]) -> bool {
         let n_columns = self.columns.len();
         clicks.len() == self.plays.len()

@@ -38,13 +38,13 @@ pub(crate) trait Threshold: Clone + Debug {
 pub(crate) trait Arms {
     type Threshold: Threshold;
 
-    /// Whether the index is certainly below the threshold, also after rounding.
+    /// Returns whether the index is certainly below the threshold, also after rounding.
     fn is_below(&mut self, item: usize, threshold: &Self::Threshold, level: f64) -> bool;
 
-    /// Whether the index certainly reaches the threshold, also after rounding.
+    /// Returns whether the index certainly reaches the threshold, also after rounding.
     fn is_above(&mut self, item: usize, threshold: &Self::Threshold, level: f64) -> bool;
 
-    /// Whether the index reaches the threshold, whose value is `q`.
+    /// Returns whether the index reaches the threshold, whose value is `q`.
     fn reaches(&mut self, item: usize, threshold: &Self::Threshold, q: f64, level: f64) -> bool;
 }
 
@@ -177,7 +177,7 @@ impl<T: Threshold> Ranges<T> {
         }
     }
 
-    /// Whether an arm is open; a certain one is noted.
+    /// Returns whether an arm is open; a certain one is noted.
     #[inline]
     fn stays_open(&mut self, arms: &mut impl Arms<Threshold = T>, item: usize) -> bool {
         let [low, high] = &self.thresholds;

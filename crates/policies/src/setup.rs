@@ -16,3 +16,18 @@ pub trait Setup {
     /// Numbers of items and positions, of rows and columns, or of items and of items compared (2).
     fn sizes(&self) -> [usize; 2];
 }
+
+/// Implements [`Setup`] of a policy: its settings, and its sizes.
+macro_rules! setup {
+    ($Policy:ty, $settings:expr, |$policy:ident| $sizes:expr) => {
+        impl crate::setup::Setup for $Policy {
+            const SETTINGS: &'static [&'static str] = $settings;
+
+            fn sizes(&self) -> [usize; 2] {
+                let $policy = self;
+                $sizes
+            }
+        }
+    };
+}
+pub(crate) use setup;

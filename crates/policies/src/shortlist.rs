@@ -61,7 +61,7 @@ pub(crate) trait Arm: Copy + Debug {
     /// Arms with the same key have the same index at every level.
     fn key(&self) -> (u64, u64);
 
-    /// Whether the index is infinite, at every level.
+    /// Returns whether the index is infinite, at every level.
     fn is_fresh(&self) -> bool;
 
     /// The index at level 0, unless the arm is fresh.
@@ -84,7 +84,7 @@ pub(crate) trait Filter<A>: Clone + Debug {
     /// Notes that the arm of `item` changed.
     fn set(&mut self, item: usize, arm: &mut A);
 
-    /// Whether the index is certainly below the floor.
+    /// Returns whether the index is certainly below the floor.
     fn excludes(&self, arm: &mut A, ceiling: f64) -> bool;
 
     /// Lists arms, among them all whose index reaches the floor.
@@ -201,7 +201,7 @@ impl<A: Arm> Shortlist<A> {
         self.most_hashed = usize::MAX;
     }
 
-    /// Whether no arm is absent.
+    /// Returns whether no arm is absent.
     pub(crate) fn has_all(&self) -> bool {
         self.absent.is_empty()
     }

@@ -55,13 +55,13 @@ impl Ties {
         place
     }
 
-    /// Whether (`score`, `item`) goes before (`other_score`, `other`).
+    /// Returns whether (`score`, `item`) goes before (`other_score`, `other`).
     #[inline]
     pub(crate) fn precedes(self, score: f64, item: u32, other_score: f64, other: u32) -> bool {
         score > other_score || (score == other_score && self.breaks_for(item, other))
     }
 
-    /// Whether `item` goes before `other` of the same score. Not inlined: ties are rare.
+    /// Returns whether `item` goes before `other` of the same score. Not inlined: ties are rare.
     #[cold]
     #[inline(never)]
     fn breaks_for(self, item: u32, other: u32) -> bool {

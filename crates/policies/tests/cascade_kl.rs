@@ -111,9 +111,9 @@ fn a_tolerance_ends_what_has_no_answer() {
     }
 }
 
-/// Whether the answer is wrong, of one of .3 among three of .2, when an item without a click is
-/// reported after a time-out of 2,000 rounds. So is one with a click, or it is reported at once. No
-/// answer in 20,000 rounds is no wrong one.
+/// Returns whether the answer is wrong, of one of .3 among three of .2, when an item without a
+/// click is reported after a time-out of 2,000 rounds. So is one with a click, or it is reported at
+/// once. No answer in 20,000 rounds is no wrong one.
 fn is_wrong_with_a_time_out(clicks_wait: bool, seed: u64) -> bool {
     const TIME_OUT: u64 = 2000;
     let users = two_kinds(4, 1, 0.3, 0.2);

@@ -332,7 +332,7 @@ fn steps_as_the_plain_version_does_with_the_printed_radius() {
     }
 }
 
-/// Whether the item attracts when somebody looks at it for the n-th time.
+/// Returns whether the item attracts when somebody looks at it for the n-th time.
 fn attracts(case: &Case, looked_at: &mut [u64], item: usize) -> bool {
     looked_at[item] += 1;
     let mut own = Xoshiro256PlusPlus::seed_from_u64(case.seed ^ (item as u64) << 40 ^ looked_at[item]);
@@ -415,8 +415,8 @@ where
     wrong
 }
 
-/// Whether this number of wrong answers, or more, has a probability of less than the false alarm's
-/// if each is wrong with probability `delta`.
+/// Returns whether this number of wrong answers, or more, has a probability of less than the false
+/// alarm's if each is wrong with probability `delta`.
 fn are_too_many(wrong: u64, delta: f64) -> bool {
     let law = Binomial::new(delta, RUNS).expect("a probability");
     wrong > 0 && law.sf(wrong - 1) < FALSE_ALARM

@@ -233,8 +233,8 @@ impl Simulation {
         items
     }
 
-    /// Whether `U_k` of equation (7) reaches `q`: the sum is convex, so it does if it is below the
-    /// level at `q` or falls there.
+    /// Returns whether `U_k` of equation (7) reaches `q`: the sum is convex, so it does if it is
+    /// below the level at `q` or falls there.
     fn reaches(&self, item: usize, level: f64, q: f64) -> bool {
         let cost = |q: f64| -> f64 {
             (0..2)
@@ -246,7 +246,7 @@ impl Simulation {
         q <= 1.0 && (q == 0.0 || cost(q) <= level || cost(q) < cost(q * (1.0 - 1e-7)))
     }
 
-    /// Whether the KL-UCB index of `cell` reaches `q`.
+    /// Returns whether the KL-UCB index of `cell` reaches `q`.
     fn kl_reaches(cell: Cell, level: f64, q: f64) -> bool {
         let mean = cell.clicks / cell.shows;
         cell.shows == 0.0 || q <= mean || (q <= 1.0 && cell.shows * entropy(mean, q) <= level)

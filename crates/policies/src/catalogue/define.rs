@@ -84,7 +84,7 @@ macro_rules! catalogue {
                 names.position(|name| name == self.name()).unwrap_or(0)
             }
 
-            /// Whether the policy needs the number of rounds.
+            /// Returns whether the policy needs the number of rounds.
             #[allow(unused_variables, reason = "most parameters do not matter here")]
             pub fn needs_horizon(&self) -> bool {
                 match *self {

@@ -190,7 +190,7 @@ impl Protocol {
         }
     }
 
-    /// Whether the actions are lists.
+    /// Returns whether the actions are lists.
     pub fn has_lists(self) -> bool {
         !matches!(self, Self::RankOne | Self::Dueling)
     }
@@ -236,7 +236,7 @@ impl Family {
         }
     }
 
-    /// Whether its policies see who asks for a list.
+    /// Returns whether its policies see who asks for a list.
     pub fn sees_contexts(self) -> bool {
         matches!(self, Self::PositionContexts | Self::PrefixContexts | Self::Segments)
     }
@@ -259,17 +259,17 @@ impl Family {
 }
 
 impl Row {
-    /// Whether the policy is built from a learner's knowledge of its users alone.
+    /// Returns whether the policy is built from a learner's knowledge of its users alone.
     pub fn is_built_from_knowledge(&self) -> bool {
         !self.families.iter().any(|family| matches!(family, Family::Logged | Family::Reference))
     }
 
-    /// Whether the policy plays ordinary users of this protocol.
+    /// Returns whether the policy plays ordinary users of this protocol.
     pub fn speaks(&self, protocol: Protocol) -> bool {
         self.family_on(protocol).is_some()
     }
 
-    /// Whether the policy plays users of this protocol who differ, and sees who asks.
+    /// Returns whether the policy plays users of this protocol who differ, and sees who asks.
     pub fn sees_contexts(&self, protocol: Protocol) -> bool {
         self.families.iter().any(|family| family.sees_contexts() && family.protocols().contains(&protocol))
     }

@@ -83,7 +83,8 @@ fn live(row: &Row) -> String {
     format!("{}{prior}", row.live)
 }
 
-/// Whether a policy in live use takes the prior Beta(1/2, 1), and whether it takes the uniform one.
+/// Returns whether a policy in live use takes the prior Beta(1/2, 1), and whether it takes the
+/// uniform one.
 fn priors(spec: &PolicySpec) -> [bool; 2] {
     let table = |protocol, a| {
         let known = Knowledge { examination: vec![Probability::ONE], ..Knowledge::sizes(1, 1) };

@@ -1,7 +1,9 @@
 use super::learner::{HybridSettings, Learner, Score};
 use super::posterior::HybridPosterior;
 use super::{FeatureScale, FeaturedItems, HybridPrior, SelectAmongFor, SelectFor, UpdateFor};
+use crate::checked::checked;
 use crate::pbm::counts::{order_of, place};
+use crate::setup::setup;
 use crate::{Decision, Error, PrefixKnown, Setup};
 use click_models::{
     Context, ContextKnown, ItemId, ItemSet, ListShape, ObservedPrefix, PbmKnown, Ranking, RenderedClicks,
@@ -10,6 +12,7 @@ use confidence::Probability;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::ops::{Deref, DerefMut};
 
 /// Thompson sampling in a hybrid logistic model, for users with an observed prefix.
 ///
@@ -66,16 +69,10 @@ use std::borrow::Cow;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
+#[serde(remote = "Self")]
 pub struct HybridTs {
     learner: Learner,
     /// The position of the best item, of the second best, and so on.
-    order: Vec<usize>,
-}
-
-#[derive(Deserialize)]
-struct State {
-    learner: Learner,
     order: Vec<usize>,
 }
 
@@ -84,14 +81,8 @@ struct State {
 /// A missing click says less the less its position is examined. The best item gets the position
 /// that is examined most.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "SavedPbm")]
+#[serde(remote = "Self")]
 pub struct PbmHybridTs {
-    policy: HybridTs,
-    examination: Vec<Probability>,
-}
-
-#[derive(Deserialize)]
-struct SavedPbm {
     policy: HybridTs,
     examination: Vec<Probability>,
 }
@@ -152,19 +143,17 @@ impl HybridTs {
     }
 }
 
-impl Setup for HybridTs {
-    const SETTINGS: &'static [&'static str] = &[
+setup!(
+    HybridTs,
+    &[
         "/learner/settings",
         "/learner/n_segments",
         "/learner/products/n_user_features",
         "/learner/products/item_features",
-        "/order",
-    ];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.learner.sizes()
-    }
-}
+        "/order"
+    ],
+    |policy| policy.learner.sizes()
+);
 
 impl PbmHybridTs {
     /// A fresh policy.
@@ -199,25 +188,19 @@ impl PbmHybridTs {
     pub fn with_prior(self, prior: &HybridPrior) -> Result<Self, Error> {
         Ok(Self { policy: self.policy.with_prior(prior)?, ..self })
     }
+}
 
-    /// As [`HybridTs::learned`].
-    pub fn learned(&self) -> HybridPrior {
-        self.policy.learned()
+impl Deref for PbmHybridTs {
+    type Target = HybridTs;
+
+    fn deref(&self) -> &HybridTs {
+        &self.policy
     }
+}
 
-    /// As [`HybridTs::scores`].
-    pub fn scores(&mut self, context: &Context) -> Vec<Score> {
-        self.policy.scores(context)
-    }
-
-    /// As [`HybridTs::posterior`].
-    pub fn posterior(&self) -> HybridPosterior {
-        self.policy.posterior()
-    }
-
-    /// As [`HybridTs::estimate_deviations`].
-    pub fn estimate_deviations(&mut self) {
-        self.policy.estimate_deviations();
+impl DerefMut for PbmHybridTs {
+    fn deref_mut(&mut self) -> &mut HybridTs {
+        &mut self.policy
     }
 }
 
@@ -234,124 +217,77 @@ impl Setup for PbmHybridTs {
     }
 }
 
-impl FeaturedItems for HybridTs {
-    fn n_items(&self) -> usize {
-        self.learner.sizes()[0]
-    }
+/// Implements the items and choices of both policies.
+macro_rules! hybrid {
+    ($($Policy:ident),+) => {$(
+        impl FeaturedItems for $Policy {
+            fn n_items(&self) -> usize {
+                self.learner.sizes()[0]
+            }
 
-    fn n_item_features(&self) -> usize {
-        self.learner.n_item_features()
-    }
+            fn n_item_features(&self) -> usize {
+                self.learner.n_item_features()
+            }
 
-    fn has_features(&mut self, item: ItemId, features: &[f64]) -> bool {
-        self.learner.has_features(item, features)
-    }
+            fn has_features(&mut self, item: ItemId, features: &[f64]) -> bool {
+                self.learner.has_features(item, features)
+            }
 
-    fn features(&mut self, item: ItemId) -> &[f64] {
-        self.learner.features(item)
-    }
+            fn features(&mut self, item: ItemId) -> &[f64] {
+                self.learner.features(item)
+            }
 
-    fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {
-        self.learner.add_item(features)
-    }
+            fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {
+                self.learner.add_item(features)
+            }
 
-    fn replace_item(&mut self, item: ItemId, features: &[f64]) -> Result<(), Error> {
-        self.learner.replace_item(item, features)
-    }
+            fn replace_item(&mut self, item: ItemId, features: &[f64]) -> Result<(), Error> {
+                self.learner.replace_item(item, features)
+            }
+        }
+
+        impl SelectAmongFor<Ranking> for $Policy {
+            fn select_among_for<R: Rng + ?Sized>(
+                &mut self,
+                context: &Context,
+                available: &ItemSet,
+                rng: &mut R,
+                out: &mut Decision<Ranking, Context>,
+            ) {
+                let n_items = self.n_items();
+                let items = available.iter().take_while(|item| item.index() < n_items);
+                let HybridTs { learner, order }: &mut HybridTs = self;
+                out.note.clone_from(context);
+                place(learner.choose(context, items, rng), order, &mut out.action);
+            }
+        }
+
+        impl SelectFor<Ranking> for $Policy {
+            type Note = Context;
+
+            fn select_for<R: Rng + ?Sized>(
+                &mut self,
+                context: &Context,
+                rng: &mut R,
+                out: &mut Decision<Ranking, Context>,
+            ) {
+                let items = (0..self.n_items()).map(ItemId::from_index);
+                let HybridTs { learner, order }: &mut HybridTs = self;
+                out.note.clone_from(context);
+                place(learner.choose(context, items, rng), order, &mut out.action);
+            }
+
+            fn repeat_round_for(&mut self) -> bool {
+                true
+            }
+        }
+    )+};
 }
-
-impl FeaturedItems for PbmHybridTs {
-    fn n_items(&self) -> usize {
-        self.policy.n_items()
-    }
-
-    fn n_item_features(&self) -> usize {
-        self.policy.n_item_features()
-    }
-
-    fn has_features(&mut self, item: ItemId, features: &[f64]) -> bool {
-        self.policy.has_features(item, features)
-    }
-
-    fn features(&mut self, item: ItemId) -> &[f64] {
-        self.policy.features(item)
-    }
-
-    fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {
-        self.policy.add_item(features)
-    }
-
-    fn replace_item(&mut self, item: ItemId, features: &[f64]) -> Result<(), Error> {
-        self.policy.replace_item(item, features)
-    }
-}
-
-impl SelectAmongFor<Ranking> for HybridTs {
-    fn select_among_for<R: Rng + ?Sized>(
-        &mut self,
-        context: &Context,
-        available: &ItemSet,
-        rng: &mut R,
-        out: &mut Decision<Ranking, Context>,
-    ) {
-        let n_items = self.n_items();
-        let items = available.iter().take_while(|item| item.index() < n_items);
-        out.note.clone_from(context);
-        place(self.learner.choose(context, items, rng), &self.order, &mut out.action);
-    }
-}
-
-impl SelectAmongFor<Ranking> for PbmHybridTs {
-    fn select_among_for<R: Rng + ?Sized>(
-        &mut self,
-        context: &Context,
-        available: &ItemSet,
-        rng: &mut R,
-        out: &mut Decision<Ranking, Context>,
-    ) {
-        self.policy.select_among_for(context, available, rng, out);
-    }
-}
-
-impl SelectFor<Ranking> for HybridTs {
-    type Note = Context;
-
-    fn select_for<R: Rng + ?Sized>(
-        &mut self,
-        context: &Context,
-        rng: &mut R,
-        out: &mut Decision<Ranking, Context>,
-    ) {
-        let items = (0..self.n_items()).map(ItemId::from_index);
-        out.note.clone_from(context);
-        place(self.learner.choose(context, items, rng), &self.order, &mut out.action);
-    }
-
-    fn repeat_round_for(&mut self) -> bool {
-        true
-    }
-}
+hybrid!(HybridTs, PbmHybridTs);
 
 impl<F: ObservedPrefix> UpdateFor<Ranking, F> for HybridTs {
     fn update_for(&mut self, decision: &Decision<Ranking, Context>, feedback: &F) {
         self.learner.learn(&decision.note, &decision.action, feedback.observed_clicks(), |_| 1.0);
-    }
-}
-
-impl SelectFor<Ranking> for PbmHybridTs {
-    type Note = Context;
-
-    fn select_for<R: Rng + ?Sized>(
-        &mut self,
-        context: &Context,
-        rng: &mut R,
-        out: &mut Decision<Ranking, Context>,
-    ) {
-        self.policy.select_for(context, rng, out);
-    }
-
-    fn repeat_round_for(&mut self) -> bool {
-        true
     }
 }
 
@@ -364,21 +300,20 @@ impl<F: RenderedClicks> UpdateFor<Ranking, F> for PbmHybridTs {
     }
 }
 
-impl TryFrom<State> for HybridTs {
-    type Error = Error;
+checked!(HybridTs);
+checked!(PbmHybridTs);
 
-    fn try_from(State { learner, order }: State) -> Result<Self, Error> {
-        let [n_items, n_positions] = learner.sizes();
-        PrefixKnown::with_places(ListShape::new(n_items, n_positions)?, &order)?;
-        if order.len() == n_positions { Ok(Self { learner, order }) } else { Err(Error::SavedSizes) }
+impl HybridTs {
+    fn checked(self) -> Result<Self, Error> {
+        let [n_items, n_positions] = self.learner.sizes();
+        PrefixKnown::with_places(ListShape::new(n_items, n_positions)?, &self.order)?;
+        if self.order.len() == n_positions { Ok(self) } else { Err(Error::SavedSizes) }
     }
 }
 
-impl TryFrom<SavedPbm> for PbmHybridTs {
-    type Error = Error;
-
-    fn try_from(SavedPbm { policy, examination }: SavedPbm) -> Result<Self, Error> {
-        let is_known = policy.order == order_of(&examination);
-        if is_known { Ok(Self { policy, examination }) } else { Err(Error::SavedSizes) }
+impl PbmHybridTs {
+    fn checked(self) -> Result<Self, Error> {
+        let is_known = self.policy.order == order_of(&self.examination);
+        if is_known { Ok(self) } else { Err(Error::SavedSizes) }
     }
 }

@@ -265,7 +265,7 @@ impl Learner {
         }
     }
 
-    /// Whether an item has these features, which are not used without interactions.
+    /// Returns whether an item has these features, which are not used without interactions.
     pub(super) fn has_features(&self, item: ItemId, features: &[f64]) -> bool {
         let is_known = item.index() < self.products.n_items();
         is_known

@@ -1,15 +1,18 @@
 use super::normal::{Change, Normal, dot};
 use super::products::Products;
 use super::{SelectFor, UpdateFor};
+use crate::checked::with_state;
 use crate::pbm::counts::place;
+use crate::setup::setup;
 use crate::top_l::{Ties, TopL};
-use crate::{Decision, Delta, Error, PrefixKnown, Setup};
+use crate::{Decision, Delta, Error, PrefixKnown};
 use click_models::{Context, ContextKnown, ListShape, ObservedPrefix, Ranking};
 use confidence::NonNegative;
 use confidence::math::ln;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+with_state! {
 /// Linear attraction, for users with an observed prefix: `CascadeLinUCB`, `CascadeLinTS`, C3-UCB.
 ///
 /// The attraction of item `i` for a user with features `x` is taken for `theta' phi`, with
@@ -49,8 +52,6 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!((decision.action.len(), decision.note), (2, user));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct CascadeLinear {
     rule: Rule,
     /// The radius of bounds, or the factor `r` of one from the determinant.
@@ -64,20 +65,9 @@ pub struct CascadeLinear {
     theta: Normal,
     /// The position of the best item, of the second best, and so on.
     order: Vec<usize>,
-    #[serde(skip)]
+} derived {
     buffers: Buffers,
 }
-
-#[derive(Deserialize)]
-struct State {
-    rule: Rule,
-    factor: NonNegative,
-    delta: Delta,
-    prior_precision: f64,
-    information: f64,
-    products: Products,
-    theta: Normal,
-    order: Vec<usize>,
 }
 
 /// How items are compared.
@@ -327,8 +317,9 @@ impl Buffers {
     }
 }
 
-impl Setup for CascadeLinear {
-    const SETTINGS: &'static [&'static str] = &[
+setup!(
+    CascadeLinear,
+    &[
         "/rule",
         "/factor",
         "/delta",
@@ -336,13 +327,10 @@ impl Setup for CascadeLinear {
         "/information",
         "/products/n_user_features",
         "/products/item_features",
-        "/order",
-    ];
-
-    fn sizes(&self) -> [usize; 2] {
-        [self.products.n_items(), self.order.len()]
-    }
-}
+        "/order"
+    ],
+    |policy| [policy.products.n_items(), policy.order.len()]
+);
 
 impl SelectFor<Ranking> for CascadeLinear {
     type Note = Context;

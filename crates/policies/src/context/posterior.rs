@@ -112,16 +112,16 @@ fn column<S>(name: &'static str, scores: &[S], number: impl Fn(&S) -> f64) -> Na
     array(name, &[scores.len()], scores.iter().map(number).collect())
 }
 
-/// Both hybrid policies, whose own functions have these names.
+/// Both hybrid policies, whose own functions have these names; one contains the other.
 macro_rules! hybrid {
     ($($Policy:ident),+) => {$(
         impl Coefficients for $Policy {
             fn posterior(&self) -> Vec<NamedArray> {
-                $Policy::posterior(self).into_arrays(self.sizes()[0])
+                HybridTs::posterior(self).into_arrays(self.sizes()[0])
             }
 
             fn scores(&mut self, context: &Context) -> Vec<NamedArray> {
-                let scores: Vec<Score> = $Policy::scores(self, context);
+                let scores: Vec<Score> = HybridTs::scores(self, context);
                 vec![
                     column("mean", &scores, |score| score.mean),
                     column("shared_variance", &scores, |score| score.shared_variance),
@@ -130,7 +130,7 @@ macro_rules! hybrid {
             }
 
             fn learned(&self) -> Option<HybridPrior> {
-                Some($Policy::learned(self))
+                Some(HybridTs::learned(self))
             }
 
             fn begin_with(&mut self, prior: &HybridPrior) -> Result<(), Error> {

@@ -91,7 +91,7 @@ impl Products {
         self.standardise_item(self.n_items - 1);
     }
 
-    /// Whether an item has these features, but for what standardising rounds off.
+    /// Returns whether an item has these features, but for what standardising rounds off.
     pub(super) fn has_features(&self, item: usize, features: &[f64]) -> bool {
         let Some(scale) = &self.scale else { return self.item(item) == features };
         let mut features = features.to_vec();

@@ -55,7 +55,7 @@ pub trait FeaturedItems {
     /// Number of features of every item.
     fn n_item_features(&self) -> usize;
 
-    /// Whether an item has these features, but for what standardising them rounds off.
+    /// Returns whether an item has these features, but for what standardising them rounds off.
     fn has_features(&mut self, item: ItemId, features: &[f64]) -> bool;
 
     /// The features of a known item as the policy keeps them: standardised, bounded, and none if it

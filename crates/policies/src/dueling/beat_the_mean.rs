@@ -2,7 +2,7 @@ use super::left::{check_left, remove};
 use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -237,13 +237,7 @@ impl BeatTheMean {
     }
 }
 
-impl Setup for BeatTheMean {
-    const SETTINGS: &'static [&'static str] = &["/horizon", "/gamma", "/radius"];
-
-    fn sizes(&self) -> [usize; 2] {
-        [self.shape.n_items(), 2]
-    }
-}
+setup!(BeatTheMean, &["/horizon", "/gamma", "/radius"], |policy| [policy.shape.n_items(), 2]);
 
 impl Select<Pair> for BeatTheMean {
     type Note = ();

@@ -1,15 +1,16 @@
 use super::counts::DuelCounts;
 use super::left::{check_left, most_beating, remove};
+use crate::checked::with_state;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::hoeffding_radius;
 use confidence::math::ln;
 use rand::{Rng, RngExt};
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// Condorcet SAVAGE: compares pairs equally often, and removes certainly worse items.
 ///
 /// Each round compares one of the least compared pairs of remaining items, drawn uniformly. With
@@ -39,25 +40,16 @@ use serde::{Deserialize, Serialize};
 /// | `level` | `ln(2 P T / delta)` | - | nats |
 ///
 /// One draw a round is the rank of the pair among those that are due, by number.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct CondorcetSavage {
     counts: DuelCounts,
     horizon: u64,
     /// Remaining items, by number.
     left: Vec<u32>,
+} derived {
     /// Pairs of these compared once less than the others, in order; empty if there are none.
-    #[serde(skip)]
     due: Vec<(u32, u32)>,
-    #[serde(skip)]
     level: f64,
 }
-
-#[derive(Deserialize)]
-struct State {
-    counts: DuelCounts,
-    horizon: u64,
-    left: Vec<u32>,
 }
 
 impl CondorcetSavage {
@@ -113,13 +105,7 @@ impl TryFrom<State> for CondorcetSavage {
     }
 }
 
-impl Setup for CondorcetSavage {
-    const SETTINGS: &'static [&'static str] = &["/horizon"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(CondorcetSavage, &["/horizon"], |policy| policy.counts.sizes());
 
 impl Select<Pair> for CondorcetSavage {
     type Note = ();

@@ -1,15 +1,16 @@
 use super::counts::DuelCounts;
 use super::posterior::{Coins, Upsets};
+use crate::checked::with_state;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::{NonNegative, Rate};
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
+with_state! {
 /// D-TS: compares a sampled Copeland winner with the item sampled to beat it most clearly.
 ///
 /// With `p_ij` the share of the `n_ij` duels that item i won against j, and
@@ -52,45 +53,28 @@ use std::ops::ControlFlow;
 /// candidate that leads against most others (the first of several), and for the necessary pairs of
 /// the others. Then it draws a sample, if above 1/2, for each possible second item. All draws are
 /// in the order of the items' numbers. Memory: 32 bytes an ordered pair.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "State")]
 pub struct DoubleTs {
     counts: DuelCounts,
     alpha: NonNegative,
+} derived {
     /// The sampler, with the distribution of Beta draws.
-    #[serde(skip)]
     upsets: Upsets,
-    #[serde(skip)]
     coins: Coins,
-    #[serde(skip)]
     openings: Vec<f64>,
-    #[serde(skip)]
     n_open: Vec<u32>,
     /// The next opening of every row; minus infinity if the row has to be recomputed.
-    #[serde(skip)]
     next_in_row: Vec<f64>,
-    #[serde(skip)]
     next: f64,
-    #[serde(skip)]
     candidates: Vec<u32>,
     /// The candidate that leads against most others; the first of several.
-    #[serde(skip)]
     favourite: u32,
     /// Number of other items against which an item leads.
-    #[serde(skip)]
     n_led: Vec<u32>,
     /// Buffers: samples lost by each item, and the number of items that its pairs have samples
     /// with.
-    #[serde(skip)]
     lost: Vec<u32>,
-    #[serde(skip)]
     sampled: Vec<usize>,
 }
-
-#[derive(Deserialize)]
-struct State {
-    counts: DuelCounts,
-    alpha: NonNegative,
 }
 
 impl DoubleTs {
@@ -266,13 +250,7 @@ impl From<State> for DoubleTs {
     }
 }
 
-impl Setup for DoubleTs {
-    const SETTINGS: &'static [&'static str] = &["/alpha"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(DoubleTs, &["/alpha"], |policy| policy.counts.sizes());
 
 impl Select<Pair> for DoubleTs {
     type Note = ();

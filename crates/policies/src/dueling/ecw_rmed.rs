@@ -2,16 +2,17 @@
 mod tests;
 
 use super::counts::DuelCounts;
+use crate::checked::with_state;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::math::ln;
 use confidence::{NonNegative, Rate, bernoulli_kl};
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// ECW-RMED: compares a pair until its duels are as many as a winner of least cost needs.
 ///
 /// Item i's *superiors* `S_i` beat it in more than half of their duels, its *inferiors* `I_i` lose.
@@ -76,8 +77,6 @@ use serde::{Deserialize, Serialize};
 ///
 /// Numerics: a set of duels is as good as its least evidence, so sets are prefixes of sorted
 /// evidence, summed from the least on. Memory: 40 bytes an ordered pair.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct EcwRmed {
     counts: DuelCounts,
     alpha: NonNegative,
@@ -91,48 +90,26 @@ pub struct EcwRmed {
     next: Vec<u32>,
     /// Whether a pair of this pass has been chosen and what follows it has not been listed.
     is_pending: bool,
+} derived {
     /// Whether a pair is still to come in this pass, or is listed for the next one.
-    #[serde(skip)]
     is_listed: Vec<bool>,
     /// The `ln t` up to which no pair is compared at the beginning of a pass, if no count changes.
-    #[serde(skip)]
     quiet_until: f64,
-    #[serde(skip)]
     evidence: Vec<f64>,
     /// The divergence from 1/2.
-    #[serde(skip)]
     divergence: Vec<f64>,
-    #[serde(skip)]
     n_superiors: Vec<u32>,
     /// Winners, and the `ln t` up to which their evidence suffices; empty if counts changed.
-    #[serde(skip)]
     winners: Vec<(u32, f64)>,
     /// The winners of least cost; empty if counts have changed.
-    #[serde(skip)]
     cheapest: Vec<u32>,
     /// The plan of the winner `planned`.
-    #[serde(skip)]
     need: Vec<f64>,
-    #[serde(skip)]
     planned: Option<u32>,
-    #[serde(skip)]
     inferiors: Vec<(f64, u32)>,
-    #[serde(skip)]
     superiors: Vec<(f64, u32)>,
-    #[serde(skip)]
     top: TopL,
 }
-
-#[derive(Deserialize)]
-struct State {
-    counts: DuelCounts,
-    alpha: NonNegative,
-    beta: NonNegative,
-    opening: Option<u32>,
-    pass: Vec<u32>,
-    place: usize,
-    next: Vec<u32>,
-    is_pending: bool,
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^16 items")]
@@ -222,7 +199,7 @@ impl EcwRmed {
         self.n_superiors.len()
     }
 
-    /// Whether `other` is a superior of `item`.
+    /// Returns whether `other` is a superior of `item`.
     #[inline]
     fn is_beaten(&self, item: usize, other: usize) -> bool {
         self.counts.wins(item, other) < self.counts.wins(other, item)
@@ -474,13 +451,7 @@ impl TryFrom<State> for EcwRmed {
     }
 }
 
-impl Setup for EcwRmed {
-    const SETTINGS: &'static [&'static str] = &["/alpha", "/beta"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(EcwRmed, &["/alpha", "/beta"], |policy| policy.counts.sizes());
 
 impl Select<Pair> for EcwRmed {
     type Note = ();

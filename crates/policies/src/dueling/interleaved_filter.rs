@@ -1,7 +1,7 @@
 use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -177,13 +177,7 @@ impl InterleavedFilter {
     }
 }
 
-impl Setup for InterleavedFilter {
-    const SETTINGS: &'static [&'static str] = &["/horizon"];
-
-    fn sizes(&self) -> [usize; 2] {
-        [self.shape.n_items(), 2]
-    }
-}
+setup!(InterleavedFilter, &["/horizon"], |policy| [policy.shape.n_items(), 2]);
 
 impl Select<Pair> for InterleavedFilter {
     /// The epoch in which the pair was chosen.

@@ -1,19 +1,20 @@
 use super::counts::DuelCounts;
 use super::left::most_beating;
 use super::posterior::{Coins, sample};
+use crate::checked::with_state;
 use crate::error::MAX_COUNT;
 use crate::exact::float;
 use crate::sampling::Sampler;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::NonNegative;
 use confidence::math::ln;
 use rand::{Rng, RngExt};
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
+with_state! {
 /// `MergeDTS`: Thompson sampling within small batches of items, which are merged as items are
 /// removed.
 ///
@@ -60,8 +61,6 @@ use std::ops::Range;
 /// Numerics: `u_ij < 1/2` is tested as `(n_ij - 2 w_ij)^2 > 4 alpha n_ij ln(t + C)`. The first
 /// round shuffles the items. A round draws a key for ties, then one sample for each pair of the
 /// batch, then one for each of the others against the first. Memory: 16 bytes an ordered pair.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct MergeDts {
     counts: DuelCounts,
     alpha: NonNegative,
@@ -72,30 +71,16 @@ pub struct MergeDts {
     items: Vec<u32>,
     /// End of each batch.
     ends: Vec<usize>,
+} derived {
     /// Items that were certainly beaten when their feedback arrived.
-    #[serde(skip)]
     is_suspect: Vec<bool>,
     /// Buffer: number of samples in which an item of the batch beats another one.
-    #[serde(skip)]
     scores: Vec<u32>,
-    #[serde(skip)]
     coins: Coins,
-    #[serde(skip)]
     sampler: Sampler,
     /// Buffer for merging.
-    #[serde(skip)]
     merging: Merging,
 }
-
-#[derive(Deserialize)]
-struct State {
-    counts: DuelCounts,
-    alpha: NonNegative,
-    head_start: u64,
-    batch_size: usize,
-    stage: u32,
-    items: Vec<u32>,
-    ends: Vec<usize>,
 }
 
 /// Room for another arrangement of the items, so that merging does not allocate.
@@ -166,7 +151,7 @@ impl MergeDts {
         ln(float(self.counts.rounds() + self.head_start))
     }
 
-    /// Whether `item` is certainly worse than `other`.
+    /// Returns whether `item` is certainly worse than `other`.
     #[inline]
     fn is_beaten(&self, item: usize, other: usize, level: f64) -> bool {
         let (wins, losses) = (self.counts.wins(item, other), self.counts.wins(other, item));
@@ -308,13 +293,7 @@ impl TryFrom<State> for MergeDts {
     }
 }
 
-impl Setup for MergeDts {
-    const SETTINGS: &'static [&'static str] = &["/alpha", "/head_start", "/batch_size"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(MergeDts, &["/alpha", "/head_start", "/batch_size"], |policy| policy.counts.sizes());
 
 impl Select<Pair> for MergeDts {
     type Note = ();

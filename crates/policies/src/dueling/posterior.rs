@@ -159,7 +159,7 @@ impl Coins {
     }
 }
 
-/// Whether a draw is below the chance of `item`, by the sum.
+/// Returns whether a draw is below the chance of `item`, by the sum.
 #[cold]
 fn is_below(draw: u64, counts: &DuelCounts, item: usize, other: usize) -> bool {
     draw < above_half(counts.wins(item, other), counts.wins(other, item))

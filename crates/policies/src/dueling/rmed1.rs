@@ -1,13 +1,14 @@
 use super::counts::DuelCounts;
+use crate::checked::with_state;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::{Rate, bernoulli_kl};
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// RMED1: compares every item again until another one clearly beats it.
 ///
 /// With `p_ij` the share of duels that item i won against j and `n_ij` their number, the evidence
@@ -45,8 +46,6 @@ use serde::{Deserialize, Serialize};
 /// Numerics: the terms of the evidence are rounded to 2^-64 nats and added as integers, so the sum
 /// does not depend on the order of the duels. It is then rounded to 53 bits: equal evidence ties,
 /// and ties are random. Memory: 16 bytes an ordered pair.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct Rmed1 {
     counts: DuelCounts,
     /// The items of this pass, in order; those before `place` are done.
@@ -54,39 +53,23 @@ pub struct Rmed1 {
     place: usize,
     /// The items of the next pass, in any order.
     next: Vec<u32>,
+} derived {
     /// Whether an item is still to come in this pass, or is listed for the next one.
-    #[serde(skip)]
     is_listed: Vec<bool>,
     /// Lower bound of the evidence against any unlisted item, beyond the leader's.
-    #[serde(skip)]
     nearest: f64,
-    #[serde(skip)]
     evidence: Vec<u128>,
     /// The evidence in nats.
-    #[serde(skip)]
     nats: Vec<f64>,
-    #[serde(skip)]
     n_not_beaten: Vec<u32>,
     /// The share of duels that a row's item lost against the column's; negative on the diagonal.
-    #[serde(skip)]
     lost: Vec<f64>,
-    #[serde(skip)]
     least: f64,
     /// The items with `least` evidence; empty if they have to be searched.
-    #[serde(skip)]
     leaders: Vec<u32>,
-    #[serde(skip)]
     slack: f64,
-    #[serde(skip)]
     top: TopL,
 }
-
-#[derive(Deserialize)]
-struct State {
-    counts: DuelCounts,
-    pass: Vec<u32>,
-    place: usize,
-    next: Vec<u32>,
 }
 
 /// `2^64`.
@@ -278,11 +261,7 @@ impl TryFrom<State> for Rmed1 {
     }
 }
 
-impl Setup for Rmed1 {
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(Rmed1, &[], |policy| policy.counts.sizes());
 
 impl Select<Pair> for Rmed1 {
     type Note = ();

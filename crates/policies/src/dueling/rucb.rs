@@ -1,17 +1,18 @@
 mod pool;
 
 use super::counts::DuelCounts;
+use crate::checked::with_state;
 use crate::coin::place;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::{Decision, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::{NonNegative, Rate};
 use num_traits::ToPrimitive as _;
 use pool::Pool;
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// RUCB: compares an item that may beat all others with the one most likely to beat it.
 ///
 /// At round `t`, with `w_ij` wins of item `i` in its `n` duels with item `j`,
@@ -53,29 +54,20 @@ use serde::{Deserialize, Serialize};
 /// these, and a sole champion meets itself until a round that is computed in advance. Two draws a
 /// round give the champion and the winner of a tie, in the order of the items' numbers. Memory:
 /// four numbers for each of K^2 pairs.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "State", into = "State")]
 pub struct Rucb {
     alpha: NonNegative,
     unseen: NonNegative,
+    #[serde(default)]
     horizon: Option<u64>,
     counts: DuelCounts,
+} derived {
     bounds: Bounds,
     /// `sole` meets itself up to this round if no feedback arrives.
     quiet_until: u64,
     sole: usize,
     /// After the horizon: the items that would be returned; empty if they have to be computed.
     returned: Vec<ItemId>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct State {
-    alpha: NonNegative,
-    unseen: NonNegative,
-    #[serde(default)]
-    horizon: Option<u64>,
-    counts: DuelCounts,
+} with #[serde(deny_unknown_fields)]
 }
 
 impl Rucb {
@@ -89,7 +81,8 @@ impl Rucb {
     /// Sets `u_ij` of pairs without duels: 2 in the paper. Below 1/2 they are never compared.
     #[must_use]
     pub fn with_unseen(self, unseen: NonNegative) -> Self {
-        Self::from(State { unseen, ..State::from(self) })
+        let Self { alpha, horizon, counts, .. } = self;
+        Self::from(State { alpha, unseen, horizon, counts })
     }
 
     /// Stops exploring after `rounds` rounds.
@@ -131,20 +124,7 @@ impl From<State> for Rucb {
     }
 }
 
-impl From<Rucb> for State {
-    fn from(policy: Rucb) -> Self {
-        let Rucb { alpha, unseen, horizon, counts, .. } = policy;
-        Self { alpha, unseen, horizon, counts }
-    }
-}
-
-impl Setup for Rucb {
-    const SETTINGS: &'static [&'static str] = &["/alpha", "/unseen", "/horizon"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(Rucb, &["/alpha", "/unseen", "/horizon"], |policy| policy.counts.sizes());
 
 impl Select<Pair> for Rucb {
     type Note = ();

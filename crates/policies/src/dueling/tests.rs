@@ -99,7 +99,7 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Whether a sample is above 1/2.
+    /// Returns whether a sample is above 1/2.
     fn coin(&self, item: usize, other: usize, rng: &mut Generator) -> bool {
         rng.next_u64() < above_half(self.counts.wins(item, other), self.counts.wins(other, item))
     }
@@ -202,7 +202,7 @@ impl Seen {
         (0..self.n).filter(|&i| Some(self.superiors[i].len()) == fewest).collect()
     }
 
-    /// Whether no constraint of the lower bound is violated, by trying every set.
+    /// Returns whether no constraint of the lower bound is violated, by trying every set.
     fn suffices(&self, winner: usize, log: f64) -> bool {
         let e = |i: usize, j: usize| (self.duels[i][j] * self.divergence[i][j] / log).min(1.0);
         let inferiors: Vec<usize> =

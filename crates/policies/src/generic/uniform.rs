@@ -22,33 +22,26 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
+use crate::checked::with_state;
 use crate::error::check_counts;
-use crate::live::{LiveState, OnTable, SavedLive, Table, last, on_itself, present_items};
-use crate::setup::Setup;
+use crate::live::{LiveState, OnTable, Table, on_itself, present_items};
+use crate::setup::setup;
 use crate::top_l::{MOST_HASHED, Ties, TopL};
 use crate::{Decision, Error, Recommend, Select, SelectAmong, Tally, Update};
 use click_models::{Cell, DuelShape, ItemId, ItemSet, ListShape, Pair, Ranking, TableShape};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
+with_state! {
 /// Shows a uniformly random list.
 ///
 /// It learns nothing: its table of displays and clicks is for the caller only, and does not count
 /// the feedback of its rounds.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct Uniform {
     shape: ListShape,
-    live: LiveState,
-    #[serde(skip)]
+} live derived {
     top: TopL,
 }
-
-#[derive(Deserialize)]
-struct State {
-    shape: ListShape,
-    #[serde(default, with = "last")]
-    live: SavedLive,
 }
 
 impl Uniform {
@@ -71,11 +64,7 @@ impl TryFrom<State> for Uniform {
     }
 }
 
-impl Setup for Uniform {
-    fn sizes(&self) -> [usize; 2] {
-        [self.shape.n_items(), self.shape.n_positions()]
-    }
-}
+setup!(Uniform, &[], |policy| [policy.shape.n_items(), policy.shape.n_positions()]);
 
 impl Select<Ranking> for Uniform {
     type Note = ();
@@ -202,11 +191,7 @@ impl UniformCell {
     }
 }
 
-impl Setup for UniformCell {
-    fn sizes(&self) -> [usize; 2] {
-        [self.shape.n_rows(), self.shape.n_columns()]
-    }
-}
+setup!(UniformCell, &[], |policy| [policy.shape.n_rows(), policy.shape.n_columns()]);
 
 impl Select<Cell> for UniformCell {
     type Note = ();
@@ -239,11 +224,7 @@ impl UniformPair {
     }
 }
 
-impl Setup for UniformPair {
-    fn sizes(&self) -> [usize; 2] {
-        [self.shape.n_items(), 2]
-    }
-}
+setup!(UniformPair, &[], |policy| [policy.shape.n_items(), 2]);
 
 impl Select<Pair> for UniformPair {
     type Note = ();

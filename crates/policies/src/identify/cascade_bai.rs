@@ -11,7 +11,7 @@ mod sorted;
 mod step;
 
 use super::candidates::fill;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::sort::sort;
 use crate::{Decision, Delta, Recommend, Select, Stop, Update};
 use click_models::{CascadeFeedback, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
@@ -261,13 +261,7 @@ impl CascadeBai {
     }
 }
 
-impl Setup for CascadeBai {
-    const SETTINGS: &'static [&'static str] = &["/settings"];
-
-    fn sizes(&self) -> [usize; 2] {
-        [self.items.len(), self.settings.n_best]
-    }
-}
+setup!(CascadeBai, &["/settings"], |policy| [policy.items.len(), policy.settings.n_best]);
 
 impl Select<Ranking> for CascadeBai {
     type Note = ();

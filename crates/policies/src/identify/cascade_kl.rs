@@ -9,8 +9,9 @@ use super::candidates::{Candidates, Verdict};
 use super::evidence::{
     Evidence, ItemLevels, Logarithms, largest_ln_likelihoods, prior_below, prior_of_better, rejection_level,
 };
+use crate::checked::with_state;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::{Decision, Recommend, Select, Stop, Update};
 use by_need::ByNeed;
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
@@ -54,6 +55,7 @@ struct Settings {
     order: CascadeKlOrder,
 }
 
+with_state! {
 /// `cascade-kl`: finds the K most attractive items under cascade feedback in few rounds.
 ///
 /// Items are accepted and rejected as in [`CascadeBai`](crate::CascadeBai), with another test and
@@ -112,12 +114,11 @@ struct Settings {
 /// `1e-15 N ln N` nats, and the probability of a wrong answer grows at most by its exponential.
 /// Complexity: a step costs O(L), a classification O(L), and O(L^2) at worst if some pair is far
 /// enough apart. Memory: O(L).
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "State", into = "State")]
 pub struct CascadeKl {
     settings: Settings,
     #[serde(rename = "counts")]
     candidates: Candidates,
+} derived {
     /// The tolerance, at most 1.
     epsilon: f64,
     pair_level: f64,
@@ -131,14 +132,7 @@ pub struct CascadeKl {
     contestants: Vec<Contestant>,
     bounds: Vec<(f64, f64)>,
     sorted: Vec<f64>,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct State {
-    settings: Settings,
-    #[serde(rename = "counts")]
-    candidates: Candidates,
+} with #[serde(deny_unknown_fields)]
 }
 
 /// An undecided item during classification.
@@ -272,7 +266,8 @@ impl CascadeKl {
         has_decided
     }
 
-    /// Whether two items are so far apart that one may beat the other: a fast necessary condition.
+    /// Returns whether two items are so far apart that one may beat the other: a fast necessary
+    /// condition.
     fn may_decide(&self, boundary: f64) -> bool {
         if self.settings.test == CascadeKlTest::Item {
             return true;
@@ -448,19 +443,7 @@ impl From<State> for CascadeKl {
     }
 }
 
-impl From<CascadeKl> for State {
-    fn from(CascadeKl { settings, candidates, .. }: CascadeKl) -> Self {
-        Self { settings, candidates }
-    }
-}
-
-impl Setup for CascadeKl {
-    const SETTINGS: &'static [&'static str] = &["/settings"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.candidates.sizes()
-    }
-}
+setup!(CascadeKl, &["/settings"], |policy| policy.candidates.sizes());
 
 impl Select<Ranking> for CascadeKl {
     type Note = ();

@@ -4,9 +4,10 @@ mod tests;
 use super::Delta;
 use super::candidates::{Candidates, Verdict};
 use super::evidence::{Evidence, ItemLevels};
+use crate::checked::with_state;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::{Decision, Error, Recommend, Select, Stop, Update};
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
 use confidence::math::ln;
@@ -27,6 +28,7 @@ pub enum KlLucbLevels {
     Mixture,
 }
 
+with_state! {
 /// KL-LUCB under cascade feedback: finds the K most attractive items by KL confidence bounds.
 ///
 /// With mean `m_i` of the `N_i` observations of item `i` and the level `beta` at round `t`,
@@ -67,15 +69,16 @@ pub enum KlLucbLevels {
 /// | `sides` | J(t), then its complement | `n_items` | items |
 ///
 /// Numerics: the bounds are rounded outward. Memory: O(L).
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State", into = "State")]
 pub struct KlLucb {
     delta: Delta,
     epsilon: NonNegative,
+    /// States from before there was a choice have none.
+    #[serde(default)]
     levels: KlLucbLevels,
     rounds: u64,
     #[serde(rename = "counts")]
     candidates: Candidates,
+} derived {
     level: Level,
     /// The last round with this level.
     level_until: u64,
@@ -84,6 +87,7 @@ pub struct KlLucb {
     /// All items: the leaders, then the others.
     sides: Vec<BoundedItem>,
     shown: Vec<BoundedItem>,
+} with #[serde(deny_unknown_fields)]
 }
 
 /// The input of an item's bounds, besides its counts.
@@ -118,19 +122,6 @@ struct BoundedItem {
     lower: f64,
     upper: f64,
     observations: u64,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct State {
-    delta: Delta,
-    epsilon: NonNegative,
-    /// States from before there was a choice have none.
-    #[serde(default)]
-    levels: KlLucbLevels,
-    rounds: u64,
-    #[serde(rename = "counts")]
-    candidates: Candidates,
 }
 
 impl KlLucb {
@@ -274,12 +265,6 @@ impl KlLucb {
     }
 }
 
-impl From<KlLucb> for State {
-    fn from(KlLucb { delta, epsilon, levels, rounds, candidates, .. }: KlLucb) -> Self {
-        Self { delta, epsilon, levels, rounds, candidates }
-    }
-}
-
 impl TryFrom<State> for KlLucb {
     type Error = Error;
 
@@ -294,13 +279,7 @@ impl TryFrom<State> for KlLucb {
     }
 }
 
-impl Setup for KlLucb {
-    const SETTINGS: &'static [&'static str] = &["/delta", "/epsilon", "/levels"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.candidates.sizes()
-    }
-}
+setup!(KlLucb, &["/delta", "/epsilon", "/levels"], |policy| policy.candidates.sizes());
 
 impl Select<Ranking> for KlLucb {
     type Note = ();

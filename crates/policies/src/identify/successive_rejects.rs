@@ -2,7 +2,7 @@ use super::candidates::{Candidates, Verdict};
 use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
 use rand::Rng;
@@ -135,13 +135,7 @@ impl SuccessiveRejects {
     }
 }
 
-impl Setup for SuccessiveRejects {
-    const SETTINGS: &'static [&'static str] = &["/horizon"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.candidates.sizes()
-    }
-}
+setup!(SuccessiveRejects, &["/horizon"], |policy| policy.candidates.sizes());
 
 impl Select<Ranking> for SuccessiveRejects {
     type Note = ();

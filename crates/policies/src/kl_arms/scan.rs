@@ -159,13 +159,15 @@ impl Scan {
 }
 
 impl KlArm {
-    /// Whether the index certainly reaches the threshold after this number of further failures.
+    /// Returns whether the index certainly reaches the threshold after this number of further
+    /// failures.
     fn includes_with(&self, threshold: &KlUcbThreshold, failures: f64, level: f64) -> bool {
         let failures = self.failures + failures;
         threshold.includes(kl_ucb_entropy(self.clicks, failures), self.clicks, failures, level)
     }
 
-    /// Whether the index is certainly below the threshold after this number of further clicks.
+    /// Returns whether the index is certainly below the threshold after this number of further
+    /// clicks.
     fn excludes_with(&self, threshold: &KlUcbThreshold, clicks: f64, level: f64) -> bool {
         let clicks = self.clicks + clicks;
         threshold.excludes(kl_ucb_entropy(clicks, self.failures), clicks, self.failures, level)

@@ -140,6 +140,12 @@ impl PbmCounts {
         self.shows(item).iter().zip(&self.weights).map(|(&shows, weight)| float(shows) * weight).sum()
     }
 
+    /// Shows `best` (items, best first), by decreasing examination.
+    #[inline]
+    pub(crate) fn show_items(&self, best: impl ExactSizeIterator<Item = u32>, out: &mut Ranking) {
+        place_items(best, &self.order, out);
+    }
+
     /// Counts one round's displays and clicks at the rendered positions, then calls `changed` for
     /// every item there. Ignores unknown items and positions beyond the list.
     #[inline]
@@ -170,7 +176,7 @@ pub(crate) fn place(best: &[(f64, u32)], order: &[usize], out: &mut Ranking) {
 
 /// Shows `best` (items, best first); the best item gets the position with the largest examination.
 #[inline]
-pub(crate) fn place_items(best: impl ExactSizeIterator<Item = u32>, order: &[usize], out: &mut Ranking) {
+fn place_items(best: impl ExactSizeIterator<Item = u32>, order: &[usize], out: &mut Ranking) {
     let n_shown = best.len();
     let places = out.positions_mut(n_shown);
     // A short list has no lower positions.

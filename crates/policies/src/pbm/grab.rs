@@ -2,7 +2,7 @@ use super::assignment::Assignment;
 use super::cells::CellCounts;
 use super::leaders::{Leaders, SavedLeaders};
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ItemId, ListShape, Ranking, RenderedClicks};
@@ -215,13 +215,7 @@ impl TryFrom<State<'_>> for Grab {
     }
 }
 
-impl Setup for Grab {
-    const SETTINGS: &'static [&'static str] = &["/rate", "/gamma"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(Grab, &["/rate", "/gamma"], |policy| policy.counts.sizes());
 
 impl Select<Ranking> for Grab {
     type Note = ();

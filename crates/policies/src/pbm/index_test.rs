@@ -78,7 +78,7 @@ impl IndexTest {
         self.evidence[item] = None;
     }
 
-    /// Whether the index of `item` is certainly below the threshold.
+    /// Returns whether the index of `item` is certainly below the threshold.
     #[inline]
     pub(super) fn excludes(
         &mut self,

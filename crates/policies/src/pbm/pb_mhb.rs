@@ -1,17 +1,18 @@
 use super::cells::CellCounts;
 use super::counts::{place, sort_by_examination};
+use crate::checked::with_state;
 use crate::exact::float;
 use crate::sampling::Sampler;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, PrefixKnown, Select, Update};
 use click_models::{Ranking, RenderedClicks};
 use confidence::NonNegative;
 use confidence::math::ln;
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
+with_state! {
 /// PB-MHB: Thompson sampling with unknown examination, by a Metropolis-Hastings chain.
 ///
 /// Item i at position k is clicked with probability `theta_i kappa_k`, and `kappa = 1` at the
@@ -47,8 +48,6 @@ use std::num::NonZeroU32;
 /// since its kappa would have to exceed 1. Numerics: if sigma is below 1/2, a proposal is a normal
 /// draw, repeated until it is inside; otherwise a uniform one, accepted with probability
 /// `exp(-(x' - x)^2 / (2 sigma^2))`. Memory: 32 bytes for each item and position.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct PbMhb {
     width: NonNegative,
     sweeps: NonZeroU32,
@@ -57,30 +56,15 @@ pub struct PbMhb {
     /// The chain; before the first round any numbers.
     theta: Vec<f64>,
     kappa: Vec<f64>,
-    #[serde(skip)]
+} derived {
     successes: Vec<f64>,
-    #[serde(skip)]
     failures: Vec<f64>,
-    #[serde(skip)]
     item_successes: Vec<f64>,
-    #[serde(skip)]
     position_successes: Vec<f64>,
-    #[serde(skip)]
     order: Vec<usize>,
-    #[serde(skip)]
     top: TopL,
-    #[serde(skip)]
     sampler: Sampler,
 }
-
-#[derive(Deserialize)]
-struct State {
-    width: NonNegative,
-    sweeps: NonZeroU32,
-    anchor: usize,
-    counts: CellCounts,
-    theta: Vec<f64>,
-    kappa: Vec<f64>,
 }
 
 /// Below this deviation normal draws are repeated; from it on uniform ones are thinned.
@@ -243,13 +227,7 @@ impl TryFrom<State> for PbMhb {
     }
 }
 
-impl Setup for PbMhb {
-    const SETTINGS: &'static [&'static str] = &["/width", "/sweeps", "/anchor"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(PbMhb, &["/width", "/sweeps", "/anchor"], |policy| policy.counts.sizes());
 
 impl Select<Ranking> for PbMhb {
     type Note = ();

@@ -2,7 +2,7 @@ use super::PbmPrior;
 use super::counts::{place, sort_by_examination};
 use crate::live::{LiveState, OnTable, SavedLive, Table, draws_from_posteriors, last, on_itself};
 use crate::products::{Products, Pseudo, SavedProducts};
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Bayesian, Decision, Error, PrefixKnown, Prior, Select, SelectAmong, Tally, Update};
 use click_models::{ItemSet, ListShape, Ranking, RenderedClicks};
@@ -169,13 +169,7 @@ impl TryFrom<State<'_>> for PbmGibbs {
     }
 }
 
-impl Setup for PbmGibbs {
-    const SETTINGS: &'static [&'static str] = &["/places", "/prior"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.products.sizes()
-    }
-}
+setup!(PbmGibbs, &["/places", "/prior"], |policy| policy.products.sizes());
 
 impl Select<Ranking> for PbmGibbs {
     type Note = ();

@@ -1,14 +1,15 @@
 use super::counts::{PbmCounts, place};
 use super::index_test::{IndexTest, index, threshold};
-use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
-use crate::setup::Setup;
+use crate::checked::with_state;
+use crate::live::{LiveState, OnTable, on_counts};
+use crate::setup::setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, SelectAmong, Update};
 use click_models::{ItemId, ItemSet, PbmKnown, Ranking, RenderedClicks};
 use confidence::{MultiPositionThreshold, Rate};
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// PBM-KL-UCB: shows the items of largest multi-position KL index.
 ///
 /// At round `t` item `k` has the index of equation (7),
@@ -31,33 +32,19 @@ use serde::{Deserialize, Serialize};
 ///
 /// Numerics: the last round's winners are solved for, and the smallest of their indices is a
 /// threshold. Another item is solved for only if its index may reach it (`confidence::threshold`).
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct PbmKlUcb {
     rate: Rate,
     counts: PbmCounts,
-    live: LiveState,
+} live derived {
     /// Whether an item has displays where users look.
-    #[serde(skip)]
     is_seen: Vec<bool>,
     /// Tests whether an index reaches the smallest of the best.
-    #[serde(skip)]
     test: IndexTest,
-    #[serde(skip)]
     threshold: MultiPositionThreshold,
-    #[serde(skip)]
     top: TopL,
     /// The items of the last round.
-    #[serde(skip)]
     winners: Vec<u32>,
 }
-
-#[derive(Deserialize)]
-struct State {
-    rate: Rate,
-    counts: PbmCounts,
-    #[serde(default, with = "last")]
-    live: SavedLive,
 }
 
 impl PbmKlUcb {
@@ -141,13 +128,7 @@ impl PbmKlUcb {
     }
 }
 
-impl Setup for PbmKlUcb {
-    const SETTINGS: &'static [&'static str] = &["/rate", "/counts/examination"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(PbmKlUcb, &["/rate", "/counts/examination"], |policy| policy.counts.sizes());
 
 impl Select<Ranking> for PbmKlUcb {
     type Note = ();

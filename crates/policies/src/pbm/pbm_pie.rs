@@ -1,10 +1,11 @@
-use super::counts::{PbmCounts, place_items};
+use super::counts::PbmCounts;
 use super::index_test::{IndexTest, ItemTests, threshold};
 use super::least_cost::cheapest_rank;
 use crate::best_arms::BestArms;
+use crate::checked::with_state;
 use crate::coin::heads;
 use crate::reaching::{Question, Reaching};
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::Ties;
 use crate::ucb_arms::Mean;
 use crate::{Decision, Select, Update};
@@ -25,6 +26,7 @@ pub enum PbmPiePosition {
     LeastCost,
 }
 
+with_state! {
 /// PBM-PIE: shows the best list by estimate, and explores at one position.
 ///
 /// The leaders are the L items of largest pooled estimate `S_k / N~_k`, in decreasing order. The
@@ -56,31 +58,20 @@ pub enum PbmPiePosition {
 ///
 /// Numerics: an index is solved for only if rounding could decide. The policy decides whether to
 /// explore before it looks for candidates: the same distribution of choices.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "State")]
 pub struct PbmPie {
-    rate: Rate,
-    counts: PbmCounts,
-    position: PbmPiePosition,
-    /// The best items whose places are not explored: as many as (examined) positions.
-    #[serde(skip)]
-    n_leaders: usize,
-    /// Items in the order of their estimates.
-    #[serde(skip)]
-    best: BestArms<Mean>,
-    /// Tests whether an index reaches the last leader's estimate.
-    #[serde(skip)]
-    test: IndexTest,
-    #[serde(skip)]
-    candidates: Reaching<MultiPositionThreshold>,
-}
-
-#[derive(Deserialize)]
-struct State {
     rate: Rate,
     counts: PbmCounts,
     #[serde(default)]
     position: PbmPiePosition,
+} derived {
+    /// The best items whose places are not explored: as many as (examined) positions.
+    n_leaders: usize,
+    /// Items in the order of their estimates.
+    best: BestArms<Mean>,
+    /// Tests whether an index reaches the last leader's estimate.
+    test: IndexTest,
+    candidates: Reaching<MultiPositionThreshold>,
+}
 }
 
 impl PbmPie {
@@ -170,13 +161,7 @@ fn insert(
     places[order[rank]] = candidate;
 }
 
-impl Setup for PbmPie {
-    const SETTINGS: &'static [&'static str] = &["/rate", "/position", "/counts/examination"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(PbmPie, &["/rate", "/position", "/counts/examination"], |policy| policy.counts.sizes());
 
 impl Select<Ranking> for PbmPie {
     type Note = ();
@@ -190,7 +175,7 @@ impl Select<Ranking> for PbmPie {
         }
         let Self { rate, counts, position, n_leaders, best, test, candidates } = self;
         let best = best.select(0.0, Ties::draw(rng));
-        place_items(best.iter().copied(), counts.order(), &mut out.action);
+        counts.show_items(best.iter().copied(), &mut out.action);
         if heads(rng) {
             return;
         }

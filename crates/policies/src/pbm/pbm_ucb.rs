@@ -1,16 +1,13 @@
-use super::counts::{PbmCounts, place_items};
+use super::counts::PbmCounts;
 use crate::best_arms::BestArms;
-use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
-use crate::setup::Setup;
-use crate::shortlist::Arm as _;
-use crate::top_l::Ties;
+use crate::checked::with_state;
+use crate::largest_indices::shows_largest_indices;
+use crate::live::LiveState;
 use crate::ucb_arms::Line;
-use crate::{Decision, Error, Select, SelectAmong, Update};
-use click_models::{ItemSet, PbmKnown, Ranking, RenderedClicks};
+use click_models::{PbmKnown, RenderedClicks};
 use confidence::Rate;
-use rand::Rng;
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// PBM-UCB: shows the items of largest upper confidence bound.
 ///
 /// At round `t` item `k` has the index
@@ -34,22 +31,12 @@ use serde::{Deserialize, Serialize};
 ///
 /// Items whose weighted displays are equal only before rounding (1 and 1 at examinations 0.9 and
 /// 0.3, 2 at 0.6) do not tie.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct PbmUcb {
     rate: Rate,
     counts: PbmCounts,
-    live: LiveState,
-    #[serde(skip)]
+} live derived {
     arms: BestArms<Line>,
 }
-
-#[derive(Deserialize)]
-struct State {
-    rate: Rate,
-    counts: PbmCounts,
-    #[serde(default, with = "last")]
-    live: SavedLive,
 }
 
 impl PbmUcb {
@@ -61,20 +48,6 @@ impl PbmUcb {
     /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
         Self::over(rate, PbmCounts::new(known), LiveState::default())
-    }
-
-    fn over(rate: Rate, counts: PbmCounts, live: LiveState) -> Self {
-        let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
-        Self { rate, arms: BestArms::new(arms, counts.n_positions()).without(&live.absent), counts, live }
-    }
-}
-
-impl TryFrom<State> for PbmUcb {
-    type Error = Error;
-
-    fn try_from(State { rate, counts, live }: State) -> Result<Self, Error> {
-        let live = LiveState::restore(live, counts.n_items())?;
-        Ok(Self::over(rate, counts, live))
     }
 }
 
@@ -90,75 +63,9 @@ fn arm(counts: &PbmCounts, item: usize) -> Line {
     }
 }
 
-impl Setup for PbmUcb {
-    const SETTINGS: &'static [&'static str] = &["/rate", "/counts/examination"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
-
-impl Select<Ranking> for PbmUcb {
-    type Note = ();
-
-    #[inline]
-    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let root_of_level = self.rate.level(self.counts.next_round()).sqrt();
-        let winners = self.arms.select(root_of_level, Ties::draw(rng));
-        place_items(winners.iter().copied(), self.counts.order(), &mut out.action);
-    }
-
-    fn repeat_round(&mut self) -> bool {
-        self.counts.repeat_round()
-    }
-}
-
-impl SelectAmong<Ranking> for PbmUcb {
-    #[inline]
-    fn select_among<R: Rng + ?Sized>(
-        &mut self,
-        available: &ItemSet,
-        rng: &mut R,
-        out: &mut Decision<Ranking>,
-    ) {
-        let Self { rate, counts, live, arms } = self;
-        let root_of_level = rate.level(counts.next_round()).sqrt();
-        let winners = arms.select_among(available, &live.absent, root_of_level, Ties::draw(rng));
-        place_items(winners.iter().copied(), counts.order(), &mut out.action);
-    }
-
-    fn pass_round(&mut self) {
-        self.counts.next_round();
-    }
-}
-
-impl OnTable for PbmUcb {
-    on_counts!(PbmCounts);
-
-    #[inline]
-    fn changed(&mut self, item: usize) {
-        self.arms.set(item, arm(&self.counts, item));
-    }
-
-    fn pushed(&mut self) {
-        self.arms.push(Line::FRESH, &self.live.absent);
-    }
-
-    fn came_or_went(&mut self, item: usize, present: bool) {
-        self.arms.set_present(item, present);
-    }
-
-    fn index(&self, item: usize) -> Option<f64> {
-        Some(arm(&self.counts, item).index(self.rate.level(self.counts.coming_round()).sqrt()))
-    }
-}
-
-impl<F: RenderedClicks> Update<Ranking, F> for PbmUcb {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { counts, arms, .. } = self;
-        counts.record(&decision.action, feedback, |counts, item| {
-            arms.set(item, arm(counts, item));
-        });
-    }
+shows_largest_indices! {
+    PbmUcb { rate: Rate } on PbmCounts, settings &["/rate", "/counts/examination"],
+    reads RenderedClicks, |feedback| feedback,
+    level |round| rate.level(round).sqrt(),
+    arm |counts, item| arm(counts, item)
 }

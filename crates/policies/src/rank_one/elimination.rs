@@ -1,7 +1,7 @@
 use crate::checked::checked;
 use crate::error::{MAX_COUNT, check_counts};
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
@@ -352,13 +352,10 @@ impl Rank1Elim {
     }
 }
 
-impl Setup for Rank1Elim {
-    const SETTINGS: &'static [&'static str] = &["/bounds", "/horizon"];
-
-    fn sizes(&self) -> [usize; 2] {
-        [self.rows.stand_in.len(), self.columns.stand_in.len()]
-    }
-}
+setup!(Rank1Elim, &["/bounds", "/horizon"], |policy| [
+    policy.rows.stand_in.len(),
+    policy.columns.stand_in.len()
+]);
 
 impl Select<Cell> for Rank1Elim {
     /// The purpose of the play.

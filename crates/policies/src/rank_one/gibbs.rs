@@ -1,5 +1,5 @@
 use crate::products::{Products, SavedProducts};
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use rand::Rng;
@@ -78,11 +78,7 @@ impl TryFrom<State<'_>> for Rank1Gibbs {
     }
 }
 
-impl Setup for Rank1Gibbs {
-    fn sizes(&self) -> [usize; 2] {
-        self.products.sizes()
-    }
-}
+setup!(Rank1Gibbs, &[], |policy| policy.products.sizes());
 
 impl Select<Cell> for Rank1Gibbs {
     type Note = ();

@@ -1,14 +1,15 @@
 use super::cell_counts::CellCounts;
 use crate::best_arms::BestArms;
+use crate::checked::with_state;
 use crate::kl_arms::KlArm;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::Ties;
 use crate::{Decision, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use confidence::Rate;
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// KL-UCB over cells: every pair of a row and a column is a separate arm.
 ///
 /// At round `t` a cell with `n` plays and mean `mu` has the index
@@ -18,19 +19,12 @@ use serde::{Deserialize, Serialize};
 ///
 /// Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*,
 /// COLT 2011. Deviations: the default level is `ln t`, as in its experiments.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "State")]
 pub struct CellKlUcb {
     rate: Rate,
     counts: CellCounts,
-    #[serde(skip)]
+} derived {
     arms: BestArms<KlArm>,
 }
-
-#[derive(Deserialize)]
-struct State {
-    rate: Rate,
-    counts: CellCounts,
 }
 
 impl CellKlUcb {
@@ -47,13 +41,7 @@ impl From<State> for CellKlUcb {
     }
 }
 
-impl Setup for CellKlUcb {
-    const SETTINGS: &'static [&'static str] = &["/rate"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(CellKlUcb, &["/rate"], |policy| policy.counts.sizes());
 
 impl Select<Cell> for CellKlUcb {
     type Note = ();

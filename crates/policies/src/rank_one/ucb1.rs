@@ -1,13 +1,14 @@
 use super::cell_counts::CellCounts;
+use crate::checked::with_state;
 use crate::coin::place;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::{Decision, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use confidence::Rate;
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// UCB1 over cells: every pair of a row and a column is a separate arm.
 ///
 /// At round `t` a cell with `n` plays and mean `mu` has the index `mu + sqrt(2 ln t / n)`. The
@@ -23,17 +24,11 @@ use serde::{Deserialize, Serialize};
 /// listed index is not below the floor. Cells with the same counts have the same index, and are one
 /// run on the list. *Ties*: with thousands of cells, hundreds have the same counts in most rounds.
 /// One draw a round is the rank of the cell to play among the tied ones, by number.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "State")]
 pub struct Ucb1 {
     counts: CellCounts,
-    #[serde(skip)]
+} derived {
     arms: Arms,
 }
-
-#[derive(Deserialize)]
-struct State {
-    counts: CellCounts,
 }
 
 impl Ucb1 {
@@ -50,11 +45,7 @@ impl From<State> for Ucb1 {
     }
 }
 
-impl Setup for Ucb1 {
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(Ucb1, &[], |policy| policy.counts.sizes());
 
 impl Select<Cell> for Ucb1 {
     type Note = ();

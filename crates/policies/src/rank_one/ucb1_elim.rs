@@ -1,7 +1,7 @@
 use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use confidence::math::ln;
@@ -192,13 +192,7 @@ impl Ucb1Elim {
     }
 }
 
-impl Setup for Ucb1Elim {
-    const SETTINGS: &'static [&'static str] = &["/horizon"];
-
-    fn sizes(&self) -> [usize; 2] {
-        [self.shape.n_rows(), self.shape.n_columns()]
-    }
-}
+setup!(Ucb1Elim, &["/horizon"], |policy| [policy.shape.n_rows(), policy.shape.n_columns()]);
 
 impl Select<Cell> for Ucb1Elim {
     type Note = ();

@@ -9,7 +9,7 @@ use crate::exact::float;
 use crate::sampling::Sampler;
 use crate::sampling::beta_posteriors::BetaPosteriors;
 use crate::sampling::thinning::Posteriors;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
@@ -153,13 +153,7 @@ impl TryFrom<State> for Uts {
     }
 }
 
-impl Setup for Uts {
-    const SETTINGS: &'static [&'static str] = &["/lead_every"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(Uts, &["/lead_every"], |policy| policy.counts.sizes());
 
 impl Select<Cell> for Uts {
     type Note = ();

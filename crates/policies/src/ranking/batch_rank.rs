@@ -1,7 +1,7 @@
 use crate::coin::draw_in_order;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::sort::sort_unstable;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Clicks, ListFeedback, ListShape, Ranking};
@@ -267,13 +267,7 @@ impl TryFrom<State> for BatchRank {
     }
 }
 
-impl Setup for BatchRank {
-    const SETTINGS: &'static [&'static str] = &["/horizon"];
-
-    fn sizes(&self) -> [usize; 2] {
-        [self.shows.len(), self.n_positions]
-    }
-}
+setup!(BatchRank, &["/horizon"], |policy| [policy.shows.len(), policy.n_positions]);
 
 impl Select<Ranking> for BatchRank {
     /// The number of changes so far.

@@ -1,14 +1,15 @@
+use crate::checked::with_state;
 use crate::error::check_counts;
 use crate::generic::{draw_list, draw_list_among};
-use crate::live::{LiveState, OnTable, SavedLive, Table, last, on_itself};
-use crate::setup::Setup;
+use crate::live::{LiveState, OnTable, Table, on_itself};
+use crate::setup::setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, SelectAmong, Tally, Update};
 use click_models::{ItemId, ItemSet, ListFeedback, ListShape, Ranking};
 use confidence::Probability;
 use rand::{Rng, RngExt};
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// Epsilon-greedy: shows the items clicked most often, and sometimes a random list.
 ///
 /// With probability `epsilon` the policy shows a uniformly random list. Otherwise it shows the
@@ -19,8 +20,6 @@ use serde::{Deserialize, Serialize};
 /// Reference: Sutton, Barto, *Reinforcement Learning*, second edition, section 2.2, for one item;
 /// the extension to lists is ours. Regret grows by at least `epsilon` times the regret of a random
 /// list.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct EpsilonGreedy {
     shape: ListShape,
     epsilon: Probability,
@@ -28,20 +27,9 @@ pub struct EpsilonGreedy {
     rounds: u64,
     shows: Vec<u64>,
     clicks: Vec<u64>,
-    live: LiveState,
-    #[serde(skip)]
+} live derived {
     top: TopL,
 }
-
-#[derive(Deserialize)]
-struct State {
-    shape: ListShape,
-    epsilon: Probability,
-    rounds: u64,
-    shows: Vec<u64>,
-    clicks: Vec<u64>,
-    #[serde(default, with = "last")]
-    live: SavedLive,
 }
 
 impl EpsilonGreedy {
@@ -87,13 +75,7 @@ impl TryFrom<State> for EpsilonGreedy {
     }
 }
 
-impl Setup for EpsilonGreedy {
-    const SETTINGS: &'static [&'static str] = &["/epsilon"];
-
-    fn sizes(&self) -> [usize; 2] {
-        [self.shape.n_items(), self.shape.n_positions()]
-    }
-}
+setup!(EpsilonGreedy, &["/epsilon"], |policy| [policy.shape.n_items(), policy.shape.n_positions()]);
 
 impl Select<Ranking> for EpsilonGreedy {
     type Note = ();

@@ -1,17 +1,14 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::best_arms::BestArms;
+use crate::checked::with_state;
 use crate::kl_arms::KlArm;
-use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
-use crate::setup::Setup;
-use crate::shortlist::Arm as _;
-use crate::top_l::Ties;
-use crate::{Decision, Error, Select, SelectAmong, Update};
-use click_models::{ItemSet, ObservedPrefix, Ranking};
+use crate::largest_indices::shows_largest_indices;
+use crate::live::LiveState;
+use click_models::ObservedPrefix;
 use confidence::Rate;
-use rand::Rng;
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// KL-UCB on an observed prefix: shows the items of largest KL-UCB index.
 ///
 /// At round `t` an item with `n` observed displays and mean `mu` has the index
@@ -30,22 +27,12 @@ use serde::{Deserialize, Serialize};
 /// |---|---|---|---|
 /// | `arms` | `mu^_k`, `N_k` | `n_items` | - |
 /// | `rate` | log t | - | nats |
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct PrefixKlUcb {
     rate: Rate,
     counts: PrefixCounts,
-    live: LiveState,
-    #[serde(skip)]
+} live derived {
     arms: BestArms<KlArm>,
 }
-
-#[derive(Deserialize)]
-struct State {
-    rate: Rate,
-    counts: PrefixCounts,
-    #[serde(default, with = "last")]
-    live: SavedLive,
 }
 
 impl PrefixKlUcb {
@@ -53,96 +40,11 @@ impl PrefixKlUcb {
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, rate: Rate) -> Self {
         Self::over(rate, PrefixCounts::new(known.into()), LiveState::default())
     }
-
-    fn over(rate: Rate, counts: PrefixCounts, live: LiveState) -> Self {
-        let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
-        Self { rate, arms: BestArms::new(arms, counts.n_positions()).without(&live.absent), counts, live }
-    }
 }
 
-#[inline]
-fn arm(counts: &PrefixCounts, item: usize) -> KlArm {
-    KlArm::new(counts.shows(item), counts.clicks(item))
-}
-
-impl TryFrom<State> for PrefixKlUcb {
-    type Error = Error;
-
-    fn try_from(State { rate, counts, live }: State) -> Result<Self, Error> {
-        let live = LiveState::restore(live, counts.n_items())?;
-        Ok(Self::over(rate, counts, live))
-    }
-}
-
-impl Setup for PrefixKlUcb {
-    const SETTINGS: &'static [&'static str] = &["/rate", "/counts/places"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
-
-impl Select<Ranking> for PrefixKlUcb {
-    type Note = ();
-
-    #[inline]
-    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let level = self.rate.level(self.counts.next_round());
-        let winners = self.arms.select(level, Ties::draw(rng));
-        self.counts.show_items(winners.iter().copied(), &mut out.action);
-    }
-
-    fn repeat_round(&mut self) -> bool {
-        self.counts.repeat_round()
-    }
-}
-
-impl SelectAmong<Ranking> for PrefixKlUcb {
-    #[inline]
-    fn select_among<R: Rng + ?Sized>(
-        &mut self,
-        available: &ItemSet,
-        rng: &mut R,
-        out: &mut Decision<Ranking>,
-    ) {
-        let Self { rate, counts, live, arms } = self;
-        let level = rate.level(counts.next_round());
-        let winners = arms.select_among(available, &live.absent, level, Ties::draw(rng));
-        counts.show_items(winners.iter().copied(), &mut out.action);
-    }
-
-    fn pass_round(&mut self) {
-        self.counts.next_round();
-    }
-}
-
-impl OnTable for PrefixKlUcb {
-    on_counts!(PrefixCounts);
-
-    #[inline]
-    fn changed(&mut self, item: usize) {
-        self.arms.set(item, arm(&self.counts, item));
-    }
-
-    fn pushed(&mut self) {
-        self.arms.push(KlArm::new(0, 0), &self.live.absent);
-    }
-
-    fn came_or_went(&mut self, item: usize, present: bool) {
-        self.arms.set_present(item, present);
-    }
-
-    fn index(&self, item: usize) -> Option<f64> {
-        Some(arm(&self.counts, item).index(self.rate.level(self.counts.coming_round())))
-    }
-}
-
-impl<F: ObservedPrefix> Update<Ranking, F> for PrefixKlUcb {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { counts, arms, .. } = self;
-        counts.record(&decision.action, feedback.observed_clicks(), |counts, item| {
-            arms.set(item, arm(counts, item));
-        });
-    }
+shows_largest_indices! {
+    PrefixKlUcb { rate: Rate } on PrefixCounts, settings &["/rate", "/counts/places"],
+    reads ObservedPrefix, |feedback| feedback.observed_clicks(),
+    level |round| rate.level(round),
+    arm |counts, item| KlArm::new(counts.shows(item), counts.clicks(item))
 }

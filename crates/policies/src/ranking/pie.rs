@@ -1,18 +1,19 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::best_arms::BestArms;
+use crate::checked::with_state;
 use crate::coin::heads;
 use crate::kl_arms::KlArm;
 use crate::reaching::{Question, Reaching};
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::Ties;
 use crate::ucb_arms::Mean;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
 use confidence::{KlUcbThreshold, Rate};
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// PIE(l): shows the best list by mean, and explores at one fixed position.
 ///
 /// The leaders are the L items of largest mean, in decreasing order. The candidates are the other
@@ -35,29 +36,18 @@ use serde::{Deserialize, Serialize};
 ///
 /// Numerics: an index is solved for only if rounding could decide (`kl_arms`). The policy decides
 /// whether to explore before it looks for candidates: the same distribution of choices.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct Pie {
     rate: Rate,
     /// 0-based position at which it explores.
     position: usize,
     counts: PrefixCounts,
+} derived {
     /// Rank of the leader at that position.
-    #[serde(skip)]
     rank: usize,
-    #[serde(skip)]
     arms: Vec<KlArm>,
-    #[serde(skip)]
     leaders: BestArms<Mean>,
-    #[serde(skip)]
     candidates: Reaching<KlUcbThreshold>,
 }
-
-#[derive(Deserialize)]
-struct State {
-    rate: Rate,
-    position: usize,
-    counts: PrefixCounts,
 }
 
 impl Pie {
@@ -114,13 +104,7 @@ fn mean(counts: &PrefixCounts, item: usize) -> Mean {
     }
 }
 
-impl Setup for Pie {
-    const SETTINGS: &'static [&'static str] = &["/rate", "/position", "/counts/places"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(Pie, &["/rate", "/position", "/counts/places"], |policy| policy.counts.sizes());
 
 impl Select<Ranking> for Pie {
     type Note = ();

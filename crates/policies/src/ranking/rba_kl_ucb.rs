@@ -2,7 +2,7 @@ use crate::best_arms::BestArms;
 use crate::checked::checked;
 use crate::error::check_counts;
 use crate::kl_arms::KlArm;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ItemId, ListFeedback, ListShape, Ranking};
@@ -65,11 +65,7 @@ impl RbaKlUcb {
     }
 }
 
-impl Setup for RbaKlUcb {
-    fn sizes(&self) -> [usize; 2] {
-        [self.shape.n_items(), self.shape.n_positions()]
-    }
-}
+setup!(RbaKlUcb, &[], |policy| [policy.shape.n_items(), policy.shape.n_positions()]);
 
 impl Select<Ranking> for RbaKlUcb {
     /// The picks of the bandits, position by position.

@@ -1,15 +1,16 @@
+use crate::checked::with_state;
 use crate::coin::draw_in_order;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ListFeedback, ListShape, Ranking};
 use confidence::math::ln;
 use num_traits::ToPrimitive as _;
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
+with_state! {
 /// `TopRank`: safe ranking, for any users to whom the top positions are worth most.
 ///
 /// Items stand in ordered blocks, at the start in one block. Every round shuffles each block
@@ -40,8 +41,6 @@ use std::ops::Range;
 ///
 /// Blocks are rebuilt when an item beats another for the first time: O(`n_items`^2 / 64) for each
 /// block shown. Memory: 16 bytes a pair of items.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct TopRank {
     shape: ListShape,
     horizon: u64,
@@ -49,25 +48,14 @@ pub struct TopRank {
     epoch: u64,
     /// Row by row: rounds with a click on the row's item and none on the column's, of one block.
     wins: Vec<u64>,
+} derived {
     /// Number of wins before which the row's item certainly does not beat the column's.
-    #[serde(skip)]
     due: Vec<u64>,
-    #[serde(skip)]
     beaten_by: PairSet,
-    #[serde(skip)]
     blocks: Blocks,
-    #[serde(skip)]
     clicked: ItemSet,
-    #[serde(skip)]
     scale: f64,
 }
-
-#[derive(Deserialize)]
-struct State {
-    shape: ListShape,
-    horizon: u64,
-    epoch: u64,
-    wins: Vec<u64>,
 }
 
 impl TopRank {
@@ -159,13 +147,7 @@ impl TryFrom<State> for TopRank {
     }
 }
 
-impl Setup for TopRank {
-    const SETTINGS: &'static [&'static str] = &["/horizon"];
-
-    fn sizes(&self) -> [usize; 2] {
-        [self.shape.n_items(), self.shape.n_positions()]
-    }
-}
+setup!(TopRank, &["/horizon"], |policy| [policy.shape.n_items(), policy.shape.n_positions()]);
 
 impl Select<Ranking> for TopRank {
     /// The number of the current partition.
@@ -329,7 +311,7 @@ impl PairSet {
         self.words[row * self.width + item / 64] |= 1 << (item % 64);
     }
 
-    /// Whether the row's set and `items` are disjoint.
+    /// Returns whether the row's set and `items` are disjoint.
     fn none_of(&self, row: usize, items: &ItemSet) -> bool {
         self.words[row * self.width..].iter().zip(&items.words).all(|(ours, theirs)| ours & theirs == 0)
     }

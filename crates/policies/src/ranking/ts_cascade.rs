@@ -2,17 +2,18 @@ mod tiles;
 
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
-use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
+use crate::checked::with_state;
+use crate::live::{LiveState, OnTable, on_counts};
 use crate::sampling::Sampler;
-use crate::setup::Setup;
+use crate::setup::setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, SelectAmong, Update};
 use click_models::{ItemSet, ObservedPrefix, Ranking};
 use confidence::Rate;
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 use tiles::{Arm, Round, Tiles};
 
+with_state! {
 /// TS-Cascade: Thompson sampling with one normal draw a round that all items share.
 ///
 /// At round `t` an item with `n` observed displays and mean `mu` has the score
@@ -29,22 +30,12 @@ use tiles::{Arm, Round, Tiles};
 /// | `mean` | `mu^_t(i)` | `n_items` | probability |
 /// | `deviation` | `sqrt(nu^_t(i) / (N_t(i) + 1))` | `n_items` | per root of a nat |
 /// | `floor` | `1 / (N_t(i) + 1)` | `n_items` | per nat |
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct TsCascade {
     counts: PrefixCounts,
-    live: LiveState,
-    #[serde(skip)]
+} live derived {
     arms: Tiles,
-    #[serde(skip)]
     top: TopL,
 }
-
-#[derive(Deserialize)]
-struct State {
-    counts: PrefixCounts,
-    #[serde(default, with = "last")]
-    live: SavedLive,
 }
 
 impl Arm {
@@ -85,13 +76,7 @@ impl TryFrom<State> for TsCascade {
     }
 }
 
-impl Setup for TsCascade {
-    const SETTINGS: &'static [&'static str] = &["/counts/places"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
+setup!(TsCascade, &["/counts/places"], |policy| policy.counts.sizes());
 
 impl Select<Ranking> for TsCascade {
     type Note = ();

@@ -1,17 +1,14 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::best_arms::BestArms;
-use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
-use crate::setup::Setup;
-use crate::shortlist::Arm as _;
-use crate::top_l::Ties;
+use crate::checked::with_state;
+use crate::largest_indices::shows_largest_indices;
+use crate::live::LiveState;
 use crate::ucb_arms::Line;
-use crate::{Decision, Error, Select, SelectAmong, Update};
-use click_models::{ItemSet, ObservedPrefix, Ranking};
+use click_models::ObservedPrefix;
 use confidence::{NonNegative, Rate};
-use rand::Rng;
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// UCB on an observed prefix: shows the items of largest mean plus radius.
 ///
 /// At round `t` an item with `n` observed displays and mean `mu` has the index
@@ -29,42 +26,20 @@ use serde::{Deserialize, Serialize};
 /// |---|---|---|---|
 /// | `mean` of `arms` | `mu^_k`, `w^_e` | `n_items` | probability |
 /// | `width` of `arms` | `sqrt(2 / (3 N_k))`, `sqrt(1.5 / T_e)` | `n_items` | per root of a nat |
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct PrefixUcb {
-    scale: NonNegative,
-    clipped: bool,
-    counts: PrefixCounts,
-    live: LiveState,
-    #[serde(skip)]
-    arms: BestArms<Line>,
-}
-
-#[derive(Deserialize)]
-struct State {
     scale: NonNegative,
     #[serde(default)]
     clipped: bool,
     counts: PrefixCounts,
-    #[serde(default, with = "last")]
-    live: SavedLive,
+} live derived {
+    arms: BestArms<Line>,
+}
 }
 
 impl PrefixUcb {
     /// A fresh policy with the radius `sqrt(scale ln t / n)`; `clipped`: indices are at most 1.
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, scale: NonNegative, clipped: bool) -> Self {
         Self::over(scale, clipped, PrefixCounts::new(known.into()), LiveState::default())
-    }
-
-    fn over(scale: NonNegative, clipped: bool, counts: PrefixCounts, live: LiveState) -> Self {
-        let arms = (0..counts.n_items()).map(|item| arm(&counts, scale, clipped, item));
-        Self {
-            scale,
-            clipped,
-            arms: BestArms::new(arms, counts.n_positions()).without(&live.absent),
-            counts,
-            live,
-        }
     }
 
     /// RSF-UCB: the radius `sqrt(2 ln t / (3 n))`.
@@ -80,95 +55,20 @@ impl PrefixUcb {
     }
 }
 
-impl TryFrom<State> for PrefixUcb {
-    type Error = Error;
-
-    fn try_from(State { scale, clipped, counts, live }: State) -> Result<Self, Error> {
-        let live = LiveState::restore(live, counts.n_items())?;
-        Ok(Self::over(scale, clipped, counts, live))
-    }
-}
-
 #[inline]
-fn arm(counts: &PrefixCounts, scale: NonNegative, clipped: bool, item: usize) -> Line {
+fn arm(counts: &PrefixCounts, scale: f64, clipped: bool, item: usize) -> Line {
     if counts.shows(item) == 0 {
         return Line::FRESH;
     }
     let shows = counts.shows(item) as f64;
-    let line = Line::new(counts.clicks(item) as f64 / shows, (scale.get() / shows).sqrt());
+    let line = Line::new(counts.clicks(item) as f64 / shows, (scale / shows).sqrt());
     if clipped { line.clipped_at(1.0) } else { line }
 }
 
-impl Setup for PrefixUcb {
-    const SETTINGS: &'static [&'static str] = &["/scale", "/clipped", "/counts/places"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
-
-impl Select<Ranking> for PrefixUcb {
-    type Note = ();
-
-    #[inline]
-    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let root_of_log = Rate::LOG.level(self.counts.next_round()).sqrt();
-        let winners = self.arms.select(root_of_log, Ties::draw(rng));
-        self.counts.show_items(winners.iter().copied(), &mut out.action);
-    }
-
-    fn repeat_round(&mut self) -> bool {
-        self.counts.repeat_round()
-    }
-}
-
-impl SelectAmong<Ranking> for PrefixUcb {
-    #[inline]
-    fn select_among<R: Rng + ?Sized>(
-        &mut self,
-        available: &ItemSet,
-        rng: &mut R,
-        out: &mut Decision<Ranking>,
-    ) {
-        let Self { counts, live, arms, .. } = self;
-        let root_of_log = Rate::LOG.level(counts.next_round()).sqrt();
-        let winners = arms.select_among(available, &live.absent, root_of_log, Ties::draw(rng));
-        counts.show_items(winners.iter().copied(), &mut out.action);
-    }
-
-    fn pass_round(&mut self) {
-        self.counts.next_round();
-    }
-}
-
-impl OnTable for PrefixUcb {
-    on_counts!(PrefixCounts);
-
-    #[inline]
-    fn changed(&mut self, item: usize) {
-        self.arms.set(item, arm(&self.counts, self.scale, self.clipped, item));
-    }
-
-    fn pushed(&mut self) {
-        self.arms.push(Line::FRESH, &self.live.absent);
-    }
-
-    fn came_or_went(&mut self, item: usize, present: bool) {
-        self.arms.set_present(item, present);
-    }
-
-    fn index(&self, item: usize) -> Option<f64> {
-        let root_of_log = Rate::LOG.level(self.counts.coming_round()).sqrt();
-        Some(arm(&self.counts, self.scale, self.clipped, item).index(root_of_log))
-    }
-}
-
-impl<F: ObservedPrefix> Update<Ranking, F> for PrefixUcb {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { scale, clipped, counts, arms, .. } = self;
-        counts.record(&decision.action, feedback.observed_clicks(), |counts, item| {
-            arms.set(item, arm(counts, *scale, *clipped, item));
-        });
-    }
+shows_largest_indices! {
+    PrefixUcb { scale: NonNegative, clipped: bool } on PrefixCounts,
+    settings &["/scale", "/clipped", "/counts/places"],
+    reads ObservedPrefix, |feedback| feedback.observed_clicks(),
+    level |round| Rate::LOG.level(round).sqrt(),
+    arm |counts, item| arm(counts, scale.get(), clipped, item)
 }

@@ -1,17 +1,15 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::best_arms::BestArms;
-use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
-use crate::setup::Setup;
+use crate::checked::with_state;
+use crate::largest_indices::shows_largest_indices;
+use crate::live::LiveState;
 use crate::shortlist::Arm;
-use crate::top_l::Ties;
 use crate::ucb_arms::{Compared, Floor};
-use crate::{Decision, Error, Select, SelectAmong, Update};
-use click_models::{ItemSet, ObservedPrefix, Ranking};
+use click_models::ObservedPrefix;
 use confidence::{NonNegative, Rate};
-use rand::Rng;
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// UCB-V on an observed prefix (`CascadeUCB-V`): mean plus empirical Bernstein radius.
 ///
 /// At round `t` an item with `n` observed displays and mean `mu` has the index
@@ -32,23 +30,13 @@ use serde::{Deserialize, Serialize};
 /// | `zeta` | `zeta` (Audibert et al.) | - | nats per `ln t` |
 /// | `deviation` | `sqrt(2 v_e / T_e)` | `n_items` | per root of a nat |
 /// | `bias` | `3 / T_e` | `n_items` | per nat |
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State")]
 pub struct PrefixUcbV {
-    zeta: NonNegative,
-    counts: PrefixCounts,
-    live: LiveState,
-    #[serde(skip)]
-    arms: BestArms<BernsteinArm>,
-}
-
-#[derive(Deserialize)]
-struct State {
     #[serde(default = "PrefixUcbV::default_zeta")]
     zeta: NonNegative,
     counts: PrefixCounts,
-    #[serde(default, with = "last")]
-    live: SavedLive,
+} live derived {
+    arms: BestArms<BernsteinArm>,
+}
 }
 
 /// The index `mean + deviation sqrt(level) + bias level`, at the level `zeta ln t`.
@@ -103,12 +91,6 @@ impl PrefixUcbV {
         Self::over(Self::default_zeta(), PrefixCounts::new(known.into()), LiveState::default())
     }
 
-    fn over(zeta: NonNegative, counts: PrefixCounts, live: LiveState) -> Self {
-        let arms =
-            (0..counts.n_items()).map(|item| BernsteinArm::new(counts.shows(item), counts.clicks(item)));
-        Self { arms: BestArms::new(arms, counts.n_positions()).without(&live.absent), zeta, counts, live }
-    }
-
     /// Sets the exploration to `zeta ln t`.
     #[must_use]
     pub fn with_zeta(self, zeta: NonNegative) -> Self {
@@ -120,85 +102,9 @@ impl PrefixUcbV {
     }
 }
 
-impl TryFrom<State> for PrefixUcbV {
-    type Error = Error;
-
-    fn try_from(State { zeta, counts, live }: State) -> Result<Self, Error> {
-        let live = LiveState::restore(live, counts.n_items())?;
-        Ok(Self::over(zeta, counts, live))
-    }
-}
-
-impl Setup for PrefixUcbV {
-    const SETTINGS: &'static [&'static str] = &["/zeta", "/counts/places"];
-
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
-    }
-}
-
-impl Select<Ranking> for PrefixUcbV {
-    type Note = ();
-
-    #[inline]
-    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let exploration = self.zeta.get() * Rate::LOG.level(self.counts.next_round());
-        let winners = self.arms.select(exploration, Ties::draw(rng));
-        self.counts.show_items(winners.iter().copied(), &mut out.action);
-    }
-
-    fn repeat_round(&mut self) -> bool {
-        self.counts.repeat_round()
-    }
-}
-
-impl SelectAmong<Ranking> for PrefixUcbV {
-    #[inline]
-    fn select_among<R: Rng + ?Sized>(
-        &mut self,
-        available: &ItemSet,
-        rng: &mut R,
-        out: &mut Decision<Ranking>,
-    ) {
-        let Self { zeta, counts, live, arms } = self;
-        let exploration = zeta.get() * Rate::LOG.level(counts.next_round());
-        let winners = arms.select_among(available, &live.absent, exploration, Ties::draw(rng));
-        counts.show_items(winners.iter().copied(), &mut out.action);
-    }
-
-    fn pass_round(&mut self) {
-        self.counts.next_round();
-    }
-}
-
-impl OnTable for PrefixUcbV {
-    on_counts!(PrefixCounts);
-
-    #[inline]
-    fn changed(&mut self, item: usize) {
-        self.arms.set(item, BernsteinArm::new(self.counts.shows(item), self.counts.clicks(item)));
-    }
-
-    fn pushed(&mut self) {
-        self.arms.push(BernsteinArm::new(0, 0), &self.live.absent);
-    }
-
-    fn came_or_went(&mut self, item: usize, present: bool) {
-        self.arms.set_present(item, present);
-    }
-
-    fn index(&self, item: usize) -> Option<f64> {
-        let arm = BernsteinArm::new(self.counts.shows(item), self.counts.clicks(item));
-        Some(arm.index(self.zeta.get() * Rate::LOG.level(self.counts.coming_round())))
-    }
-}
-
-impl<F: ObservedPrefix> Update<Ranking, F> for PrefixUcbV {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { counts, arms, .. } = self;
-        counts.record(&decision.action, feedback.observed_clicks(), |counts, item| {
-            arms.set(item, BernsteinArm::new(counts.shows(item), counts.clicks(item)));
-        });
-    }
+shows_largest_indices! {
+    PrefixUcbV { zeta: NonNegative } on PrefixCounts, settings &["/zeta", "/counts/places"],
+    reads ObservedPrefix, |feedback| feedback.observed_clicks(),
+    level |round| zeta.get() * Rate::LOG.level(round),
+    arm |counts, item| BernsteinArm::new(counts.shows(item), counts.clicks(item))
 }

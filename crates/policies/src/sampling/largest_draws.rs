@@ -67,7 +67,7 @@ impl LargestDraws {
         self.large.and_then(|large| large.pace(n_items, self.n_positions))
     }
 
-    /// Whether the draws of this number of items are thinned.
+    /// Returns whether the draws of this number of items are thinned.
     pub(crate) fn thins_at(&self, n_items: usize) -> bool {
         self.pace_at(n_items).is_some()
     }

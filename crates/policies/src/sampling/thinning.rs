@@ -90,7 +90,7 @@ pub(crate) trait Posteriors {
     /// A hash of the posterior of `item`.
     fn hash(&self, item: usize) -> u64;
 
-    /// Whether the posteriors of two items are equal. Equal ones have equal hashes.
+    /// Returns whether the posteriors of two items are equal. Equal ones have equal hashes.
     fn is_like(&self, item: usize, other: usize) -> bool;
 }
 

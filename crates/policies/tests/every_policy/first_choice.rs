@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 
 const DRAWS: u64 = 5000;
 
-/// Whether `n` choices are equally likely: their counts are within seven standard deviations of the
-/// mean, all of them but for a probability below 2e-10. A choice that is half as often again as it
-/// should be is caught with a probability of .998, and one that never occurs with certainty.
+/// Returns whether `n` choices are equally likely: their counts are within seven standard
+/// deviations of the mean, all of them but for a probability below 2e-10. A choice that is half as
+/// often again as it should be is caught with a probability of .998, and one that never occurs with
+/// certainty.
 fn is_uniform(n: u64, choices: impl Iterator<Item = Vec<usize>>) -> bool {
     let mut counts = BTreeMap::new();
     for choice in choices {

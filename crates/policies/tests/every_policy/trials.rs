@@ -53,7 +53,7 @@ pub(crate) trait Trial {
     fn late_round(&mut self, delay: usize) -> f64;
     /// Items from the top down, row and column, or the two that are compared, of the last decision.
     fn choice(&self) -> Vec<usize>;
-    /// Whether users can be shown the last decision.
+    /// Returns whether users can be shown the last decision.
     fn is_admitted(&self) -> bool;
     /// Something happens. False if the policy decides, or recommends, what there is not.
     fn happens(&mut self, event: &Event) -> bool;

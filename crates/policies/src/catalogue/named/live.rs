@@ -85,7 +85,7 @@ impl<I: CatalogueProtocol> NamedLive<I> {
         self.bayesian().ok_or(Error::NoPrior)?.set_prior(prior)
     }
 
-    /// Whether the policy sees who asks, and its items have features.
+    /// Returns whether the policy sees who asks, and its items have features.
     pub fn sees_contexts(&self) -> bool {
         self.told().context.is_some()
     }
@@ -119,7 +119,7 @@ impl<I: CatalogueProtocol> NamedLive<I> {
 }
 
 impl PolicySpec {
-    /// Whether policies of this name can be used live, with a table.
+    /// Returns whether policies of this name can be used live, with a table.
     ///
     /// # Errors
     ///
@@ -134,7 +134,7 @@ impl PolicySpec {
         Err(BuildError::NotLive { policy: self.name(), can })
     }
 
-    /// Whether policies of this name can be used live for users who differ.
+    /// Returns whether policies of this name can be used live for users who differ.
     ///
     /// # Errors
     ///

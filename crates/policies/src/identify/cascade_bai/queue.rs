@@ -78,7 +78,7 @@ impl Queue {
         (!self.is_lined_up && !self.is_front_open).then_some((&self.ring, self.front))
     }
 
-    /// Whether the ring has an open list and cannot distinguish it from the next one.
+    /// Returns whether the ring has an open list and cannot distinguish it from the next one.
     #[inline]
     pub(super) fn needs_line(&self) -> bool {
         self.is_front_open && !self.is_lined_up
@@ -96,7 +96,7 @@ impl Queue {
         (after.starts_with(first) && around.starts_with(second)).then_some(n_next)
     }
 
-    /// Whether items stand in a line, and the displays of the front are not entered yet.
+    /// Returns whether items stand in a line, and the displays of the front are not entered yet.
     #[inline]
     pub(super) fn has_front_in_line(&self) -> bool {
         self.is_lined_up && self.is_front_open

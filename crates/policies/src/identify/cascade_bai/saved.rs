@@ -137,7 +137,7 @@ impl TryFrom<State> for CascadeBai {
     }
 }
 
-/// Whether the numbers are a permutation of those below `n`.
+/// Returns whether the numbers are a permutation of those below `n`.
 fn is_permutation(mut numbers: impl Iterator<Item = usize>, n: usize) -> bool {
     let mut is_there = vec![false; n];
     numbers.all(|number| number < n && !std::mem::replace(&mut is_there[number], true))

@@ -35,7 +35,7 @@ impl Packing {
         (word & self.places) as usize
     }
 
-    /// Whether the two words do not order their keys.
+    /// Returns whether the two words do not order their keys.
     #[inline]
     fn are_alike(self, a: u64, b: u64) -> bool {
         (a ^ b) & !self.places == 0

@@ -260,8 +260,8 @@ fn errors((weights, n_best, epsilon, rounds): Instance, delta: f64, looseness: f
     (0..runs).filter(|run| is_wrong(run)).count() as u64
 }
 
-/// Whether this number of errors is too large for a probability of `delta`, at level 1e-6, by the
-/// exact binomial distribution.
+/// Returns whether this number of errors is too large for a probability of `delta`, at level 1e-6,
+/// by the exact binomial distribution.
 fn too_many(n_errors: u64, runs: u64, delta: f64) -> bool {
     n_errors > 0 && Binomial::new(delta, runs).unwrap().sf(n_errors - 1) < 1e-6
 }

@@ -390,7 +390,7 @@ impl Series {
         }
     }
 
-    /// Whether `uniform` is below the ratio; `None` if only logarithms can decide.
+    /// Returns whether `uniform` is below the ratio; `None` if only logarithms can decide.
     #[inline]
     pub(super) fn accepts(self, distance: f64, uniform: f64) -> Option<bool> {
         if distance.abs() * self.steepest > 0.25 {

@@ -76,7 +76,7 @@ impl Thinning {
     }
 }
 
-/// Whether `order` has each of the items once.
+/// Returns whether `order` has each of the items once.
 fn is_order(order: &[u32], n_items: usize) -> bool {
     let mut seen = vec![false; n_items];
     order.len() == n_items

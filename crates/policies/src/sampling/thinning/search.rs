@@ -145,7 +145,7 @@ impl Search {
         (low, high.min(MOST_STEPS))
     }
 
-    /// Whether too many rounds are short at this threshold. Makes its classes relevant.
+    /// Returns whether too many rounds are short at this threshold. Makes its classes relevant.
     fn is_short<P: Posteriors>(&mut self, posteriors: &P, threshold: Threshold, allowed: f64) -> bool {
         self.keep_relevant(posteriors, threshold);
         let load = self.load(posteriors, threshold);
