@@ -41,6 +41,7 @@
 //! ```
 
 use crate::linear_list::decreasing;
+use crate::parameters::parameters;
 use crate::{Cascade, CascadeFeedback, ClickModel, Error, ItemId, ListShape, Ranking, bounds};
 use confidence::{NonNegative, Probability};
 use rand::{Rng, RngExt};
@@ -62,13 +63,17 @@ pub struct CascadeModel {
     best: (Ranking, f64),
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Parameters {
-    attraction: Vec<Probability>,
-    n_positions: usize,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    weights: Option<Vec<f64>>,
+parameters! {
+    #[serde(deny_unknown_fields)]
+    CascadeModel as users {
+        attraction: Vec<Probability> = users.attraction,
+        n_positions: usize = users.shape.n_positions(),
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        weights: Option<Vec<f64>> = users.weights.map(|weights| weights.iter().map(|weight| weight.get()).collect()),
+    } by {
+        let users = Self::new(attraction, n_positions)?;
+        if let Some(weights) = weights { users.with_weights(&weights) } else { Ok(users) }
+    }
 }
 
 impl CascadeModel {
@@ -154,8 +159,9 @@ impl CascadeModel {
         }
     }
 
-    /// Whether `items` are `n_positions` distinct items, each at most `epsilon` less attractive
-    /// than the last item of the best list. (Differences below `1e-12` count as rounding.)
+    /// Returns whether `items` are `n_positions` distinct items, each at most `epsilon` less
+    /// attractive than the last item of the best list. (Differences below `1e-12` count as
+    /// rounding.)
     ///
     /// # Examples
     ///
@@ -189,25 +195,6 @@ impl CascadeModel {
             examined *= 1.0 - attraction;
         }
         mean
-    }
-}
-
-impl TryFrom<Parameters> for CascadeModel {
-    type Error = Error;
-
-    fn try_from(parameters: Parameters) -> Result<Self, Error> {
-        let users = Self::new(parameters.attraction, parameters.n_positions)?;
-        match parameters.weights {
-            None => Ok(users),
-            Some(weights) => users.with_weights(&weights),
-        }
-    }
-}
-
-impl From<CascadeModel> for Parameters {
-    fn from(users: CascadeModel) -> Self {
-        let weights = users.weights.map(|weights| weights.iter().map(|weight| weight.get()).collect());
-        Self { n_positions: users.shape.n_positions(), attraction: users.attraction, weights }
     }
 }
 

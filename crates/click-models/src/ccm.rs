@@ -33,6 +33,7 @@
 //! ```
 
 use crate::chain::Chain;
+use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, ClicksOnly, Error, ListClicks, ListShape, Ranking};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -51,12 +52,13 @@ pub struct ClickChain {
     best: (Ranking, f64),
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Parameters {
-    attraction: Vec<Probability>,
-    continuation: [Probability; 3],
-    n_positions: usize,
+parameters! {
+    #[serde(deny_unknown_fields)]
+    ClickChain as users {
+        attraction: Vec<Probability> = users.attraction,
+        continuation: [Probability; 3] = users.continuation,
+        n_positions: usize = users.shape.n_positions(),
+    } by Self::new(attraction, continuation, n_positions)
 }
 
 impl ClickChain {
@@ -119,24 +121,6 @@ impl ClickChain {
 /// Probability of continuing after a click on an item with this attraction.
 fn after_click(continuation: [Probability; 3], attraction: f64) -> f64 {
     continuation[1].get() * (1.0 - attraction) + continuation[2].get() * attraction
-}
-
-impl TryFrom<Parameters> for ClickChain {
-    type Error = Error;
-
-    fn try_from(saved: Parameters) -> Result<Self, Error> {
-        Self::new(saved.attraction, saved.continuation, saved.n_positions)
-    }
-}
-
-impl From<ClickChain> for Parameters {
-    fn from(users: ClickChain) -> Self {
-        Self {
-            n_positions: users.shape.n_positions(),
-            attraction: users.attraction,
-            continuation: users.continuation,
-        }
-    }
 }
 
 impl ClickModel for ClickChain {

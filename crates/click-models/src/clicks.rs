@@ -1,5 +1,6 @@
 //! Which positions of a list were clicked.
 
+use crate::parameters::parameters;
 use crate::{Error, ListShape};
 use serde::{Deserialize, Serialize};
 
@@ -15,16 +16,17 @@ use serde::{Deserialize, Serialize};
 /// assert!(clicks.get(2) && !clicks.get(0));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(try_from = "RawClicks")]
+#[serde(try_from = "Parameters", into = "Parameters")]
 pub struct Clicks {
     bits: u64,
     len: u8,
 }
 
-#[derive(Deserialize)]
-struct RawClicks {
-    bits: u64,
-    len: u8,
+parameters! {
+    Clicks as clicks {
+        bits: u64 = clicks.bits,
+        len: u8 = clicks.len,
+    } by Self::from_bits(bits, usize::from(len))
 }
 
 impl Clicks {
@@ -69,7 +71,7 @@ impl Clicks {
         self.len as usize
     }
 
-    /// Whether the set covers no position at all.
+    /// Returns whether the set covers no position at all.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.len == 0
@@ -81,7 +83,7 @@ impl Clicks {
         self.bits.count_ones()
     }
 
-    /// Whether the 0-based `position` was clicked; `false` beyond the list.
+    /// Returns whether the 0-based `position` was clicked; `false` beyond the list.
     #[inline]
     pub const fn get(self, position: usize) -> bool {
         position < self.len() && self.bits >> position & 1 == 1
@@ -117,13 +119,5 @@ impl Clicks {
         let empty = Self::new(n_positions.min(ListShape::MAX_POSITIONS));
         let inside = if empty.len == 64 { u64::MAX } else { (1 << empty.len) - 1 };
         Self { bits: self.bits & inside, ..empty }
-    }
-}
-
-impl TryFrom<RawClicks> for Clicks {
-    type Error = Error;
-
-    fn try_from(raw: RawClicks) -> Result<Self, Error> {
-        Self::from_bits(raw.bits, usize::from(raw.len))
     }
 }

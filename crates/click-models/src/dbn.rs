@@ -35,6 +35,7 @@
 //! ```
 
 use crate::chain::Chain;
+use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, ClicksOnly, Error, ListClicks, ListShape, Ranking};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -67,15 +68,16 @@ pub struct DynamicBayesian {
     best: (Ranking, f64),
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Parameters {
-    attraction: Vec<Probability>,
-    satisfaction: Vec<Probability>,
-    continuation: Probability,
-    n_positions: usize,
-    #[serde(default)]
-    reward: DbnReward,
+parameters! {
+    #[serde(deny_unknown_fields)]
+    DynamicBayesian as users {
+        attraction: Vec<Probability> = users.attraction,
+        satisfaction: Vec<Probability> = users.satisfaction,
+        continuation: Probability = users.continuation,
+        n_positions: usize = users.shape.n_positions(),
+        #[serde(default)]
+        reward: DbnReward = users.reward,
+    } by Self::new(attraction, satisfaction, continuation, n_positions, reward)
 }
 
 impl DynamicBayesian {
@@ -153,26 +155,6 @@ impl DynamicBayesian {
     /// The reward.
     pub fn reward(&self) -> DbnReward {
         self.reward
-    }
-}
-
-impl TryFrom<Parameters> for DynamicBayesian {
-    type Error = Error;
-
-    fn try_from(saved: Parameters) -> Result<Self, Error> {
-        Self::new(saved.attraction, saved.satisfaction, saved.continuation, saved.n_positions, saved.reward)
-    }
-}
-
-impl From<DynamicBayesian> for Parameters {
-    fn from(users: DynamicBayesian) -> Self {
-        Self {
-            n_positions: users.shape.n_positions(),
-            attraction: users.attraction,
-            satisfaction: users.satisfaction,
-            continuation: users.continuation,
-            reward: users.reward,
-        }
     }
 }
 

@@ -32,6 +32,7 @@
 //! construction, at most O(2^`n_positions` `n_positions`^2).
 
 use crate::linear_list::{decreasing, decreasing_numbers};
+use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, Dcm, DcmFeedback, Error, ItemId, ListShape, Ranking, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -66,13 +67,14 @@ pub struct DependentClick {
     best: (Ranking, f64),
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Parameters {
-    attraction: Vec<Probability>,
-    leave: Vec<Probability>,
-    #[serde(default)]
-    reward: DcmReward,
+parameters! {
+    #[serde(deny_unknown_fields)]
+    DependentClick as users {
+        attraction: Vec<Probability> = users.attraction,
+        leave: Vec<Probability> = users.leave,
+        #[serde(default)]
+        reward: DcmReward = users.reward,
+    } by Self::new(attraction, leave, reward)
 }
 
 /// The learner's knowledge of a dependent-click instance: its size, and the order of the positions
@@ -273,20 +275,6 @@ fn mean_clicks(attraction: &[Probability], leave: &[Probability], list: &Ranking
         examined -= click * leave.get();
     }
     clicks
-}
-
-impl TryFrom<Parameters> for DependentClick {
-    type Error = Error;
-
-    fn try_from(parameters: Parameters) -> Result<Self, Error> {
-        Self::new(parameters.attraction, parameters.leave, parameters.reward)
-    }
-}
-
-impl From<DependentClick> for Parameters {
-    fn from(users: DependentClick) -> Self {
-        Self { attraction: users.attraction, leave: users.leave, reward: users.reward }
-    }
 }
 
 impl ClickModel for DependentClick {

@@ -27,6 +27,7 @@
 //! even if opposite entries were rounded differently. One uniform draw per round. Complexity:
 //! constant.
 
+use crate::parameters::parameters;
 use crate::{ClickModel, DuelOutcome, DuelShape, Dueling, ItemId, Pair, PreferenceMatrix, bounds};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
@@ -55,7 +56,7 @@ impl Benchmark {
 ///
 /// Saved as its matrix of preferences, and checked again when it is loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Parameters", into = "Parameters")]
+#[serde(try_from = "Parameters", into = "Parameters")]
 pub struct DuelingModel {
     preferences: PreferenceMatrix,
     benchmark: Benchmark,
@@ -64,10 +65,11 @@ pub struct DuelingModel {
     best: (Pair, f64),
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Parameters {
-    preferences: PreferenceMatrix,
+parameters! {
+    #[serde(deny_unknown_fields)]
+    DuelingModel as users {
+        preferences: PreferenceMatrix = users.preferences,
+    } by Ok(Self::new(preferences))
 }
 
 impl DuelingModel {
@@ -112,18 +114,6 @@ impl DuelingModel {
             Benchmark::Condorcet(_) => bounds::dueling_lower_bound(&self.preferences),
             Benchmark::Copeland(_) => bounds::copeland_lower_bound(&self.preferences),
         }
-    }
-}
-
-impl From<Parameters> for DuelingModel {
-    fn from(raw: Parameters) -> Self {
-        Self::new(raw.preferences)
-    }
-}
-
-impl From<DuelingModel> for Parameters {
-    fn from(model: DuelingModel) -> Self {
-        Self { preferences: model.preferences }
     }
 }
 

@@ -37,6 +37,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
+use crate::parameters::parameters;
 use crate::{Cell, Clicks, Error, ListShape, Pair, Ranking};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
@@ -167,7 +168,7 @@ pub struct PrefixFeedback {
 /// # Ok::<(), click_models::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "RawCascadeFeedback", into = "RawCascadeFeedback")]
+#[serde(try_from = "Parameters", into = "Parameters")]
 pub struct CascadeFeedback {
     /// The positions down to the click, which is at the last of them; all positions if there was no
     /// click.
@@ -175,11 +176,12 @@ pub struct CascadeFeedback {
     n_positions: u8,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawCascadeFeedback {
-    click: Option<usize>,
-    n_positions: usize,
+parameters! {
+    #[serde(deny_unknown_fields)]
+    CascadeFeedback as seen {
+        click: Option<usize> = seen.click(),
+        n_positions: usize = seen.n_positions(),
+    } by Self::new(click, n_positions)
 }
 
 impl CascadeFeedback {
@@ -213,20 +215,6 @@ impl CascadeFeedback {
     #[inline]
     pub fn n_positions(&self) -> usize {
         usize::from(self.n_positions)
-    }
-}
-
-impl TryFrom<RawCascadeFeedback> for CascadeFeedback {
-    type Error = Error;
-
-    fn try_from(raw: RawCascadeFeedback) -> Result<Self, Error> {
-        Self::new(raw.click, raw.n_positions)
-    }
-}
-
-impl From<CascadeFeedback> for RawCascadeFeedback {
-    fn from(seen: CascadeFeedback) -> Self {
-        Self { click: seen.click(), n_positions: seen.n_positions() }
     }
 }
 
@@ -265,7 +253,7 @@ pub enum DuelOutcome {
 }
 
 impl DuelOutcome {
-    /// Whether the first item was preferred.
+    /// Returns whether the first item was preferred.
     #[inline]
     pub const fn first_won(self) -> bool {
         matches!(self, Self::FirstWon)

@@ -75,7 +75,7 @@ impl ItemSet {
         self.len
     }
 
-    /// Whether the set has no items.
+    /// Returns whether the set has no items.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -95,7 +95,7 @@ impl ItemSet {
         self.used.resize(self.counts.len(), 0);
     }
 
-    /// Whether `item` is in the set.
+    /// Returns whether `item` is in the set.
     #[inline]
     pub fn contains(&self, item: ItemId) -> bool {
         let item = item.index();
@@ -132,7 +132,8 @@ impl ItemSet {
         was_there
     }
 
-    /// Whether the set has all items of a catalogue of `size` items, and is a set of its items.
+    /// Returns whether the set has all items of a catalogue of `size` items, and is a set of its
+    /// items.
     #[inline]
     pub fn is_all(&self, size: usize) -> bool {
         self.len == size && self.size == size

@@ -10,6 +10,7 @@ mod item_set;
 mod linear_list;
 mod model;
 mod pair;
+mod parameters;
 mod ranking;
 mod shape;
 mod table;

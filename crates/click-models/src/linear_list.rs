@@ -3,15 +3,6 @@
 
 use crate::{Error, ItemId, ListShape, Ranking};
 use confidence::Probability;
-use serde::{Deserialize, Serialize};
-
-/// The saved form of a linear list model.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Parameters {
-    pub(crate) attraction: Vec<Probability>,
-    pub(crate) examination: Vec<Probability>,
-}
 
 /// Attraction of every item, examination of every position, and the best list, computed once.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,10 +33,6 @@ impl LinearList {
 
     pub(crate) fn examination(&self) -> &[Probability] {
         &self.examination
-    }
-
-    pub(crate) fn into_parameters(self) -> Parameters {
-        Parameters { attraction: self.attraction, examination: self.examination }
     }
 
     /// Attractions, and the examination probabilities that are positive, as plain numbers.

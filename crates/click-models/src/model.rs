@@ -23,7 +23,7 @@ pub trait ClickModel: Sync {
     /// Returns what a learner may know in advance.
     fn known(&self) -> Self::Known<'_>;
 
-    /// Whether `action` is one of the model's actions. For a list: whether it has exactly
+    /// Returns whether `action` is one of the model's actions. For a list: whether it has exactly
     /// `n_positions` distinct items of the catalogue. Other actions are invalid in a comparison,
     /// even if they would collect more clicks.
     fn admits(&self, action: &Action<Self>) -> bool;

@@ -1,5 +1,6 @@
 //! Pairs of items to compare, and the number of items of a dueling problem.
 
+use crate::parameters::parameters;
 use crate::{Error, ItemId};
 use serde::{Deserialize, Serialize};
 
@@ -41,14 +42,15 @@ impl Pair {
 /// # Ok::<(), click_models::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "RawShape")]
+#[serde(try_from = "Parameters", into = "Parameters")]
 pub struct DuelShape {
     n_items: u16,
 }
 
-#[derive(Deserialize)]
-struct RawShape {
-    n_items: usize,
+parameters! {
+    DuelShape as shape {
+        n_items: usize = shape.n_items(),
+    } by Self::new(n_items)
 }
 
 impl DuelShape {
@@ -83,7 +85,7 @@ impl DuelShape {
         (0..self.n_items).map(|number| ItemId::new(u32::from(number)))
     }
 
-    /// Whether both are among the items.
+    /// Returns whether both are among the items.
     #[inline]
     pub const fn contains(self, pair: Pair) -> bool {
         pair.first.index() < self.n_items() && pair.second.index() < self.n_items()
@@ -98,13 +100,5 @@ impl DuelShape {
         } else {
             None
         }
-    }
-}
-
-impl TryFrom<RawShape> for DuelShape {
-    type Error = Error;
-
-    fn try_from(raw: RawShape) -> Result<Self, Error> {
-        Self::new(raw.n_items)
     }
 }

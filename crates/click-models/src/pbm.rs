@@ -18,7 +18,8 @@
 //! Numerics: a click is one draw, uniform on the multiples of `2^-53`, below one rounded product; 0
 //! and 1 are exact. Complexity: O(`n_positions`) per round.
 
-use crate::linear_list::{LinearList, Parameters};
+use crate::linear_list::LinearList;
+use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, Error, ListShape, Pbm, PbmFeedback, Ranking, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -115,18 +116,12 @@ impl PositionBased {
     }
 }
 
-impl TryFrom<Parameters> for PositionBased {
-    type Error = Error;
-
-    fn try_from(parameters: Parameters) -> Result<Self, Error> {
-        Self::new(parameters.attraction, parameters.examination)
-    }
-}
-
-impl From<PositionBased> for Parameters {
-    fn from(users: PositionBased) -> Self {
-        users.list.into_parameters()
-    }
+parameters! {
+    #[serde(deny_unknown_fields)]
+    PositionBased as users {
+        attraction: Vec<Probability> = users.attraction().to_vec(),
+        examination: Vec<Probability> = users.examination().to_vec(),
+    } by Self::new(attraction, examination)
 }
 
 impl ClickModel for PositionBased {

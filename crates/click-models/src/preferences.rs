@@ -167,7 +167,7 @@ impl PreferenceMatrix {
         &self.excess[item.index() * self.shape.n_items()..][..self.shape.n_items()]
     }
 
-    /// Whether `item` is preferred to `other` more often than not.
+    /// Returns whether `item` is preferred to `other` more often than not.
     #[inline]
     pub fn beats(&self, item: ItemId, other: ItemId) -> bool {
         self.excess(item, other) > 0.0

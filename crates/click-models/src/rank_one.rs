@@ -43,6 +43,7 @@
 //! ```
 
 use crate::bounds::{self, RankOneHardness, rank_one_hardness};
+use crate::parameters::parameters;
 use crate::{Cell, CellClick, ClickModel, Error, PositionBased, RankOne, TableShape};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -60,11 +61,12 @@ pub struct RankOneModel {
     best: (Cell, f64),
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Parameters {
-    rows: Vec<Probability>,
-    columns: Vec<Probability>,
+parameters! {
+    #[serde(deny_unknown_fields)]
+    RankOneModel as users {
+        rows: Vec<Probability> = users.rows,
+        columns: Vec<Probability> = users.columns,
+    } by Self::new(rows, columns)
 }
 
 impl RankOneModel {
@@ -214,20 +216,6 @@ fn exponent_of_average(shares: &[f64], average: f64) -> f64 {
             return high;
         }
         if above(middle) { low = middle } else { high = middle }
-    }
-}
-
-impl TryFrom<Parameters> for RankOneModel {
-    type Error = Error;
-
-    fn try_from(raw: Parameters) -> Result<Self, Error> {
-        Self::new(raw.rows, raw.columns)
-    }
-}
-
-impl From<RankOneModel> for Parameters {
-    fn from(model: RankOneModel) -> Self {
-        Self { rows: model.rows, columns: model.columns }
     }
 }
 

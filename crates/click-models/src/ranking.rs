@@ -30,7 +30,7 @@ impl Ranking {
         self.items.len()
     }
 
-    /// Whether no position is filled.
+    /// Returns whether no position is filled.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
@@ -53,7 +53,7 @@ impl Ranking {
         self.items.iter().copied().enumerate()
     }
 
-    /// Whether `item` is shown.
+    /// Returns whether `item` is shown.
     #[inline]
     pub fn contains(&self, item: ItemId) -> bool {
         self.items.contains(&item)
@@ -81,7 +81,7 @@ impl Ranking {
         &mut self.items
     }
 
-    /// Whether this is a full list of distinct items of the catalogue.
+    /// Returns whether this is a full list of distinct items of the catalogue.
     #[inline]
     pub fn fits(&self, shape: ListShape) -> bool {
         // Called in every round.
@@ -95,7 +95,7 @@ impl Ranking {
     }
 }
 
-/// Whether these are distinct items of a catalogue of at most 256.
+/// Returns whether these are distinct items of a catalogue of at most 256.
 #[inline]
 fn are_distinct_below_256(items: &[ItemId], n_items: usize) -> bool {
     // Without a branch or a wait for the item above.
@@ -110,8 +110,8 @@ fn are_distinct_below_256(items: &[ItemId], n_items: usize) -> bool {
     are_known && repeated == 0
 }
 
-/// Whether these are distinct items of a catalogue of any size. A bit set filters: an item is new
-/// if no item above has the same last bits. Only otherwise the items above are searched.
+/// Returns whether these are distinct items of a catalogue of any size. A bit set filters: an item
+/// is new if no item above has the same last bits. Only otherwise the items above are searched.
 #[inline]
 fn are_distinct(items: &[ItemId], n_items: usize) -> bool {
     let mut above = [0_u64; 4];

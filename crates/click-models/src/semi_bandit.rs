@@ -21,7 +21,8 @@
 //! conditional probability) and, rescaled, whether the item is clicked (`u < r * attraction`).
 //! Complexity: O(`n_positions`) per round.
 
-use crate::linear_list::{LinearList, Parameters};
+use crate::linear_list::LinearList;
+use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, Error, ListShape, PrefixFeedback, Ranking, SemiBandit, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -130,18 +131,12 @@ impl RandomSemiBandit {
     }
 }
 
-impl TryFrom<Parameters> for RandomSemiBandit {
-    type Error = Error;
-
-    fn try_from(parameters: Parameters) -> Result<Self, Error> {
-        Self::new(parameters.attraction, parameters.examination)
-    }
-}
-
-impl From<RandomSemiBandit> for Parameters {
-    fn from(users: RandomSemiBandit) -> Self {
-        users.list.into_parameters()
-    }
+parameters! {
+    #[serde(deny_unknown_fields)]
+    RandomSemiBandit as users {
+        attraction: Vec<Probability> = users.attraction().to_vec(),
+        examination: Vec<Probability> = users.examination().to_vec(),
+    } by Self::new(attraction, examination)
 }
 
 impl ClickModel for RandomSemiBandit {

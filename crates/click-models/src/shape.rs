@@ -1,6 +1,7 @@
 //! Numbers of items and positions of a ranking problem.
 
 use crate::Error;
+use crate::parameters::parameters;
 use serde::{Deserialize, Serialize};
 
 /// The number of items and the number of positions of a list:
@@ -19,16 +20,17 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), click_models::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "RawShape")]
+#[serde(try_from = "Parameters", into = "Parameters")]
 pub struct ListShape {
     n_items: usize,
     n_positions: usize,
 }
 
-#[derive(Deserialize)]
-struct RawShape {
-    n_items: usize,
-    n_positions: usize,
+parameters! {
+    ListShape as shape {
+        n_items: usize = shape.n_items,
+        n_positions: usize = shape.n_positions,
+    } by Self::new(n_items, n_positions)
 }
 
 impl ListShape {
@@ -80,13 +82,5 @@ impl ListShape {
     #[inline]
     pub const fn n_positions(self) -> usize {
         self.n_positions
-    }
-}
-
-impl TryFrom<RawShape> for ListShape {
-    type Error = Error;
-
-    fn try_from(raw: RawShape) -> Result<Self, Error> {
-        Self::new(raw.n_items, raw.n_positions)
     }
 }

@@ -1,6 +1,7 @@
 //! Tables of rows and columns, and their cells.
 
 use crate::Error;
+use crate::parameters::parameters;
 use serde::{Deserialize, Serialize};
 
 /// A row and a column of a table, counted from 0 (the papers count from 1).
@@ -35,16 +36,17 @@ impl Cell {
 /// # Ok::<(), click_models::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "RawShape")]
+#[serde(try_from = "Parameters", into = "Parameters")]
 pub struct TableShape {
     n_rows: u32,
     n_columns: u32,
 }
 
-#[derive(Deserialize)]
-struct RawShape {
-    n_rows: usize,
-    n_columns: usize,
+parameters! {
+    TableShape as shape {
+        n_rows: usize = shape.n_rows(),
+        n_columns: usize = shape.n_columns(),
+    } by Self::new(n_rows, n_columns)
 }
 
 impl TableShape {
@@ -85,7 +87,7 @@ impl TableShape {
         self.n_rows as usize * self.n_columns as usize
     }
 
-    /// Whether the table has this cell.
+    /// Returns whether the table has this cell.
     #[inline]
     pub const fn contains(self, cell: Cell) -> bool {
         cell.row < self.n_rows && cell.column < self.n_columns
@@ -107,13 +109,5 @@ impl TableShape {
     pub const fn cell(self, number: usize) -> Cell {
         let number = number as u32;
         Cell { row: number / self.n_columns, column: number % self.n_columns }
-    }
-}
-
-impl TryFrom<RawShape> for TableShape {
-    type Error = Error;
-
-    fn try_from(raw: RawShape) -> Result<Self, Error> {
-        Self::new(raw.n_rows, raw.n_columns)
     }
 }

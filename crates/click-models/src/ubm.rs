@@ -38,6 +38,7 @@
 
 mod best_list;
 
+use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, ClicksOnly, Error, ItemId, ListClicks, ListShape, Ranking};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -56,11 +57,12 @@ pub struct UserBrowsing {
     beginnings: u64,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Parameters {
-    attraction: Vec<Probability>,
-    examination: Vec<Vec<Probability>>,
+parameters! {
+    #[serde(deny_unknown_fields)]
+    UserBrowsing as users {
+        attraction: Vec<Probability> = users.attraction,
+        examination: Vec<Vec<Probability>> = users.examination,
+    } by Self::new(attraction, examination)
 }
 
 impl UserBrowsing {
@@ -145,20 +147,6 @@ impl UserBrowsing {
     /// and for a last click at each position above.
     pub fn examination(&self) -> &[Vec<Probability>] {
         &self.examination
-    }
-}
-
-impl TryFrom<Parameters> for UserBrowsing {
-    type Error = Error;
-
-    fn try_from(saved: Parameters) -> Result<Self, Error> {
-        Self::new(saved.attraction, saved.examination)
-    }
-}
-
-impl From<UserBrowsing> for Parameters {
-    fn from(users: UserBrowsing) -> Self {
-        Self { attraction: users.attraction, examination: users.examination }
     }
 }
 

@@ -203,8 +203,8 @@ fn moment(values: &[f64], shares: &[f64], of: impl Fn(f64) -> f64) -> f64 {
     values.iter().zip(shares).map(|(&value, &share)| share * of(value)).sum()
 }
 
-/// Whether `ln E exp(lambda (X - E X)) <= v^2 lambda^2 / 2` for many `lambda <= 0`, with room for
-/// rounding.
+/// Returns whether `ln E exp(lambda (X - E X)) <= v^2 lambda^2 / 2` for many `lambda <= 0`, with
+/// room for rounding.
 fn is_left_sided_sub_gaussian(values: &[f64], shares: &[f64], v: f64) -> bool {
     let mean = moment(values, shares, |value| value);
     let possible = values.iter().zip(shares).filter(|&(_, &share)| share > 0.0);

@@ -375,7 +375,7 @@ fn examination_factor(kappa: &[f64]) -> f64 {
     smallest
 }
 
-/// Whether `epsilon` is valid in an exploration level `(1 + epsilon) ln t`.
+/// Returns whether `epsilon` is valid in an exploration level `(1 + epsilon) ln t`.
 fn is_exploration(epsilon: f64) -> bool {
     epsilon >= 0.0 && epsilon.is_finite()
 }

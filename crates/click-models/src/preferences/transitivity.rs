@@ -33,8 +33,8 @@ impl PreferenceMatrix {
         order.into_iter().collect()
     }
 
-    /// Whether there is a total order in which any three items `i`, `j`, `k`, in this order,
-    /// satisfy `e_ik >= max{e_ij, e_jk}`.
+    /// Returns whether there is a total order in which any three items `i`, `j`, `k`, in this
+    /// order, satisfy `e_ik >= max{e_ij, e_jk}`.
     pub fn is_strongly_transitive(&self) -> bool {
         let Some(order) = self.total_order() else { return false };
         let excess = |place: usize, other: usize| self.excess(order[place], order[other]);
