@@ -88,8 +88,8 @@ pub trait ConfidenceSequence {
     /// The interval after the observations so far.
     fn interval(&self) -> Interval;
 
-    /// Whether `candidate` is in [`Self::interval`]; cheaper if computing the interval requires
-    /// solving an equation.
+    /// Returns whether `candidate` is in [`Self::interval`]; cheaper if computing the interval
+    /// requires solving an equation.
     fn contains(&self, candidate: f64) -> bool {
         let interval = self.interval();
         interval.lower <= candidate && candidate <= interval.upper

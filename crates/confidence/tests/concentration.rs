@@ -290,7 +290,8 @@ fn lemma_22_bounds_the_rounds_with_a_wrong_estimate() {
 // --- CascadeBAI paper, Remark D.1 and Theorem B.1
 // -----------------------------------------------------------------------
 
-/// Whether `E exp(lambda D) <= exp(v^2 lambda^2 / 2)` at this `lambda`, with room for rounding.
+/// Returns whether `E exp(lambda D) <= exp(v^2 lambda^2 / 2)` at this `lambda`, with room for
+/// rounding.
 fn is_light(law: &[(f64, f64)], v: f64, lambda: f64) -> bool {
     let mean: f64 = law.iter().map(|&(value, chance)| chance * libm::exp(lambda * value)).sum();
     mean <= libm::exp(v * v * lambda * lambda / 2.0) * (1.0 + 1e-14)

@@ -16,7 +16,8 @@ use sim::{Contender, Entry, PersonalKnown};
 /// Panic message; experiments reject other policies when they are read.
 const GOES_WITH_USERS: &str = "a policy that goes with its users";
 
-/// Whether the policy plays these users, with a fit of a log at most besides what they give it.
+/// Returns whether the policy plays these users, with a fit of a log at most besides what they give
+/// it.
 fn goes_with<I: CatalogueProtocol>(entrant: &Entrant) -> bool {
     let spec = &entrant.spec;
     let priors = entrant.priors.as_ref().map(|priors| &priors.beliefs);

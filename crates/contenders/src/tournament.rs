@@ -29,7 +29,7 @@ pub trait AnyTournament: Sync {
     /// The labels of the contenders.
     fn labels(&self) -> Vec<&str>;
 
-    /// Whether another process can continue a replication of a contender.
+    /// Returns whether another process can continue a replication of a contender.
     fn is_saved(&self, contender: usize) -> bool;
 
     /// [`Tournament::draw_instances`].

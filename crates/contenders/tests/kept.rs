@@ -86,7 +86,7 @@ fn entrants(examination: &[f64]) -> Vec<Entrant> {
     entrants
 }
 
-/// Whether a contender can play on users of other sizes too.
+/// Returns whether a contender can play on users of other sizes too.
 fn plays_any_size(entrant: &Entrant) -> bool {
     entrant.examination.is_none() && entrant.lists.is_none()
 }

@@ -73,7 +73,7 @@ impl<R: Read> Decompressor<R> {
         }))
     }
 
-    /// Whether the stream is compressed.
+    /// Returns whether the stream is compressed.
     pub fn is_gzip(&self) -> bool {
         matches!(self.0, Kind::Gzip(_))
     }

@@ -61,8 +61,8 @@ pub fn title_fault(title: &str) -> Option<String> {
     Some(format!("{fault}: expected one line of text"))
 }
 
-/// Whether a text has a control character, a line break, a character without width, or one that
-/// changes the direction of the text. Joiners between letters of a script or between emoji are
+/// Returns whether a text has a control character, a line break, a character without width, or one
+/// that changes the direction of the text. Joiners between letters of a script or between emoji are
 /// allowed, since their effect can be seen.
 pub fn has_invisible(text: &str) -> bool {
     let mut before = ' ';

@@ -88,8 +88,8 @@ pub fn beside(value: f64, se: f64) -> String {
     fixed(value, usize::try_from(decimals).unwrap_or(0))
 }
 
-/// Whether a standard error is nothing but what sums of such values lose by rounding: the value is
-/// the same in every run.
+/// Returns whether a standard error is nothing but what sums of such values lose by rounding: the
+/// value is the same in every run.
 pub fn is_rounding(se: f64, value: f64) -> bool {
     se <= 1e-9 * value.abs()
 }

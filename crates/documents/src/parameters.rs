@@ -80,7 +80,7 @@ pub enum IdType {
 }
 
 impl IdType {
-    /// Whether names are texts: files leave that out.
+    /// Returns whether names are texts: files leave that out.
     pub fn is_text(&self) -> bool {
         *self == Self::Text
     }

@@ -39,7 +39,7 @@ pub fn read_own(path: &Path) -> io::Result<Vec<u8>> {
     read_regular(path)
 }
 
-/// Whether a path is a link.
+/// Returns whether a path is a link.
 pub fn is_link(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_symlink())
 }

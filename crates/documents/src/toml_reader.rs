@@ -329,12 +329,12 @@ impl<'doc> Field<'doc> {
         Err(self.error(message))
     }
 
-    /// Whether the value is an array.
+    /// Returns whether the value is an array.
     pub fn is_array(&self) -> bool {
         self.value.get_ref().is_array()
     }
 
-    /// Whether the value is a table.
+    /// Returns whether the value is a table.
     pub fn is_table(&self) -> bool {
         self.value.get_ref().is_table()
     }

@@ -16,7 +16,7 @@ pub fn names_and_identity(_: &Metadata) -> (u64, (u64, u64)) {
     (1, (0, 0))
 }
 
-/// Whether a file is a device, which may never end.
+/// Returns whether a file is a device, which may never end.
 #[cfg(all(unix, not(feature = "portable")))]
 pub fn is_device(file: &Metadata) -> bool {
     use std::os::unix::fs::FileTypeExt as _;

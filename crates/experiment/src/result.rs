@@ -108,7 +108,8 @@ pub struct Curves {
 }
 
 impl PolicyResult {
-    /// Whether it is `oracle`, which knows the users and does not compete with policies that learn.
+    /// Returns whether it is `oracle`, which knows the users and does not compete with policies
+    /// that learn.
     pub fn knows_users(&self) -> bool {
         self.policy == "oracle"
     }

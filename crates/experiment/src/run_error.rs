@@ -49,7 +49,8 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Whether the caller stopped the runs ([`Runner::stop_when`](crate::Runner::stop_when)).
+    /// Returns whether the caller stopped the runs
+    /// ([`Runner::stop_when`](crate::Runner::stop_when)).
     pub fn is_stopped(&self) -> bool {
         matches!(self, Self::Journal(JournalError::Stopped))
     }

@@ -185,7 +185,8 @@ impl<'a> Report<'a> {
         format!("{compared}{open}")
     }
 
-    /// Whether the check passes: no verdict fails at this extent, and not too many claims are open.
+    /// Returns whether the check passes: no verdict fails at this extent, and not too many claims
+    /// are open.
     pub fn is_as_known(&self) -> bool {
         !self.claims.iter().any(|judged| judged.agreement.fails(self.quick)) && !self.leaves_too_much_open()
     }

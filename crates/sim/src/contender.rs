@@ -48,7 +48,8 @@ pub trait Contender<M, T: Objective = Schedule>: Send + Sync {
         store: &mut dyn StateStore,
     ) -> Result<T::Record, StateError>;
 
-    /// Whether an unfinished replication can be kept and continued with [`Contender::resume`].
+    /// Returns whether an unfinished replication can be kept and continued with
+    /// [`Contender::resume`].
     fn is_saved(&self) -> bool {
         false
     }

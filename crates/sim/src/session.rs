@@ -43,7 +43,7 @@ pub(crate) trait Player {
     /// at the next pause at the latest.
     fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), EarlyEnd>;
 
-    /// Whether the policy's recommendation is a best one, if it recommends anything.
+    /// Returns whether the policy's recommendation is a best one, if it recommends anything.
     fn is_right(&self, _progress: &mut Progress) -> Option<bool> {
         None
     }

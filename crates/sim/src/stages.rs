@@ -192,9 +192,9 @@ fn side(
     (clicks, regret)
 }
 
-/// Whether the model has all these rows, columns or cells. A policy from the state of another
-/// replication may have others; its rounds are played one by one, and the first one with a cell
-/// that the model does not have ends the replication.
+/// Returns whether the model has all these rows, columns or cells. A policy from the state of
+/// another replication may have others; its rounds are played one by one, and the first one with a
+/// cell that the model does not have ends the replication.
 fn all_below(numbers: &[u32], size: usize) -> bool {
     numbers.iter().all(|&number| (number as usize) < size)
 }

@@ -115,8 +115,8 @@ impl Progress {
     }
 }
 
-/// Whether the state of this generator is zero, which yields zeros for ever. Four zeros in a row
-/// have no other cause in practice.
+/// Returns whether the state of this generator is zero, which yields zeros for ever. Four zeros in
+/// a row have no other cause in practice.
 fn is_stuck(stream: &SimRng) -> bool {
     let mut stream = stream.clone();
     (0..4).all(|_| stream.next_u64() == 0)

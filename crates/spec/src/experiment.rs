@@ -304,7 +304,7 @@ impl Experiment {
         different_users(&self.instances, task, self.assignment, self.seed)
     }
 
-    /// Whether the users come from data given by the caller.
+    /// Returns whether the users come from data given by the caller.
     pub fn takes_data(&self) -> bool {
         self.takes_data
     }
@@ -346,7 +346,7 @@ impl Experiment {
         Some(format!("two different files are called {name:?}: rename one of them"))
     }
 
-    /// Whether users compare two items.
+    /// Returns whether users compare two items.
     pub fn has_duels(&self) -> bool {
         self.instances.duels().is_some()
     }

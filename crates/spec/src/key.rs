@@ -86,7 +86,7 @@ impl Key {
         (self.name, value.into())
     }
 
-    /// Whether it has a number for each item, position or the like.
+    /// Returns whether it has a number for each item, position or the like.
     pub(crate) fn is_list(&self) -> bool {
         let kind = (self.kind)();
         kind["items"]["type"] == "number" && kind["minItems"] != kind["maxItems"]
@@ -97,7 +97,7 @@ impl Key {
         Self { required: false, replaces, ..self }
     }
 
-    /// Whether the key is needed, in words.
+    /// Returns whether the key is needed, in words.
     pub fn need(&self) -> String {
         match (self.required, self.replaces) {
             (true, _) => "required".to_owned(),

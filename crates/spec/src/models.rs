@@ -128,7 +128,7 @@ impl Model {
         MODELS.into_iter().find(|model| model.protocol == protocol).unwrap_or(MODELS[0])
     }
 
-    /// Whether its users are shown lists.
+    /// Returns whether its users are shown lists.
     pub fn has_lists(&self) -> bool {
         self.protocol.has_lists()
     }
@@ -147,12 +147,12 @@ impl Model {
         self.keys.iter().find(|one| one.name == key).map_or(key, |one| one.title)
     }
 
-    /// Whether measured queries can become its users.
+    /// Returns whether measured queries can become its users.
     pub(crate) fn takes_queries(&self) -> bool {
         self.of_queries.is_some()
     }
 
-    /// Whether the fits of a log can become its users.
+    /// Returns whether the fits of a log can become its users.
     pub(crate) fn takes_posterior(&self) -> bool {
         self.of_posterior.is_some()
     }
@@ -252,7 +252,7 @@ impl Instances {
         list.downcast_ref::<Vec<Instance<M>>>().map(Vec::as_slice)
     }
 
-    /// Whether a policy can be asked for the best items of these users.
+    /// Returns whether a policy can be asked for the best items of these users.
     pub(crate) fn name_best_items(&self) -> bool {
         self.model().names_best_items && self.contexts().is_none()
     }
@@ -283,7 +283,7 @@ impl Instances {
         if self.duels().is_some_and(Duels::are_one_sample) { 1 } else { self.count() }
     }
 
-    /// Whether the instances are random subsets.
+    /// Returns whether the instances are random subsets.
     pub(crate) fn are_random(&self) -> bool {
         self.duels().is_some_and(Duels::are_random)
     }
@@ -326,7 +326,9 @@ pub trait Users: fmt::Debug + Send + Sync {
     fn count(&self) -> usize;
 
     /// The shape of the lists of each instance; empty if the model shows no lists.
-    fn shapes(&self) -> Vec<ListShape>;
+    fn shapes(&self) -> Vec<ListShape> {
+        Vec::new()
+    }
 
     /// The number of cells of the largest table; `None` if the model shows no cells.
     fn most_cells(&self) -> Option<usize> {
@@ -345,7 +347,9 @@ pub trait Users: fmt::Debug + Send + Sync {
 
     /// The asymptotic lower bound on the regret of a consistent policy, mean over the instances:
     /// its name and the factor of `ln t`. `None` if some instance has no bound.
-    fn lower_bound(&self) -> Option<(&'static str, f64)>;
+    fn lower_bound(&self) -> Option<(&'static str, f64)> {
+        None
+    }
 
     /// Proven upper bounds on the regret of policies, at these rounds.
     fn bounds_of_policies(&self, _policies: &[Entrant], _checkpoints: &[u64]) -> Vec<Bound> {
@@ -399,7 +403,7 @@ pub trait Users: fmt::Debug + Send + Sync {
         vec![]
     }
 
-    /// Whether they can be played.
+    /// Returns whether they can be played.
     fn can_answer(&self) -> bool {
         true
     }

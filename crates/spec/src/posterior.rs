@@ -196,7 +196,7 @@ impl Query {
         self.attraction.len()
     }
 
-    /// Whether its parameters of positions, or of continuation, are those of all queries.
+    /// Returns whether its parameters of positions, or of continuation, are those of all queries.
     pub(crate) fn shares_positions(&self) -> bool {
         self.record.positions.is_empty() && self.record.continuation.is_empty()
     }

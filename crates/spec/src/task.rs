@@ -51,7 +51,7 @@ impl Task {
         Some(format!("task {:?} {reason}", self.name()))
     }
 
-    /// Whether a policy can be asked for it.
+    /// Returns whether a policy can be asked for it.
     pub(crate) fn is_for(self, spec: &PolicySpec) -> bool {
         match self {
             Self::Regret => !spec.recommends(),

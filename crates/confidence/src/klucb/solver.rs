@@ -79,7 +79,8 @@ impl Place {
         Self { a, b, x, u, w, divergence, over_slope: u * w / x }
     }
 
-    /// Whether a Newton step from here is accurate enough to be the last, and its end, rounded up.
+    /// Returns whether a Newton step from here is accurate enough to be the last, and its end,
+    /// rounded up.
     #[inline]
     pub(super) fn newton(&self, c: f64) -> (bool, f64) {
         let h = (c - self.divergence) * self.over_slope;

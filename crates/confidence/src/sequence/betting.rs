@@ -67,7 +67,7 @@ impl Betting {
         self.plug_in.observe(x);
     }
 
-    /// Whether the candidate has been rejected, now or earlier.
+    /// Returns whether the candidate has been rejected, now or earlier.
     pub fn is_rejected(&self) -> bool {
         self.rejected
     }

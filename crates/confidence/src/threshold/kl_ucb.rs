@@ -110,8 +110,8 @@ impl KlUcbThreshold {
         }
     }
 
-    /// Whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is certainly
-    /// below the threshold.
+    /// Returns whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is
+    /// certainly below the threshold.
     ///
     /// `entropy` is [`kl_ucb_entropy`]`(clicks, failures)`.
     #[inline]
@@ -123,8 +123,8 @@ impl KlUcbThreshold {
         }
     }
 
-    /// Whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is certainly
-    /// at least the threshold.
+    /// Returns whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is
+    /// certainly at least the threshold.
     ///
     /// `entropy` is [`kl_ucb_entropy`]`(clicks, failures)`.
     #[inline]

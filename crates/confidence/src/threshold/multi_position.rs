@@ -131,8 +131,8 @@ impl MultiPositionThreshold {
         }
     }
 
-    /// Whether the computed [`multi_position_upper`](crate::multi_position_upper) is certainly
-    /// below the threshold.
+    /// Returns whether the computed [`multi_position_upper`](crate::multi_position_upper) is
+    /// certainly below the threshold.
     #[inline]
     pub fn excludes(&self, entropy: f64, clicks: f64, failures: &[f64], level: f64) -> bool {
         match self.kind {
@@ -146,8 +146,8 @@ impl MultiPositionThreshold {
         }
     }
 
-    /// Whether the computed [`multi_position_upper`](crate::multi_position_upper) is certainly at
-    /// least the threshold.
+    /// Returns whether the computed [`multi_position_upper`](crate::multi_position_upper) is
+    /// certainly at least the threshold.
     #[inline]
     pub fn includes(&self, entropy: f64, clicks: f64, failures: &[f64], level: f64) -> bool {
         match self.kind {

@@ -173,12 +173,12 @@ impl Model {
             .take(count)
     }
 
-    /// Whether parameters of positions depend on the last click.
+    /// Returns whether parameters of positions depend on the last click.
     pub fn has_last_clicks(self) -> bool {
         self.parameters().positions.is_some_and(|positions| positions.have_last_clicks)
     }
 
-    /// Whether the model needs the order of clicks, so that it is fitted to sessions.
+    /// Returns whether the model needs the order of clicks, so that it is fitted to sessions.
     pub const fn needs_sessions(self) -> bool {
         self.parameters().needs_sessions
     }

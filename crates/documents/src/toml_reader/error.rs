@@ -22,7 +22,7 @@ impl Error {
 }
 
 impl Error {
-    /// Whether the error is about the file as a whole.
+    /// Returns whether the error is about the file as a whole.
     pub fn is_about_whole_file(&self) -> bool {
         self.location.line == 0 && self.location.field.is_empty()
     }

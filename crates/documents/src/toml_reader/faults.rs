@@ -34,12 +34,12 @@ impl Faults {
         self.0.map_or(Ok(()), Err)
     }
 
-    /// Whether no error was found.
+    /// Returns whether no error was found.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether no more errors are kept.
+    /// Returns whether no more errors are kept.
     fn is_full(&self) -> bool {
         self.0.as_ref().is_some_and(|error| error.count() >= Error::MOST)
     }

@@ -341,7 +341,7 @@ fn alternatives(schema: &Value) -> Vec<&Value> {
     }
 }
 
-/// Whether a value is of the schema's type.
+/// Returns whether a value is of the schema's type.
 fn fits(schema: &Value, field: &Field<'_>) -> bool {
     let types: &[&str] = match field.value.get_ref() {
         DeValue::String(_) => &["string"],

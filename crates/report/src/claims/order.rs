@@ -118,7 +118,8 @@ impl Test for Order {
     }
 }
 
-/// Whether the value of the first series is below `factor` times that of the second, run by run.
+/// Returns whether the value of the first series is below `factor` times that of the second, run by
+/// run.
 fn compare(
     [low, high]: &[SeriesRuns<'_>; 2],
     at: ComparedAt,

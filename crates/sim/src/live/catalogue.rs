@@ -317,7 +317,7 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
         self.conditions.items_change().then_some(&self.available)
     }
 
-    /// Whether a list shows as many of the items that may be shown as it can, each once.
+    /// Returns whether a list shows as many of the items that may be shown as it can, each once.
     pub(super) fn admits(&self, list: &Ranking) -> bool {
         list.len() == self.n_positions().min(self.available.len())
             && list.by_position().all(|(position, item)| {

@@ -32,18 +32,18 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Whether they differ from those of an experiment without them.
+    /// Returns whether they differ from those of an experiment without them.
     pub fn disturb(&self) -> bool {
         self.users_change() || !self.delay.is_none()
     }
 
-    /// Whether the best list differs from round to round.
+    /// Returns whether the best list differs from round to round.
     pub fn users_change(&self) -> bool {
         self.items_change() || self.drift.is_some_and(Drift::changes_attractions)
     }
 
-    /// Whether the items that may be shown differ from round to round. Only policies that choose
-    /// among some items can play then.
+    /// Returns whether the items that may be shown differ from round to round. Only policies that
+    /// choose among some items can play then.
     pub fn items_change(&self) -> bool {
         self.availability.is_some_and(|availability| availability.share < 1.0)
             || self.churn.is_some_and(|churn| churn.rate > 0.0)
@@ -166,7 +166,7 @@ impl From<DriftKey> for Drift {
 }
 
 impl Drift {
-    /// Whether any attraction changes.
+    /// Returns whether any attraction changes.
     fn changes_attractions(self) -> bool {
         match self {
             Self::Jumps { share, .. } => share > 0.0,
@@ -286,7 +286,7 @@ impl From<DelaysKey> for Delays {
 }
 
 impl Delays {
-    /// Whether every answer comes before the next decision.
+    /// Returns whether every answer comes before the next decision.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }

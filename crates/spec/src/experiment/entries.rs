@@ -227,7 +227,7 @@ fn read_priors(
 /// The meaning of `prior_file`.
 const PRIOR_FILE: &str = "the file with the parameters of a log, which `fit` writes";
 
-/// Whether a policy may have this key, one of [`OF_POLICY`](super::keys::OF_POLICY).
+/// Returns whether a policy may have this key, one of [`OF_POLICY`](super::keys::OF_POLICY).
 pub(crate) fn accepts(spec: &PolicySpec, key: &str) -> bool {
     match key {
         _ if key == KAPPA.name => assumes_examination(spec),
@@ -250,7 +250,7 @@ pub(crate) fn readable_as(spec: &PolicySpec) -> Vec<&'static str> {
     able.map(|model| model.name).collect()
 }
 
-/// Whether a policy can begin with the fit of a log.
+/// Returns whether a policy can begin with the fit of a log.
 pub(crate) fn has_prior(spec: &PolicySpec) -> bool {
     matches!(spec, PolicySpec::PbmGibbs { .. } | PolicySpec::HybridTs { .. })
 }
@@ -440,7 +440,7 @@ fn check_reading(entry: &Entrant, model: &Model, instances: &Instances) -> Resul
     Ok(())
 }
 
-/// Whether a policy is built from examination probabilities.
+/// Returns whether a policy is built from examination probabilities.
 pub(crate) fn assumes_examination(spec: &PolicySpec) -> bool {
     spec.row().families.contains(&Family::PositionBased)
 }
@@ -549,7 +549,7 @@ fn check_live(
     }
 }
 
-/// Whether `told = "gamma"` can give a policy the `gamma` of each instance.
+/// Returns whether `told = "gamma"` can give a policy the `gamma` of each instance.
 fn is_told_gamma(spec: &PolicySpec) -> bool {
     matches!(spec, PolicySpec::BeatTheMean { .. })
 }

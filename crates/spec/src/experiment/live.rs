@@ -29,7 +29,7 @@ const PROTOCOLS: [Protocol; 4] =
     [Protocol::PositionBased, Protocol::SemiBandit, Protocol::Cascade, Protocol::Dcm];
 
 impl Model {
-    /// Whether its users can be met under the table `[live]`. Users of the caller have the
+    /// Returns whether its users can be met under the table `[live]`. Users of the caller have the
     /// protocols of those that can, but no attractions that could change.
     pub fn is_played_live(&self) -> bool {
         PROTOCOLS.contains(&self.protocol) && self == Self::of(self.protocol)

@@ -14,6 +14,7 @@ pub(super) use keys::CONTEXT;
 use keys::ContextKeys;
 
 use super::fields::read_each;
+use super::list::unit;
 use super::users_of_runs::ValuesOfUsers;
 use super::{Instance, InstanceTable, Instances, Member, Model, Parameter, Parameters, Users};
 use crate::key::{Key, Part};
@@ -22,7 +23,6 @@ use confidence::Probability;
 use documents::InputFile;
 use documents::names::quoted;
 use documents::toml_reader::{Error, Field, Table};
-use itertools::Itertools as _;
 use live::ContextFit;
 use policies::{HybridPrior, HybridSettings, HybridTs};
 use serde::ser::SerializeMap as _;
@@ -420,13 +420,7 @@ impl<M: Member + WithAttraction> Users for Vec<DifferentUsers<M>> {
     }
 
     fn unit(&self) -> &'static str {
-        // Before a log is fitted there are no instances.
-        let unit = self.iter().map(|instance| instance.model.unit()).all_equal_value();
-        unit.unwrap_or_else(|differ| differ.map_or("clicks", |_| "reward"))
-    }
-
-    fn lower_bound(&self) -> Option<(&'static str, f64)> {
-        None
+        unit(self.iter().map(|instance| &instance.model))
     }
 
     fn list(&self) -> &dyn Any {

@@ -33,7 +33,7 @@ use crate::key::Key;
 use crate::schema::{either, file, integer, items, of_keys, square};
 use arms::read_arms;
 use click_models::bounds::{rucb_expected_bound, rucb_high_probability_bound};
-use click_models::{DuelingModel, ItemId, ListShape, PreferenceMatrix};
+use click_models::{DuelingModel, ItemId, PreferenceMatrix};
 use contenders::Entrant;
 use documents::toml_reader::{Error, Field, Table, all, collect};
 use policies::catalogue::{PolicySpec, Protocol};
@@ -118,10 +118,6 @@ impl Users for Duels {
 
     fn count(&self) -> usize {
         Users::count(self.list())
-    }
-
-    fn shapes(&self) -> Vec<ListShape> {
-        Vec::new()
     }
 
     fn parameters(&self) -> Vec<Parameters> {

@@ -69,7 +69,7 @@ pub trait Member: ClickModel + Clone + Debug + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Whether these users can be played: those of another program have no answers.
+    /// Returns whether these users can be played: those of another program have no answers.
     fn can_answer(&self) -> bool {
         true
     }
@@ -88,6 +88,13 @@ pub trait Member: ClickModel + Clone + Debug + Send + Sync + 'static {
 /// The mean of a value over instances.
 pub(super) fn mean<M>(instances: &[Instance<M>], value: impl Fn(&M) -> f64) -> f64 {
     instances.iter().map(|instance| value(&instance.model)).sum::<f64>() / instances.len() as f64
+}
+
+/// The common unit of these users, or "reward" if they differ.
+pub(super) fn unit<'a, M: Member>(users: impl Iterator<Item = &'a M>) -> &'static str {
+    // Before a log is fitted there are no instances.
+    let unit = users.map(M::unit).all_equal_value();
+    unit.unwrap_or_else(|differ| differ.map_or("clicks", |_| "reward"))
 }
 
 impl<M: Member> Users for Vec<Instance<M>> {
@@ -126,11 +133,8 @@ impl<M: Member> Users for Vec<Instance<M>> {
         self.iter().enumerate().map(table).collect()
     }
 
-    /// The common unit of all instances, or "reward" if they differ.
     fn unit(&self) -> &'static str {
-        // Before a log is fitted there are no instances.
-        let unit = self.iter().map(|instance| instance.model.unit()).all_equal_value();
-        unit.unwrap_or_else(|differ| differ.map_or("clicks", |_| "reward"))
+        unit(self.iter().map(|instance| &instance.model))
     }
 
     fn lower_bound(&self) -> Option<(&'static str, f64)> {

@@ -62,7 +62,7 @@ impl OwnClicks {
         self.lists.keys().map(|list| list.iter().copied().collect())
     }
 
-    /// Whether lists differ from predictions at all.
+    /// Returns whether lists differ from predictions at all.
     pub(super) fn is_needed(&self) -> bool {
         self.variances[0] > 0.0
     }

@@ -97,7 +97,7 @@ impl InstanceTable {
         self.lists.iter().find(|(other, _)| *other == key).map(|(_, list)| list.numbers())
     }
 
-    /// Whether the users were drawn to match a summary instead of being measured.
+    /// Returns whether the users were drawn to match a summary instead of being measured.
     pub fn is_calibrated(&self) -> bool {
         self.parameters.iter().any(|(_, parameter)| matches!(parameter, Parameter::Calibration(_)))
     }

@@ -89,12 +89,12 @@ impl Duels {
         }
     }
 
-    /// Whether a table has random subsets.
+    /// Returns whether a table has random subsets.
     pub(crate) fn are_random(&self) -> bool {
         self.groups.iter().any(|group| matches!(group.arms, Arms::Random { .. }))
     }
 
-    /// Whether all instances are random subsets of one table.
+    /// Returns whether all instances are random subsets of one table.
     pub(crate) fn are_one_sample(&self) -> bool {
         matches!(&*self.groups, [group] if matches!(group.arms, Arms::Random { .. }))
     }
