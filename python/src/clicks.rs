@@ -70,7 +70,7 @@ pub(crate) fn many(
     users.map(|(row, (bits, observed))| list(protocol, bits, observed.min(shown(row)), Some(row))).collect()
 }
 
-/// Whether the number of observed positions means something under this protocol.
+/// Returns whether the number of observed positions means something under this protocol.
 fn refuse_observed(protocol: Protocol, observed: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     match protocol {
         Protocol::SemiBandit | Protocol::Cascade | Protocol::Dcm => Ok(()),
@@ -104,7 +104,7 @@ fn single(clicked: bool) -> PyResult<Clicks> {
     Clicks::from_bits(u64::from(clicked), 1).map_err(value_error)
 }
 
-/// Whether the winner is the first item of the pair.
+/// Returns whether the winner is the first item of the pair.
 fn is_first(pair: &[u32], winner: i64, row: Option<usize>) -> PyResult<bool> {
     if let Some(place) = pair.iter().position(|&item| i64::from(item) == winner) {
         return Ok(place == 0);

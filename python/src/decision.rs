@@ -29,7 +29,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// Whether the policy can have written the note.
+    /// Returns whether the policy can have written the note.
     fn wrote(&self, note: &Note) -> bool {
         let sees = self.spec.sees_contexts(self.protocol);
         let is_segmented = matches!(self.spec, PolicySpec::Segmented { .. });

@@ -57,7 +57,7 @@ impl Names {
         Ok(Some(Arc::new(names)))
     }
 
-    /// Whether two policies have the same names, or none.
+    /// Returns whether two policies have the same names, or none.
     pub(crate) fn are_same(py: Python<'_>, one: Option<&Self>, other: Option<&Self>) -> PyResult<bool> {
         are_same(one.map(|names| names.all(py)), other.map(|names| names.all(py)))
     }
@@ -95,7 +95,7 @@ pub(crate) fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("click_bandits._names")
 }
 
-/// Whether names are the same, or none in both places.
+/// Returns whether names are the same, or none in both places.
 pub(crate) fn are_same(
     one: Option<&Bound<'_, PyTuple>>,
     other: Option<&Bound<'_, PyTuple>>,

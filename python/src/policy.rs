@@ -1,8 +1,10 @@
 //! The class `Policy`.
 
+mod state;
+
 use crate::arrays::{self, room};
 use crate::batch::Batch;
-use crate::catalogue::{parameters_of, spec_of, to_parameters, to_value};
+use crate::catalogue::{parameters_of, spec_of, to_parameters};
 use crate::clicks;
 use crate::context::{self, ContextFacts, Contexts, UserNames};
 use crate::decision::{Decision, Origin, fault};
@@ -15,66 +17,21 @@ use crate::prior::Prior;
 use crate::reduced::reduced;
 use crate::sequence;
 use crate::table::{Column, Table};
-use crate::task::{UserFacts, build, count, generator, is_alive, protocol_named, protocol_of, size};
+use crate::task::{
+    UserFacts, build, count, drawing, generator, is_alive, order_of, protocol_named, protocol_of, size,
+};
 use ::live::Estimator;
-use click_models::{Clicks, Context, ItemId};
-use confidence::Probability;
+use click_models::{Context, ItemId};
 use numpy::PyArray1;
-use policies::catalogue::{AnyPolicy, Kind, Note, ParameterRow, Protocol, find};
-use policies::{Drawing, NamedArray, Tally};
+use policies::catalogue::{AnyPolicy, Note, Protocol};
+use policies::{NamedArray, Tally};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
-use rand::Rng;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
+use state::{FORMAT, SavedPolicy, State};
 use std::sync::{Arc, Mutex, MutexGuard};
-
-/// Version of the format of saved policies.
-const FORMAT: u32 = 1;
-
-/// A policy and its generator of random numbers.
-struct State {
-    player: Player,
-    generator: Xoshiro256PlusPlus,
-    /// Outcomes of comparisons of an item with itself, whose winner carries no information. Apart,
-    /// so that answers do not change the choices' draws.
-    coins: Xoshiro256PlusPlus,
-    /// If the prior is estimated, from the answers so far.
-    estimator: Option<Estimator>,
-}
-
-impl State {
-    fn update(&mut self, protocol: Protocol, action: &[u32], note: &Note, clicks: Clicks) {
-        let is_tie = protocol == Protocol::Dueling && action[0] == action[1];
-        let coin = if is_tie { Clicks::from_bits(self.coins.next_u64() >> 63, 1).ok() } else { None };
-        self.player.update(action, note, coin.unwrap_or(clicks));
-        if let Some(estimator) = &mut self.estimator
-            && estimator.count()
-            && let Some(table) = self.player.tallies_mut()
-        {
-            estimator.estimate(table);
-        }
-    }
-}
-
-/// A saved policy.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SavedPolicy {
-    format: u32,
-    model: String,
-    generator: Xoshiro256PlusPlus,
-    coins: Xoshiro256PlusPlus,
-    policy: Value,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    items: Option<Vec<Value>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    estimator: Option<Estimator>,
-    #[serde(default, skip_serializing_if = "UserNames::is_empty")]
-    users: UserNames,
-}
 
 /// A policy of the catalogue: it chooses what to show, and learns from the clicks.
 ///
@@ -147,40 +104,6 @@ fn arrays_of(py: Python<'_>, arrays: Vec<NamedArray>) -> PyResult<Bound<'_, PyDi
     Ok(dict)
 }
 
-/// How lists are drawn whose propensities are told.
-pub(crate) fn drawing(draws: Option<&Bound<'_, PyAny>>, epsilon: f64) -> PyResult<Drawing> {
-    let draws = u32::try_from(count("draws", draws)?.unwrap_or(100)).unwrap_or(u32::MAX);
-    let epsilon = Probability::new(epsilon)
-        .map_err(|_| value_error(format!("epsilon: {epsilon} is not from 0 to 1")))?;
-    Drawing::new(draws, epsilon).map_err(value_error)
-}
-
-/// The order of positions. One word has two meanings: an order of positions, or the parameter of
-/// some policies.
-pub(crate) fn order_of(
-    name: &str,
-    order: Option<&Bound<'_, PyAny>>,
-    parameters: &mut Map<String, Value>,
-) -> PyResult<Option<Vec<usize>>> {
-    let Some(order) = order else { return Ok(None) };
-    if order.is_instance_of::<PyString>() {
-        if find(name).is_some_and(|row| row.parameters.iter().all(|row| row.name != "order")) {
-            return Err(type_error("order: expected a sequence of positions, got a string"));
-        }
-        parameters.insert("order".to_owned(), to_value("order", order)?);
-        return Ok(None);
-    }
-    let places: Vec<i64> = sequence::numbers("order", order)?;
-    // For a policy that may know the order or not, this is decided by now.
-    let knows = |row: &ParameterRow| {
-        row.name == "order" && matches!(row.kind, Kind::Choice(names) if names.contains(&"known"))
-    };
-    if find(name).is_some_and(|row| row.parameters.iter().any(knows)) {
-        parameters.insert("order".to_owned(), "known".into());
-    }
-    Ok(Some(places.into_iter().map(|place| usize::try_from(place).unwrap_or(usize::MAX)).collect()))
-}
-
 impl Policy {
     pub(crate) fn of(
         policy: AnyPolicy,
@@ -226,7 +149,7 @@ impl Policy {
         Contexts::read(py, (&self.origin, &self.users), n, ("features", features), segments)
     }
 
-    /// Whether the policy is told who asks.
+    /// Returns whether the policy is told who asks.
     pub(crate) fn sees_contexts(&self) -> bool {
         self.origin.told.is_some()
     }

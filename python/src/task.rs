@@ -1,19 +1,23 @@
 //! The task of a policy: the protocol of its users, and what it knows of them.
 
 use crate::arrays::{Shape, room};
+use crate::catalogue::to_value;
 use crate::message::{did_you_mean, type_error, value_error};
-use crate::sequence::shape_of;
+use crate::sequence::{self, shape_of};
 use click_models::{
     Cascade, ClicksOnly, ContextKnown, DuelShape, Dueling, ListShape, Pbm, PbmKnown, RankOne, TableShape,
 };
 use confidence::Probability;
-use policies::PrefixKnown;
-use policies::catalogue::{AnyPolicy, CatalogueProtocol as _, Family, Knowledge, PolicySpec, Protocol};
+use policies::catalogue::{
+    AnyPolicy, CatalogueProtocol as _, Family, Kind, Knowledge, ParameterRow, PolicySpec, Protocol, find,
+};
+use policies::{Drawing, PrefixKnown};
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyString};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Map, Value};
 use spec::models::MODELS;
 
 /// The arguments of `Policy` that are not parameters of a policy.
@@ -164,7 +168,7 @@ impl UserFacts {
     }
 }
 
-/// Whether the policy plays users of the protocol, ordinary ones or those who differ.
+/// Returns whether the policy plays users of the protocol, ordinary ones or those who differ.
 pub(crate) fn plays(spec: &PolicySpec, protocol: Protocol) -> bool {
     spec.speaks(protocol) || spec.sees_contexts(protocol)
 }
@@ -301,8 +305,8 @@ pub(crate) fn generator(seed: Option<&Bound<'_, PyAny>>) -> PyResult<Xoshiro256P
     Ok(Xoshiro256PlusPlus::seed_from_u64(seed))
 }
 
-/// Whether these numbers could be random: the state of zeros, which no seed gives, draws nothing
-/// but zeros.
+/// Returns whether these numbers could be random: the state of zeros, which no seed gives, draws
+/// nothing but zeros.
 pub(crate) fn is_alive(generator: &Xoshiro256PlusPlus) -> bool {
     let mut generator = generator.clone();
     (0..4).any(|_| generator.next_u64() != 0)
@@ -319,4 +323,38 @@ pub(crate) fn probabilities(field: &'static str, values: &[f64]) -> PyResult<Vec
         Probability::new(value).map_err(wrong)
     };
     values.iter().enumerate().map(check).collect()
+}
+
+/// How lists are drawn whose propensities are told.
+pub(crate) fn drawing(draws: Option<&Bound<'_, PyAny>>, epsilon: f64) -> PyResult<Drawing> {
+    let draws = u32::try_from(count("draws", draws)?.unwrap_or(100)).unwrap_or(u32::MAX);
+    let epsilon = Probability::new(epsilon)
+        .map_err(|_| value_error(format!("epsilon: {epsilon} is not from 0 to 1")))?;
+    Drawing::new(draws, epsilon).map_err(value_error)
+}
+
+/// The order of positions. One word has two meanings: an order of positions, or the parameter of
+/// some policies.
+pub(crate) fn order_of(
+    name: &str,
+    order: Option<&Bound<'_, PyAny>>,
+    parameters: &mut Map<String, Value>,
+) -> PyResult<Option<Vec<usize>>> {
+    let Some(order) = order else { return Ok(None) };
+    if order.is_instance_of::<PyString>() {
+        if find(name).is_some_and(|row| row.parameters.iter().all(|row| row.name != "order")) {
+            return Err(type_error("order: expected a sequence of positions, got a string"));
+        }
+        parameters.insert("order".to_owned(), to_value("order", order)?);
+        return Ok(None);
+    }
+    let places: Vec<i64> = sequence::numbers("order", order)?;
+    // For a policy that may know the order or not, this is decided by now.
+    let knows = |row: &ParameterRow| {
+        row.name == "order" && matches!(row.kind, Kind::Choice(names) if names.contains(&"known"))
+    };
+    if find(name).is_some_and(|row| row.parameters.iter().any(knows)) {
+        parameters.insert("order".to_owned(), "known".into());
+    }
+    Ok(Some(places.into_iter().map(|place| usize::try_from(place).unwrap_or(usize::MAX)).collect()))
 }

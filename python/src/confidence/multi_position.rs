@@ -49,15 +49,6 @@ impl Items {
         Ok(Self { clicks, shows, examination, shape })
     }
 
-    fn one<'py>(
-        &self,
-        py: Python<'py>,
-        argument: Argument<'_, 'py>,
-        compute: fn(&[u64], &[u64], &[f64], f64) -> f64,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.results(py, [argument], |clicks, shows, kappa, [value]| [compute(clicks, shows, kappa, value)])
-    }
-
     /// The results for each item and each of the numbers with which the items broadcast.
     fn results<'py, const N: usize, const M: usize>(
         &self,
@@ -106,85 +97,69 @@ impl Broadcast {
     }
 }
 
-/// The upper multi-position KL index of the PBM paper, equation (7).
-///
-/// Args:
-///     clicks: clicks of items at positions, integers, shape (items, positions), or (positions,)
-///         for one item.
-///     shows: displays, of the same shape.
-///     examination: examination probabilities, shape (positions,).
-///     level: exploration level, in nats: a number, or one for each item, shape (items,);
-///         broadcasts with the shape of the items.
-///
-/// Returns:
-///     float64 array of shape (items,), or a float for one item.
-///
-/// Raises:
-///     ValueError: shapes that do not fit, more clicks than displays, a number outside its range.
-///
-/// Examples:
-///     >>> round(multi_position_upper([10, 5], [20, 20], [1.0, 0.5], 2.0), 4)
-///     0.6909
-#[pyfunction]
-pub(crate) fn multi_position_upper<'py>(
-    py: Python<'py>,
-    clicks: &Bound<'py, PyAny>,
-    shows: &Bound<'py, PyAny>,
-    examination: &Bound<'py, PyAny>,
-    level: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
-    Items::read(clicks, shows, examination)?.one(
-        py,
-        ("level", level, Domain::NonNegative),
-        scalar::multi_position_upper,
-    )
+/// Makes functions of Python of items and of a number for each.
+macro_rules! of_items {
+    ($($(#[doc = $doc:literal])+ $name:ident($value:ident: $Domain:ident);)+) => {$(
+        $(#[doc = $doc])+
+        #[pyfunction]
+        pub(crate) fn $name<'py>(
+            py: Python<'py>,
+            clicks: &Bound<'py, PyAny>,
+            shows: &Bound<'py, PyAny>,
+            examination: &Bound<'py, PyAny>,
+            $value: &Bound<'py, PyAny>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let argument = (stringify!($value), $value, Domain::$Domain);
+            Items::read(clicks, shows, examination)?.results(py, [argument], |clicks, shows, kappa, [value]| {
+                [scalar::$name(clicks, shows, kappa, value)]
+            })
+        }
+    )+};
 }
 
-/// The lower multi-position KL index, the mirror image of `multi_position_upper`. Arguments,
-/// results and errors as there.
-///
-/// Examples:
-///     >>> round(multi_position_lower([10, 5], [20, 20], [1.0, 0.5], 2.0), 4)
-///     0.3166
-#[pyfunction]
-pub(crate) fn multi_position_lower<'py>(
-    py: Python<'py>,
-    clicks: &Bound<'py, PyAny>,
-    shows: &Bound<'py, PyAny>,
-    examination: &Bound<'py, PyAny>,
-    level: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
-    Items::read(clicks, shows, examination)?.one(
-        py,
-        ("level", level, Domain::NonNegative),
-        scalar::multi_position_lower,
-    )
-}
+of_items! {
+    /// The upper multi-position KL index of the PBM paper, equation (7).
+    ///
+    /// Args:
+    ///     clicks: clicks of items at positions, integers, shape (items, positions), or
+    ///         (positions,) for one item.
+    ///     shows: displays, of the same shape.
+    ///     examination: examination probabilities, shape (positions,).
+    ///     level: exploration level, in nats: a number, or one for each item, shape (items,);
+    ///         broadcasts with the shape of the items.
+    ///
+    /// Returns:
+    ///     float64 array of shape (items,), or a float for one item.
+    ///
+    /// Raises:
+    ///     ValueError: shapes that do not fit, more clicks than displays, a number outside its
+    ///         range.
+    ///
+    /// Examples:
+    ///     >>> round(multi_position_upper([10, 5], [20, 20], [1.0, 0.5], 2.0), 4)
+    ///     0.6909
+    multi_position_upper(level: NonNegative);
 
-/// The function that the multi-position indices invert, Phi(q) = sum over positions of shows
-/// d(clicks / shows, examination q), in nats; may be infinite: PBM paper, equation (7). The other
-/// arguments, results and errors as of `multi_position_upper`.
-///
-/// Args:
-///     q: attraction probabilities: a number, or one for each item, shape (items,); broadcasts with
-///         the shape of the items.
-///
-/// Examples:
-///     >>> round(multi_position_divergence([10, 5], [20, 20], [1.0, 0.5], 0.4), 4)
-///     0.5559
-#[pyfunction]
-pub(crate) fn multi_position_divergence<'py>(
-    py: Python<'py>,
-    clicks: &Bound<'py, PyAny>,
-    shows: &Bound<'py, PyAny>,
-    examination: &Bound<'py, PyAny>,
-    q: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
-    Items::read(clicks, shows, examination)?.one(
-        py,
-        ("q", q, Domain::Probability),
-        scalar::multi_position_divergence,
-    )
+    /// The lower multi-position KL index, the mirror image of `multi_position_upper`. Arguments,
+    /// results and errors as there.
+    ///
+    /// Examples:
+    ///     >>> round(multi_position_lower([10, 5], [20, 20], [1.0, 0.5], 2.0), 4)
+    ///     0.3166
+    multi_position_lower(level: NonNegative);
+
+    /// The function that the multi-position indices invert, Phi(q) = sum over positions of shows
+    /// d(clicks / shows, examination q), in nats; may be infinite: PBM paper, equation (7). The
+    /// other arguments, results and errors as of `multi_position_upper`.
+    ///
+    /// Args:
+    ///     q: attraction probabilities: a number, or one for each item, shape (items,); broadcasts
+    ///         with the shape of the items.
+    ///
+    /// Examples:
+    ///     >>> round(multi_position_divergence([10, 5], [20, 20], [1.0, 0.5], 0.4), 4)
+    ///     0.5559
+    multi_position_divergence(q: Probability);
 }
 
 /// The maximum-likelihood estimates of attraction, where `multi_position_divergence` is least, and

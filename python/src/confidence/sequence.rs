@@ -156,63 +156,60 @@ fn miss_of(miss: &Bound<'_, PyAny>) -> PyResult<f64> {
     number("miss", miss, Domain::ErrorProbability)
 }
 
-/// `beta_mixture_interval` after each observation.
-///
-/// Args:
-///     x: observations from 0 to 1, shape (..., n): each row is a series, in the order of
-///         observation.
-///     miss: probability of ever missing the mean, a number above 0 and below 1.
-///
-/// Returns:
-///     Two float64 arrays of the shape of x: the lower and the upper ends after each observation.
-///
-/// Raises:
-///     ValueError: a number that is NaN or outside its range, or an x without axes.
-///
-/// Examples:
-///     >>> lower, upper = beta_mixture_sequence([1, 0, 1, 1], 0.05)
-///     >>> lower.round(4).tolist()
-///     [0.025, 0.0084, 0.0668, 0.1429]
-#[pyfunction]
-pub(crate) fn beta_mixture_sequence<'py>(
-    py: Python<'py>,
-    x: &Bound<'py, PyAny>,
-    miss: &Bound<'py, PyAny>,
-) -> PyResult<Pair<'py>> {
-    intervals(py, x, BetaMixture::new(miss_of(miss)?), 1)
+/// Makes functions of Python from confidence sequences.
+macro_rules! sequences {
+    ($($(#[doc = $doc:literal])+ $name:ident: $Sequence:ident;)+) => {$(
+        $(#[doc = $doc])+
+        #[pyfunction]
+        pub(crate) fn $name<'py>(
+            py: Python<'py>,
+            x: &Bound<'py, PyAny>,
+            miss: &Bound<'py, PyAny>,
+        ) -> PyResult<Pair<'py>> {
+            intervals(py, x, $Sequence::new(miss_of(miss)?), 1)
+        }
+    )+};
 }
 
-/// `kl_mixture_interval` after each observation. Arguments and results as of
-/// `beta_mixture_sequence`.
-///
-/// Examples:
-///     >>> lower, upper = kl_mixture_sequence([1, 0, 1, 1], 0.05)
-///     >>> lower.round(4).tolist()
-///     [0.0, 0.0, 0.0003, 0.0032]
-#[pyfunction]
-pub(crate) fn kl_mixture_sequence<'py>(
-    py: Python<'py>,
-    x: &Bound<'py, PyAny>,
-    miss: &Bound<'py, PyAny>,
-) -> PyResult<Pair<'py>> {
-    intervals(py, x, KlMixture::new(miss_of(miss)?), 1)
-}
+sequences! {
+    /// `beta_mixture_interval` after each observation.
+    ///
+    /// Args:
+    ///     x: observations from 0 to 1, shape (..., n): each row is a series, in the order of
+    ///         observation.
+    ///     miss: probability of ever missing the mean, a number above 0 and below 1.
+    ///
+    /// Returns:
+    ///     Two float64 arrays of the shape of x: the lower and the upper ends after each
+    ///     observation.
+    ///
+    /// Raises:
+    ///     ValueError: a number that is NaN or outside its range, or an x without axes.
+    ///
+    /// Examples:
+    ///     >>> lower, upper = beta_mixture_sequence([1, 0, 1, 1], 0.05)
+    ///     >>> lower.round(4).tolist()
+    ///     [0.025, 0.0084, 0.0668, 0.1429]
+    beta_mixture_sequence: BetaMixture;
 
-/// The predictable plug-in empirical Bernstein confidence sequence, for rewards of small variance:
-/// Waudby-Smith and Ramdas (JRSS-B 2024), Theorem 2, with bets truncated at 1/2. Arguments and
-/// results as of `beta_mixture_sequence`.
-///
-/// Examples:
-///     >>> lower, upper = empirical_bernstein_sequence([0.5] * 100, 0.05)
-///     >>> lower[-1:].round(4).tolist(), upper[-1:].round(4).tolist()
-///     ([0.4262], [0.5738])
-#[pyfunction]
-pub(crate) fn empirical_bernstein_sequence<'py>(
-    py: Python<'py>,
-    x: &Bound<'py, PyAny>,
-    miss: &Bound<'py, PyAny>,
-) -> PyResult<Pair<'py>> {
-    intervals(py, x, EmpiricalBernstein::new(miss_of(miss)?), 1)
+    /// `kl_mixture_interval` after each observation. Arguments and results as of
+    /// `beta_mixture_sequence`.
+    ///
+    /// Examples:
+    ///     >>> lower, upper = kl_mixture_sequence([1, 0, 1, 1], 0.05)
+    ///     >>> lower.round(4).tolist()
+    ///     [0.0, 0.0, 0.0003, 0.0032]
+    kl_mixture_sequence: KlMixture;
+
+    /// The predictable plug-in empirical Bernstein confidence sequence, for rewards of small
+    /// variance: Waudby-Smith and Ramdas (JRSS-B 2024), Theorem 2, with bets truncated at 1/2.
+    /// Arguments and results as of `beta_mixture_sequence`.
+    ///
+    /// Examples:
+    ///     >>> lower, upper = empirical_bernstein_sequence([0.5] * 100, 0.05)
+    ///     >>> lower[-1:].round(4).tolist(), upper[-1:].round(4).tolist()
+    ///     ([0.4262], [0.5738])
+    empirical_bernstein_sequence: EmpiricalBernstein;
 }
 
 /// The hedged betting confidence sequence, for rewards of small variance and few observations:

@@ -218,7 +218,7 @@ pub(super) struct ContextArguments<'a, 'py> {
 }
 
 impl ContextArguments<'_, '_> {
-    /// Whether the log's contexts are to be fitted.
+    /// Returns whether the log's contexts are to be fitted.
     ///
     /// # Errors
     ///

@@ -128,8 +128,8 @@ impl Fitted {
         .map(Some)
     }
 
-    /// Whether the differences between lists that a model predicts happen on lists left out of its
-    /// fit, a row for each fitted model; None without several lists to compare.
+    /// Returns whether the differences between lists that a model predicts happen on lists left out
+    /// of its fit, a row for each fitted model; None without several lists to compare.
     ///
     /// slope is the part that happens, with its standard error and interval; squared_error is that
     /// of the clicks of a session, less that of predicting no differences. queries, lists and

@@ -88,7 +88,7 @@ impl Source {
         Ok((Self { content: Content::Frame(frame), is_counts }, format))
     }
 
-    /// Whether the log is a table in memory.
+    /// Returns whether the log is a table in memory.
     pub(super) fn is_frame(&self) -> bool {
         matches!(self.content, Content::Frame(_))
     }
@@ -155,7 +155,7 @@ pub(super) fn pairs(given: &Bound<'_, PyAny>) -> PyResult<Pairs> {
     Ok(columns.by_key().map(|(key, name)| (key.to_owned(), name.into_owned())).collect())
 }
 
-/// Whether an argument is a path.
+/// Returns whether an argument is a path.
 pub(super) fn is_path(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(object.cast::<PyString>().is_ok() || object.hasattr("__fspath__")?)
 }

@@ -50,8 +50,8 @@ users_of_lists! {
         self.0.model.lower_bound()
     }
 
-    /// Whether these are as many items as positions, each at most epsilon less attractive than the
-    /// last of the best.
+    /// Returns whether these are as many items as positions, each at most epsilon less attractive
+    /// than the last of the best.
     ///
     /// Args:
     ///     items: items, shape (positions,), in any order; such as `Policy.answer`.

@@ -39,8 +39,8 @@ impl Fault {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether something has failed or the caller has stopped the runs: Python is not called any
-    /// more, so that the next pause comes soon.
+    /// Returns whether something has failed or the caller has stopped the runs: Python is not
+    /// called any more, so that the next pause comes soon.
     pub(super) fn is_stopping(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
