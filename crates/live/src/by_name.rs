@@ -22,6 +22,13 @@ macro_rules! by_name {
             #[doc(hidden)]
             fn state(&self) -> &dyn erased_serde::Serialize;
 
+            /// As [`LiveUse::set_policy`], of a policy for the same users.
+            ///
+            /// # Errors
+            ///
+            /// As there, and for a policy that cannot be used live.
+            fn set_policy(&mut self, policy: AnyPolicy) -> Result<(), ByNameError>;
+
             $(
                 #[doc = concat!("As [`LiveUse::", stringify!($name), "`].")]
                 fn $name(&$self $(, $argument: $type)*) -> $output;
@@ -42,6 +49,12 @@ macro_rules! by_name {
         {
             fn state(&self) -> &dyn erased_serde::Serialize {
                 self
+            }
+
+            fn set_policy(&mut self, policy: AnyPolicy) -> Result<(), ByNameError> {
+                let name = policy.spec().name();
+                let set = LiveUse::set_policy(self, NamedLive::<I>::try_from(policy)?);
+                set.map_err(|error| ByNameError::Settings { policy: name, error })
             }
 
             $(fn $name(&$self $(, $argument: $type)*) -> $output {
@@ -95,6 +108,7 @@ by_name! {
         fn oldest(&self) -> Option<&D>;
         mut
         fn prior(&mut self) -> Option<Prior>;
+        fn set_settings(&mut self, settings: Settings) -> Result<(), Error>;
         fn has_features(&mut self, item: Handle, features: &[f64]) -> bool;
         fn begin_with(&mut self, item: Handle, kind: usize, tally: Tally) -> bool;
         fn add_item_with(&mut self, features: &[f64]) -> Result<Handle, policies::Error>;

@@ -22,6 +22,10 @@ pub enum Error {
     /// A setting that corrects a table, of a policy that has none.
     #[error("`{0}` corrects a table, but the policy learns from whole answers, which cannot be taken back")]
     NoTable(&'static str),
+    /// A policy that learns from whole answers, or one that counts positions apart in place of one
+    /// that does not: the counts of the other do not tell what it has learned.
+    #[error("the counts of the present policy do not tell what another one would have learned")]
+    OtherCounts,
     /// No decision would stay open.
     #[error("at least one decision must stay open")]
     NothingOpen,

@@ -98,6 +98,14 @@ where
         Ok(Self { tallies: vec![Tally::default(); policy.n_items()], policy, decision: Decision::default() })
     }
 
+    fn set_settings(
+        &mut self,
+        settings: &Settings,
+        _: &mut dyn Iterator<Item = &mut UserList>,
+    ) -> Result<(), Error> {
+        check(settings)
+    }
+
     fn policy(&self) -> &P {
         &self.policy
     }
@@ -131,7 +139,7 @@ where
         self.policy.replace_item(item, &nothing).expect("as many features as items have");
     }
 
-    fn begin(&self, open: &mut UserList, context: &Context, list: impl Iterator<Item = Handle>) {
+    fn begin(&self, open: &mut UserList, context: &Context, list: impl ExactSizeIterator<Item = Handle>) {
         open.shown.reset(list, false);
         open.context.clone_from(context);
         // Policies read them so, and a saved state has numbers only.
@@ -142,7 +150,7 @@ where
     /// Learns from a decision that has been closed.
     fn learn(&mut self, _: &Settings, items: &Items, UserList { shown, context }: &mut UserList) {
         let last_click = (u64::BITS - shown.clicks.bits().leading_zeros()) as usize;
-        let seen = shown.end.map_or(0, |end| end.max(last_click));
+        let seen = shown.end().map_or(0, |end| end.max(last_click));
         if seen == 0 {
             return;
         }

@@ -166,6 +166,16 @@ impl Items {
         self.free.last().copied()
     }
 
+    /// Adds places without items, so that there are as many.
+    pub(crate) fn grow(&mut self, n_items: usize) {
+        let new = (self.len()..n_items).rev().map(ItemId::from_index);
+        self.free.splice(..0, new);
+        let n_items = self.len().max(n_items);
+        self.states.resize(n_items, State::Free);
+        self.generations.resize(n_items, 0);
+        self.present.grow(n_items);
+    }
+
     /// A new place, for a new item.
     pub(crate) fn push(&mut self) -> Handle {
         self.asked.clear();

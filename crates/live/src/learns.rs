@@ -29,6 +29,31 @@ pub trait Learns<I: ObservationRule>: Keeps + Sized {
     /// The settings do not fit the policy.
     fn with_settings(policy: Self::Policy, settings: Settings) -> Result<Self, Error>;
 
+    /// Takes other settings. Decisions that may still be answered keep what is counted.
+    ///
+    /// # Errors
+    ///
+    /// The settings do not fit the policy. Nothing changes then.
+    fn set_settings(
+        &mut self,
+        settings: &Settings,
+        open: &mut dyn Iterator<Item = &mut Self::Open>,
+    ) -> Result<(), Error>;
+
+    /// Takes another policy, and gives it the counts of the known items and as many places.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherCounts`]. Nothing changes then.
+    fn set_policy(
+        &mut self,
+        _policy: Self::Policy,
+        _items: &Items,
+        _open: &mut dyn Iterator<Item = &mut Self::Open>,
+    ) -> Result<(), Error> {
+        Err(Error::OtherCounts)
+    }
+
     /// The policy.
     fn policy(&self) -> &Self::Policy;
 
@@ -79,7 +104,7 @@ pub trait Learns<I: ObservationRule>: Keeps + Sized {
     fn pass_round(&mut self) {}
 
     /// Begins with a list that is shown to a user, in the memory of an old one.
-    fn begin(&self, open: &mut Self::Open, context: &Context, list: impl Iterator<Item = Handle>);
+    fn begin(&self, open: &mut Self::Open, context: &Context, list: impl ExactSizeIterator<Item = Handle>);
 
     /// Counts a decision.
     fn decided(&mut self) {}

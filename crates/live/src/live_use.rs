@@ -96,6 +96,39 @@ where
         self.settings
     }
 
+    /// Takes other settings. What is counted stays: a window that is new counts what comes, beside
+    /// what counts already; a smaller one lets the oldest observations go; and without one, those
+    /// that left stay away.
+    ///
+    /// # Errors
+    ///
+    /// A setting is out of range, or does not fit the policy. Nothing changes then.
+    pub fn set_settings(&mut self, settings: Settings) -> Result<(), Error> {
+        self.learner.set_settings(&settings.check()?, &mut self.open.states_mut())?;
+        self.settings = settings;
+        // The propensities of the last list are not those of the next one.
+        self.draws = Draws::default();
+        self.open.set_most(settings.keep_open);
+        while let Some(first) = self.items.beyond(settings.keep_retired) {
+            self.forget(first);
+        }
+        Ok(())
+    }
+
+    /// Takes another policy, which begins with the present one's displays and clicks, and with as
+    /// many places. Positions beyond those of its lists count no more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherCounts`] for policies that learn from whole answers, and if one of the two
+    /// counts positions apart and the other does not. Nothing changes then.
+    pub fn set_policy(&mut self, policy: L::Policy) -> Result<(), Error> {
+        self.learner.set_policy(policy, &self.items, &mut self.open.states_mut())?;
+        self.items.grow(self.learner.n_items());
+        self.available.grow(self.items.len());
+        Ok(())
+    }
+
     /// The items, present and retired, by place.
     pub fn items(&self) -> impl Iterator<Item = Handle> + '_ {
         self.items.iter()
@@ -325,6 +358,7 @@ where
         let open = self.open.at_mut(place);
         let shown = open.shown_mut();
         let end = seen.unwrap_or(usize::MAX).min(shown.list.len());
+        let end = u8::try_from(end).unwrap_or(u8::MAX);
         match shown.end {
             Some(before) if before >= end => return Taken::Repeated,
             Some(_) if !L::CORRECTS => return Taken::Closed,

@@ -10,7 +10,7 @@ pub trait ObservationRule: Interaction<Action = Ranking> {
 }
 
 /// Bits of the first `n` positions.
-fn first(n: usize) -> u64 {
+pub(crate) fn first(n: usize) -> u64 {
     1_u64.checked_shl(u32::try_from(n).unwrap_or(u32::MAX)).map_or(u64::MAX, |bit| bit - 1)
 }
 

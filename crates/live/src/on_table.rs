@@ -1,9 +1,11 @@
 //! Live use of a policy with a table.
 
+use crate::error::MOST_POSITIONS;
 use crate::items::{Items, SavedItems};
+use crate::observation_rule::first;
 use crate::open::{OpenDecisions, ShownList};
 use crate::prior::Estimator;
-use crate::window::Windows;
+use crate::window::{BEFORE, Windows};
 use crate::{Error, Handle, Keeps, Learns, LiveUse, ObservationRule, SavedError, Settings, Skips};
 use click_models::{Context, ItemId, Ranking};
 use policies::{Prior, SelectAmongFor, SelectFor, Tallies, Tally};
@@ -54,6 +56,12 @@ impl<P: Tallies> OnTable<P> {
     }
 }
 
+/// Bits of the positions that a policy counts: lists of an earlier policy may be longer.
+fn counted_positions(policy: &impl Tallies) -> u64 {
+    let kinds = policy.n_kinds();
+    first(if kinds > 1 { kinds } else { MOST_POSITIONS })
+}
+
 impl<P: SelectFor<Ranking>> Keeps for OnTable<P> {
     type Open = ShownList;
     type Note = P::Note;
@@ -70,6 +78,74 @@ impl<I: ObservationRule, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnT
         let windows = settings.window.map(|most| Windows::new(most, policy.n_items()));
         let estimator = settings.estimate_prior.then(Estimator::default);
         Ok(Self { policy, windows, estimator })
+    }
+
+    fn set_settings(
+        &mut self,
+        settings: &Settings,
+        open: &mut dyn Iterator<Item = &mut ShownList>,
+    ) -> Result<(), Error> {
+        if settings.estimate_prior && self.policy.bayesian().is_none() {
+            return Err(Error::NoPrior);
+        }
+        self.estimator = settings.estimate_prior.then(|| self.estimator.take().unwrap_or_default());
+        match (&mut self.windows, settings.window) {
+            (None, None) => {}
+            (None, Some(most)) => {
+                self.windows = Some(Windows::new(most, self.policy.n_items()));
+                open.for_each(|shown| shown.numbers = vec![BEFORE; shown.list.len()].into());
+            }
+            (Some(windows), Some(most)) => {
+                for (item, kind, tally) in windows.set_most(most) {
+                    self.policy.take_back(item, kind, tally);
+                }
+            }
+            (Some(windows), None) => {
+                for shown in open {
+                    let numbers = std::mem::take(&mut shown.numbers);
+                    for ((position, item), number) in shown.list.iter().enumerate().zip(numbers) {
+                        if !windows.has(item.slot, number) {
+                            shown.counted &= !(1 << position);
+                        }
+                    }
+                    shown.as_clicks &= shown.counted;
+                }
+                self.windows = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn set_policy(
+        &mut self,
+        mut policy: P,
+        items: &Items,
+        open: &mut dyn Iterator<Item = &mut ShownList>,
+    ) -> Result<(), Error> {
+        let (kinds, before) = (policy.n_kinds(), self.policy.n_kinds());
+        if (kinds > 1) != (before > 1) {
+            return Err(Error::OtherCounts);
+        }
+        while policy.n_items() < items.len() {
+            policy.add_item();
+        }
+        for slot in (0..policy.n_items()).map(ItemId::from_index) {
+            for kind in (0..kinds.min(before)).filter(|_| slot.index() < items.len()) {
+                policy.add(slot, kind, self.policy.tally(slot, kind));
+            }
+            policy.set_present(slot, items.present().contains(slot));
+        }
+        let counted = counted_positions(&policy);
+        for shown in open {
+            shown.counted &= counted;
+            shown.as_clicks &= counted;
+        }
+        if let Some(windows) = &mut self.windows {
+            windows.set_kinds(kinds);
+            (items.len()..policy.n_items()).for_each(|_| windows.push());
+        }
+        self.policy = policy;
+        Ok(())
     }
 
     fn policy(&self) -> &P {
@@ -127,7 +203,7 @@ impl<I: ObservationRule, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnT
         self.policy.pass_round_for();
     }
 
-    fn begin(&self, open: &mut ShownList, _: &Context, list: impl Iterator<Item = Handle>) {
+    fn begin(&self, open: &mut ShownList, _: &Context, list: impl ExactSizeIterator<Item = Handle>) {
         open.reset(list, self.windows.is_some());
     }
 
@@ -142,7 +218,7 @@ impl<I: ObservationRule, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnT
     /// Makes the table contain what is known of a decision, whatever it contained before.
     fn learn(&mut self, settings: &Settings, items: &Items, shown: &mut ShownList) {
         let assumed = (settings.skips == Skips::AtOnce).then_some(shown.list.len());
-        let observed = I::observed(shown.clicks, shown.end.or(assumed));
+        let observed = I::observed(shown.clicks, shown.end().or(assumed)) & counted_positions(&self.policy);
         let as_clicks = observed & shown.clicks.bits();
         for position in 0..shown.list.len() {
             let item = shown.list[position];

@@ -13,37 +13,48 @@ use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShownList {
-    pub(crate) list: Vec<Handle>,
+    pub(crate) list: Box<[Handle]>,
     pub(crate) clicks: Clicks,
     /// The positions that were seen, once the client has closed the decision.
-    pub(crate) end: Option<usize>,
+    pub(crate) end: Option<u8>,
     /// Bits of the positions that the table contains.
     pub(crate) counted: u64,
     /// Bits of the positions that the table contains as clicks.
     pub(crate) as_clicks: u64,
     /// The number of each counted observation in the window of its item; empty without windows.
-    pub(crate) numbers: Vec<u32>,
+    pub(crate) numbers: Box<[u32]>,
     /// Propensities of the list, position by position; empty if they are not known.
-    pub(crate) propensities: Vec<Propensity>,
+    pub(crate) propensities: Box<[Propensity]>,
+}
+
+/// Replaces what a slice has, in its memory if that is as long.
+fn replace<T>(old: &mut Box<[T]>, new: impl ExactSizeIterator<Item = T>) {
+    if old.len() == new.len() {
+        old.iter_mut().zip(new).for_each(|(old, new)| *old = new);
+    } else {
+        *old = new.collect();
+    }
 }
 
 impl ShownList {
     /// Begins with the items of a list, in the memory of an old one.
-    pub(crate) fn reset(&mut self, list: impl Iterator<Item = Handle>, numbered: bool) {
-        self.list.clear();
-        self.list.extend(list);
-        self.numbers.clear();
-        self.propensities.clear();
-        if numbered {
-            self.numbers.resize(self.list.len(), 0);
-        }
-        self.clicks = Clicks::new(self.list.len());
+    pub(crate) fn reset(&mut self, list: impl ExactSizeIterator<Item = Handle>, numbered: bool) {
+        replace(&mut self.list, list);
+        let positions = self.list.len();
+        replace(&mut self.numbers, std::iter::repeat_n(0, if numbered { positions } else { 0 }));
+        self.propensities = Box::default();
+        self.clicks = Clicks::new(positions);
         (self.end, self.counted, self.as_clicks) = (None, 0, 0);
     }
 
     /// Takes the propensities of the list that was chosen, which may have been longer.
     pub(crate) fn set_propensities(&mut self, of_choice: &[Propensity]) {
-        self.propensities.extend(of_choice.iter().take(self.list.len()));
+        replace(&mut self.propensities, of_choice.iter().take(self.list.len()).copied());
+    }
+
+    /// The positions that were seen, once the client has closed the decision.
+    pub(crate) fn end(&self) -> Option<usize> {
+        self.end.map(usize::from)
     }
 
     pub(crate) fn is_sound(&self, has_windows: bool, is_place: impl Fn(Handle) -> bool) -> bool {
@@ -53,7 +64,7 @@ impl ShownList {
         positions <= MOST_POSITIONS
             && list.iter().all(|&item| is_place(item))
             && clicks.len() == positions
-            && end.is_none_or(|end| end <= positions)
+            && end.is_none_or(|end| usize::from(end) <= positions)
             && counted.checked_shr(u32::try_from(positions).unwrap_or(u32::MAX)).unwrap_or(0) == 0
             && as_clicks & !(counted & clicks.bits()) == 0
             && numbers.len() == if has_windows { positions } else { 0 }
@@ -83,11 +94,11 @@ impl OpenDecision for ShownList {
 pub(crate) struct OpenDecisions<D, S = ShownList> {
     /// The oldest first.
     decisions: VecDeque<(D, S)>,
-    /// The number of the oldest; numbers wrap.
-    first: usize,
+    /// The number of the oldest; numbers wrap, and fewer decisions than 2^32 are open.
+    first: u32,
     most: usize,
     /// Numbers of decisions by the hash of the name.
-    numbers: HashTable<usize>,
+    numbers: HashTable<u32>,
 }
 
 fn hash<D: Hash>(id: &D) -> u64 {
@@ -102,8 +113,8 @@ impl<D: Clone + Eq + Hash, S: Default> OpenDecisions<D, S> {
     /// Where the decision with this name is, until another one is added or removed.
     pub(crate) fn find(&self, id: &D) -> Option<usize> {
         let Self { decisions, first, numbers, .. } = self;
-        let is_it = |number: &usize| decisions[number.wrapping_sub(*first)].0 == *id;
-        numbers.find(hash(id), is_it).map(|number| number.wrapping_sub(*first))
+        let place = |number: &u32| number.wrapping_sub(*first) as usize;
+        numbers.find(hash(id), |number| decisions[place(number)].0 == *id).map(place)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -126,9 +137,22 @@ impl<D: Clone + Eq + Hash, S: Default> OpenDecisions<D, S> {
         let (place, first) = (self.decisions.len(), self.first);
         self.decisions.push_back((id.clone(), shown));
         let decisions = &self.decisions;
-        let hash_of = |&number: &usize| hash(&decisions[number.wrapping_sub(first)].0);
-        self.numbers.insert_unique(hash(id), first.wrapping_add(place), hash_of);
+        let hash_of = |&number: &u32| hash(&decisions[number.wrapping_sub(first) as usize].0);
+        let number = first.wrapping_add(u32::try_from(place).expect("fewer decisions than 2^32 are open"));
+        self.numbers.insert_unique(hash(id), number, hash_of);
         place
+    }
+
+    /// Sets the most decisions: beyond, the oldest ones are removed.
+    pub(crate) fn set_most(&mut self, most: usize) {
+        self.most = most;
+        while self.decisions.len() > most {
+            self.remove_oldest();
+        }
+    }
+
+    pub(crate) fn states_mut(&mut self) -> impl Iterator<Item = &mut S> {
+        self.decisions.iter_mut().map(|(_, state)| state)
     }
 
     /// Removes the oldest decision.

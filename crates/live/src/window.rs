@@ -9,6 +9,10 @@ use std::collections::VecDeque;
 /// Observations for which an item has memory from the start: longer windows grow as they fill.
 const AHEAD: usize = 4_096;
 
+/// In place of the number of an observation that counts, but belongs to no window. No open decision
+/// has it any more when an item has been shown as often.
+pub(crate) const BEFORE: u32 = 1 << 31;
+
 /// An observation in one byte: the click, the position, and whether it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -54,6 +58,18 @@ impl Ring {
         self.seen.len().checked_sub(back).filter(|_| back > 0)
     }
 
+    fn is_before(&self, number: u32) -> bool {
+        number == BEFORE && self.next <= BEFORE
+    }
+
+    /// Lets the oldest observation go that stands.
+    fn pop(&mut self) -> Option<Observation> {
+        let oldest = self.seen.pop_front()?;
+        self.standing -= 1;
+        self.trim();
+        Some(oldest)
+    }
+
     fn trim(&mut self) {
         while self.seen.front().is_some_and(|seen| !seen.stands()) {
             self.seen.pop_front();
@@ -87,6 +103,37 @@ impl Windows {
         self.rings.push(Ring { seen: VecDeque::with_capacity(self.most.min(AHEAD)), ..Ring::default() });
     }
 
+    /// Whether an observation counts still.
+    pub(crate) fn has(&self, item: ItemId, number: u32) -> bool {
+        let ring = &self.rings[item.index()];
+        ring.place(number).is_some() || ring.is_before(number)
+    }
+
+    /// Lets go what is too much, with its item, position and tally.
+    pub(crate) fn set_most(&mut self, most: usize) -> Vec<(ItemId, usize, Tally)> {
+        self.most = most;
+        let mut leaving = vec![];
+        for (item, ring) in self.rings.iter_mut().enumerate() {
+            while ring.standing > most
+                && let Some(seen) = ring.pop()
+            {
+                leaving.push((ItemId::from_index(item), seen.kind(), seen.tally()));
+            }
+        }
+        leaving
+    }
+
+    /// Withdraws the observations at positions that are no longer counted.
+    pub(crate) fn set_kinds(&mut self, kinds: usize) {
+        for ring in &mut self.rings {
+            for seen in ring.seen.iter_mut().filter(|seen| seen.stands() && seen.kind() >= kinds) {
+                *seen = Observation::WITHDRAWN;
+                ring.standing -= 1;
+            }
+            ring.trim();
+        }
+    }
+
     /// Forgets the observations of an item.
     pub(crate) fn clear(&mut self, item: ItemId) {
         let ring = &mut self.rings[item.index()];
@@ -97,12 +144,8 @@ impl Windows {
     /// Adds an observation. Its number, and the position and tally of the one that leaves.
     pub(crate) fn add(&mut self, item: ItemId, kind: usize, clicked: bool) -> (u32, Option<(usize, Tally)>) {
         let ring = &mut self.rings[item.index()];
-        let mut leaving = None;
-        if ring.standing >= self.most {
-            leaving = ring.seen.pop_front().map(|seen| (seen.kind(), seen.tally()));
-            ring.standing -= 1;
-            ring.trim();
-        }
+        let leaving = if ring.standing >= self.most { ring.pop() } else { None };
+        let leaving = leaving.map(|seen| (seen.kind(), seen.tally()));
         ring.seen.push_back(Observation::new(kind, clicked));
         ring.standing += 1;
         let number = ring.next;
@@ -113,13 +156,15 @@ impl Windows {
     /// Changes whether an observation was a click. Whether it has not left.
     pub(crate) fn correct(&mut self, item: ItemId, number: u32, kind: usize, clicked: bool) -> bool {
         let ring = &mut self.rings[item.index()];
-        ring.place(number).map(|place| ring.seen[place] = Observation::new(kind, clicked)).is_some()
+        let place = ring.place(number);
+        place.map(|place| ring.seen[place] = Observation::new(kind, clicked)).is_some()
+            || ring.is_before(number)
     }
 
     /// Withdraws an observation. Whether it had not left.
     pub(crate) fn withdraw(&mut self, item: ItemId, number: u32) -> bool {
         let ring = &mut self.rings[item.index()];
-        let Some(place) = ring.place(number) else { return false };
+        let Some(place) = ring.place(number) else { return ring.is_before(number) };
         ring.seen[place] = Observation::WITHDRAWN;
         ring.standing -= 1;
         ring.trim();

@@ -1,5 +1,6 @@
 //! Tests of live use.
 
+mod changes;
 mod context_fit;
 mod for_users;
 mod priors;
