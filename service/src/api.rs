@@ -146,12 +146,12 @@ impl Answer {
         let slot = |(place, item): (usize, &Name)| Slot {
             item: item.clone(),
             position: place + 1,
-            propensity: open.propensities.as_ref().map(|of| of[place]),
+            propensity: open.propensities().map(|of| of[place]),
         };
         Self {
             id: open.id(),
             items: open.list().enumerate().map(slot).collect(),
-            unknown: open.asked.unknown.clone(),
+            unknown: open.unknown().into(),
             version: open.version,
         }
     }

@@ -158,7 +158,7 @@ fn drawing(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// The policy of every query. A store is made for one template.
+/// The policy of every query. A store keeps one, which `--apply` changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Template {
@@ -335,68 +335,62 @@ impl Template {
         }
     }
 
+    /// Takes examination, segments and features that are not given from settings of a store.
+    pub(crate) fn complete(&mut self, of_store: &Self) {
+        fn given<T: Clone>(given: &mut Vec<T>, of_store: &[T]) {
+            if given.is_empty() {
+                *given = of_store.to_vec();
+            }
+        }
+        // Those of a store that began earlier are not known.
+        self.ranges.clone_from(&of_store.ranges);
+        given(&mut self.examination, &of_store.examination);
+        given(&mut self.segments, &of_store.segments);
+        given(&mut self.features, &of_store.features);
+        given(&mut self.item_features, &of_store.item_features);
+    }
+
+    /// Reads what [`to_text`](Self::to_text) wrote.
+    pub(crate) fn of_text(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
     /// The text by which a store knows what it was made for.
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).expect("settings are plain data")
     }
 }
 
-/// The settings that a store was made for, by key.
-pub(crate) struct StoreSettings(serde_json::Map<String, serde_json::Value>);
-
-impl StoreSettings {
-    pub(crate) fn read(text: &[u8]) -> Result<Self, StoreError> {
-        let unreadable = |_| StoreError::Damaged("its settings cannot be read".into());
-        let mut all: serde_json::Map<_, _> = serde_json::from_slice(text).map_err(unreadable)?;
-        match all.remove(NEWER) {
-            Some(version) if version != SMALL => {
-                Err(StoreError::OtherSettings(format!("{NEWER} = {version}, this one has {SMALL}")))
-            }
-            _ => Ok(Self(all)),
-        }
+/// The settings with which a store began, as it keeps them.
+pub(crate) fn settings_of_store(text: &[u8]) -> Result<Template, StoreError> {
+    let unreadable = |_| StoreError::Damaged("its settings cannot be read".into());
+    let mut all: Keys = serde_json::from_slice(text).map_err(unreadable)?;
+    if let Some(version) = all.remove(NEWER).filter(|version| *version != SMALL) {
+        return Err(StoreError::OtherSettings(format!("{NEWER} = {version}, this one has {SMALL}")));
     }
-
-    pub(crate) fn template(&self) -> Result<Template, String> {
-        serde_json::from_value(self.0.clone().into()).map_err(|error| error.to_string())
-    }
+    serde_json::from_value(all.into()).map_err(|error| StoreError::OtherSettings(error.to_string()))
 }
 
-/// Checks that a store was made for these settings; a new store is made for them. Examination,
-/// segments and features that are not given are those of the store.
+type Keys = serde_json::Map<String, serde_json::Value>;
+
+/// Replaces settings by those with which a store began; a new store is made for them.
 pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreError> {
-    let found = store.settings()?.map(|text| StoreSettings::read(&text)).transpose()?;
-    if let Some(Ok(of_store)) = found.as_ref().map(StoreSettings::template) {
-        fn complete<T>(given: &mut Vec<T>, of_store: Vec<T>) {
-            if given.is_empty() {
-                *given = of_store;
-            }
-        }
-        // Those of a store that began earlier are not known.
-        template.ranges = of_store.ranges;
-        complete(&mut template.examination, of_store.examination);
-        complete(&mut template.segments, of_store.segments);
-        complete(&mut template.features, of_store.features);
-        complete(&mut template.item_features, of_store.item_features);
-    }
-    let Some(found) = found else {
+    if store.settings()?.is_none() {
         crate::engine::check(template).map_err(|error| StoreError::Settings(format!("policy: {error}")))?;
-        return store.make_for(&template.to_text());
-    };
-    let expected = StoreSettings::read(template.to_text().as_bytes())?;
-    if found.0 == expected.0 {
-        return Ok(());
+        store.make_for(&template.to_text())?;
     }
-    let (found, expected) = (found.0, expected.0);
-    let keys = found.keys().chain(expected.keys());
-    let differing = keys.filter(|key| found.get(*key) != expected.get(*key)).map(|key| {
-        let value =
-            |of: &serde_json::Map<String, _>| of.get(key).map_or("nothing".into(), ToString::to_string);
-        format!("{key} = {}, now {}", value(&found), value(&expected))
-    });
-    let mut differing: Vec<String> = differing.collect();
-    differing.sort();
-    differing.dedup();
-    Err(StoreError::OtherSettings(differing.join("; ")))
+    // Another server may have been faster.
+    store.settings()?.map_or(Ok(()), |text| settings_of_store(&text).map(|found| *template = found))
+}
+
+/// The keys in which settings differ, a line each.
+pub(crate) fn differing(found: &Template, now: &Template) -> Vec<String> {
+    let [found, now] = [found, now].map(|of| serde_json::from_str::<Keys>(&of.to_text()));
+    let [found, now] = [found, now].map(|keys| keys.expect("settings are an object"));
+    let keys: BTreeSet<&String> = found.keys().chain(now.keys()).collect();
+    let value = |of: &Keys, key: &str| of.get(key).map_or("nothing".into(), ToString::to_string);
+    let differing = keys.into_iter().filter(|key| found.get(*key) != now.get(*key));
+    differing.map(|key| format!("{key} = {}, now {}", value(&found, key), value(&now, key))).collect()
 }
 
 /// Limits, which may differ from one start to the next.

@@ -16,6 +16,7 @@ mod queries;
 mod query;
 mod recovery;
 mod replay;
+mod settings;
 mod swap;
 
 pub use beginning::check_fit;
@@ -23,6 +24,7 @@ pub(crate) use decisions::DecisionView;
 pub use history::Origin;
 pub use query::ItemRow;
 pub use recovery::Base;
+pub use settings::Differences;
 
 use crate::config::Template;
 use crate::event::Name;
@@ -68,6 +70,10 @@ impl Most {
 /// The state of a service.
 pub struct Engine {
     template: Arc<Template>,
+    /// The settings that the store had one after the other, the present ones last.
+    history: Vec<Arc<Template>>,
+    /// The items of the configuration that was applied last, if any was.
+    configured: Option<Vec<Name>>,
     /// The most queries in memory.
     in_memory: usize,
     most: Most,

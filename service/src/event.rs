@@ -35,6 +35,12 @@ impl Name {
     pub fn default_query() -> Self {
         Self(DEFAULT_QUERY.into())
     }
+
+    /// In place of a query, in snapshots that older programs read: what is known of the requests.
+    /// No client can have it, for its control character.
+    pub(crate) fn of_requests() -> Self {
+        Self("\u{1}requests".into())
+    }
 }
 
 impl Deref for Name {
@@ -198,6 +204,13 @@ pub enum Event {
         query: Name,
         /// Its items, with displays and clicks at each position from the top.
         items: Vec<(Name, Vec<(u64, u64)>)>,
+    },
+    /// Settings that hold from here on. Only stores with small rows have it.
+    Settings {
+        /// The settings of all policies, in JSON.
+        settings: String,
+        /// The items of the configuration; the changes of items follow as events.
+        items: Vec<Name>,
     },
 }
 

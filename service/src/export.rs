@@ -1,7 +1,7 @@
 //! Decisions and answers as files that `click-bandits fit` and `evaluate` read: a table, or queries
 //! and events of User Behavior Insights.
 
-use crate::config::{StoreSettings, Template, Users};
+use crate::config::{Template, Users, settings_of_store};
 use crate::event::{Batch, Change, Context, Decision, Event, Name, Propensities};
 use crate::store::{self, is_database};
 use live::ContextFit;
@@ -122,6 +122,9 @@ impl<W: Write> Table<W> {
                 self.items.insert((query, item), features);
             }
             Event::BeganForUsers { query, fit } => self.take_items(&query, &fit)?,
+            Event::Settings { settings, .. } => {
+                self.template.keep = Template::of_text(&settings).map_err(io::Error::other)?.keep;
+            }
             Event::Item { .. }
             | Event::Began { .. }
             | Event::BeganAtPositions { .. }
@@ -299,8 +302,21 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
     }
     let store = store::open(url, authorities, store).map_err(|error| error.to_string())?;
     let settings = store.settings().map_err(|error| error.to_string())?.ok_or("the store is empty")?;
-    let settings = StoreSettings::read(&settings).map_err(|error| error.to_string())?;
-    let template = settings.template()?;
+    let first = settings_of_store(&settings).map_err(|error| error.to_string())?;
+    // Columns are those of the last settings.
+    let mut template = first.clone();
+    let mut changed = Ok(());
+    let read = store.read(if store.has_small_rows() { 0 } else { u64::MAX }, &mut |_, batch| {
+        for event in batch.events {
+            if let Event::Settings { settings, .. } = event {
+                changed = Template::of_text(&settings).map(|settings| template = settings);
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    read.map_err(|error| error.to_string())?;
+    changed?;
+    template.keep = first.keep;
     let names = if form == Form::Ubi { UBI_FILES } else { [FILE, WITHOUT_CONTEXT] };
     let fault = |error: io::Error| format!("{}: {error}", out.display());
     std::fs::create_dir_all(out).map_err(fault)?;

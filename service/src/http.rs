@@ -352,6 +352,12 @@ fn line(number: u64, time: u64, event: &Event) -> Value {
         Event::Began { query, prior, items } => {
             json!({ "event": "began", "query": query, "prior": prior, "items": items })
         }
+        Event::Settings { settings, items } => {
+            let mut settings: Value = serde_json::from_str(settings).unwrap_or_default();
+            // Who knows it can foresee the choices.
+            settings.as_object_mut().map(|settings| settings.remove("seed"));
+            json!({ "event": "settings", "settings": settings, "items": items })
+        }
         Event::Used { query } => json!({ "event": "used", "query": query }),
         Event::BeganAtPositions { query, items } => {
             json!({ "event": "began", "query": query, "at_positions": items })

@@ -22,7 +22,8 @@ use tokio::signal::unix::{SignalKind, signal};
 const HELP: &str = "\
 Serves decisions of a bandit policy over HTTP, and loses nothing that it acknowledged.
 
-Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED] [--check]
+Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED]
+                                  [--apply | --check]
        click-bandits-serve --init
        click-bandits-serve export --store DIR|postgres://.. --out DIR [--as csv|ubi]
                                    [--authorities FILE]
@@ -34,6 +35,8 @@ Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED
   --from FITTED      a new store begins with what `click-bandits fit` found in a log: queries with
                      their items, displays, clicks and priors, and examination; `hybrid-ts` with
                      what `fit --context` found: items, segments, scales of features, posterior
+  --apply            what CONFIG has other than the store holds from now on; without it, the
+                     settings of the store hold, and the log says what differs
   --check            say what the configuration has, and what of FITTED is left out, and stop
 
   export             write decisions and answers as files that `click-bandits fit` and `evaluate`
@@ -58,6 +61,7 @@ struct Arguments {
     listen: Option<String>,
     from: Option<PathBuf>,
     check: bool,
+    apply: bool,
     store: Option<PathBuf>,
     authorities: Option<PathBuf>,
     out: Option<PathBuf>,
@@ -103,6 +107,7 @@ impl Arguments {
                 }
                 Long("from") => arguments.from = path(&mut parser)?,
                 Long("check") => arguments.check = true,
+                Long("apply") => arguments.apply = true,
                 Value(word) if word == "export" && arguments.config.is_none() => arguments.export = true,
                 Value(config) if arguments.config.is_none() => arguments.config = Some(config.into()),
                 other => return Err(fault(other.unexpected())),
@@ -119,6 +124,7 @@ impl Arguments {
             ("--listen", false, self.listen.is_some()),
             ("--from", false, self.from.is_some()),
             ("--check", false, self.check),
+            ("--apply", false, self.apply),
             ("--store", true, self.store.is_some()),
             ("--authorities", true, self.authorities.is_some()),
             ("--out", true, self.out.is_some()),
@@ -126,6 +132,9 @@ impl Arguments {
         ];
         let ignored = given.iter().find(|(_, of_export, is_given)| *is_given && *of_export != self.export);
         let only = if self.export { "not" } else { "only" };
+        if self.check && self.apply {
+            return Err("--apply: not with --check, which opens no store; see --help".into());
+        }
         ignored.map_or(Ok(()), |(what, ..)| Err(format!("{what}: {only} for export; see --help")))
     }
 }
@@ -142,7 +151,8 @@ pub fn run() -> Result<(), String> {
         log("error", "panic", json!({ "error": panic.payload_as_str(), "at": at }));
     }));
     let Some(arguments) = Arguments::read()? else { return Ok(()) };
-    let Arguments { config, data, listen, from, check, store, authorities, out, export, form } = arguments;
+    let Arguments { config, data, listen, from, check, store, authorities, out, export, form, apply } =
+        arguments;
     if export {
         let (Some(store), Some(out)) = (store, out) else {
             return Err("export needs --store and --out; see --help".into());
@@ -178,10 +188,10 @@ pub fn run() -> Result<(), String> {
         let first = &left_out[..left_out.len().min(100)];
         log("info", "left-out", json!({ "number": left_out.len(), "first": first }));
     }
-    start(config, tokens, fitted)
+    start(config, tokens, fitted, apply)
 }
 
-fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>) -> Result<(), String> {
+fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>, apply: bool) -> Result<(), String> {
     std::fs::create_dir_all(&config.data).map_err(|error| format!("{}: {error}", config.data.display()))?;
     let start = Instant::now();
     let store = loop {
@@ -217,7 +227,7 @@ fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>) -> Result<
         let listener = TcpListener::bind(config.listen).await;
         let listener = listener.map_err(|error| format!("{}: {error}", config.listen))?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let started = tokio::task::spawn_blocking(move || writer.start(&items, fitted.as_ref())).await;
+        let started = tokio::task::spawn_blocking(move || writer.start(&items, fitted.as_ref(), apply)).await;
         let (requests, thread) =
             started.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
         let app = App { requests, store, tokens: Arc::new(tokens), metrics, limits: Arc::new(config.limits) };

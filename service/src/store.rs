@@ -147,6 +147,6 @@ pub trait Store: std::fmt::Debug + Send + Sync {
     /// The settings that the store was made for, in JSON; none if it is new.
     fn settings(&self) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Makes a new store one for these settings.
+    /// Makes a new store one for these settings, or one with small rows of an older one.
     fn make_for(&self, settings: &str) -> Result<(), StoreError>;
 }

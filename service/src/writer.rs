@@ -2,7 +2,7 @@
 
 use crate::api::Refusal;
 use crate::clock::{Clock, now};
-use crate::config::{FirstItem, agree};
+use crate::config::{FirstItem, Template, agree};
 use crate::engine::{Base, Engine};
 use crate::event::{Batch, Change, Event};
 use crate::fitted::FirstEvents;
@@ -97,8 +97,10 @@ impl Writer {
         mut self,
         items: &[FirstItem],
         fitted: Option<&FirstEvents>,
+        apply: bool,
     ) -> Result<(Requests, JoinHandle<()>), StoreError> {
         let start = Instant::now();
+        let mut configured = Template::clone(&self.base.template);
         agree(&*self.base.store, Arc::make_mut(&mut self.base.template))?;
         let mut engine = self.base.recover()?;
         let snapshot = engine.snapshot();
@@ -107,24 +109,9 @@ impl Writer {
         metrics.recovery_events.store(engine.next() - snapshot, Relaxed);
         let database = engine.begin_turn(&*self.base.store)?;
         let mut clock = Clock::start(Instant::now(), now(), database, engine.time());
-        if engine.next() == 0 {
-            let (mut events, time) = (vec![], clock.turn(Instant::now(), now(), database, 0));
-            let mut turn = Turn { engine: &mut engine, events: &mut events, time };
-            turn.begin(items, fitted).map_err(|refusal| match refusal {
-                Refusal::Store(error) => error,
-                Refusal::Client { message, .. } => StoreError::Settings(message),
-            })?;
-            if events.is_empty() {
-                self.base.store.give_up()?;
-            } else {
-                let batch = Batch { time, events };
-                self.base.store.append(0, &batch)?;
-                engine.keep(0, &batch);
-            }
-        } else {
-            self.base.store.give_up()?;
-            fitted.map_or(Ok(()), |fitted| fitted.check(&*self.base.store))?;
-        }
+        configured.complete(engine.template());
+        let time = clock.turn(Instant::now(), now(), database, engine.time());
+        self.configure(&mut engine, (&configured, items, fitted), time, apply)?;
         let time = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         metrics.recovery_milliseconds.store(time, Relaxed);
         let totals = engine.totals();
@@ -145,6 +132,45 @@ impl Writer {
             thread::Builder::new().name("writer".into()).spawn(move || self.run(engine, clock, &jobs));
         let thread = thread.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok((Requests(sender), thread))
+    }
+
+    /// Begins a new store, or compares the configuration with one, which takes it if `apply`.
+    fn configure(
+        &self,
+        engine: &mut Engine,
+        (template, items, fitted): (&Template, &[FirstItem], Option<&FirstEvents>),
+        time: u64,
+        apply: bool,
+    ) -> Result<(), StoreError> {
+        let (store, first, mut events) = (&*self.base.store, engine.next(), vec![]);
+        let mut turn = Turn { engine, events: &mut events, time };
+        let outcome = if first == 0 {
+            turn.begin(items, fitted)
+        } else {
+            fitted.map_or(Ok(()), |fitted| fitted.check(store))?;
+            let differences = turn.engine.differences(store, template, items)?;
+            for line in &differences.lines {
+                let event = if apply { "settings-applied" } else { "settings-differ" };
+                log("info", event, json!({ "what": line }));
+            }
+            let is_change = apply && !differences.lines.is_empty();
+            if is_change { turn.engine.change_settings(&differences, turn.events) } else { Ok(()) }
+        };
+        outcome.map_err(|refusal| match refusal {
+            Refusal::Store(error) => error,
+            Refusal::Client { message, .. } => StoreError::Settings(message),
+        })?;
+        if events.is_empty() {
+            return store.give_up();
+        }
+        if first > 0 && !store.has_small_rows() {
+            // Older programs cannot read what comes now, and are told so.
+            store.make_for(&self.base.template.to_text())?;
+        }
+        let batch = Batch { time, events };
+        store.append(first, &batch)?;
+        engine.keep(first, &batch);
+        Ok(())
     }
 
     fn run(self, mut engine: Engine, mut clock: Clock, jobs: &Receiver<Job>) {
@@ -295,7 +321,7 @@ impl Writer {
 
     /// Closes what is due, and lets a snapshot be made.
     fn tend(&self, engine: &mut Engine, events: &mut Vec<Event>, time: u64, snapshots: &mut Snapshots) {
-        let before = time.saturating_sub(self.base.template.wait.saturating_mul(1_000));
+        let before = time.saturating_sub(engine.template().wait.saturating_mul(1_000));
         if let Err(refusal) = engine.close_before(before, MOST, events) {
             log("error", "cannot-close", json!({ "error": refusal.to_json() }));
         }

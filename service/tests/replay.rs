@@ -16,7 +16,7 @@ fn queries(n: usize) -> Vec<Name> {
 }
 
 /// All of a state, as a snapshot has it.
-fn saved(engine: &mut Engine, queries: &[Name]) -> Vec<Option<Vec<u8>>> {
+pub(crate) fn saved(engine: &mut Engine, queries: &[Name]) -> Vec<Option<Vec<u8>>> {
     let directory = tempfile::tempdir().unwrap();
     let store = EmbeddedStore::open(directory.path()).unwrap();
     engine.save(&store).unwrap();

@@ -1,15 +1,17 @@
 //! The form of rows: small in new stores, and as older programs read them in theirs.
 
 use crate::damage::{EVENTS, FILES, META, on_disk, put, restarted, row, seen};
-use crate::engine::{name, template};
-use click_bandits_service::config::Template;
+use crate::engine::{Served, name, template};
+use click_bandits_service::config::{Limits, Template};
 use click_bandits_service::event::{AllowedItems, Batch, Choice, Context, Decision, Event, from_bytes};
 use click_bandits_service::store::{EmbeddedStore, NEWER, Store, StoreError, opened};
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use redb::{Database, ReadableDatabase as _, ReadableTable as _};
+use serde_json::json;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Begins a store of an older version, which this one keeps as that version reads it.
 pub(crate) fn begin_as_older(directory: &Path, template: &Template) {
@@ -41,6 +43,26 @@ fn a_store_of_an_older_version_stays_one() {
     }
     assert_ne!(row(&snapshot, META, "head")[..10], [0xff; 10]);
     assert!(!String::from_utf8_lossy(&row(&events, META, "settings")).contains(NEWER));
+}
+
+/// A row has what is known of the requests, beside a head that older programs read.
+#[test]
+fn an_older_store_knows_its_requests_by_a_snapshot() {
+    let directory = tempfile::tempdir().unwrap();
+    let template = template("");
+    begin_as_older(directory.path(), &template);
+    let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory.path()).unwrap());
+    let mut served = Served::on(store.clone(), directory.path(), &template, &Limits::default());
+    let ask = |positions: u8| {
+        serde_json::from_value(json!({ "id": "d", "only": ["x"], "positions": positions })).unwrap()
+    };
+    served.commit(|engine, time, events| engine.decide(ask(1), time, events).unwrap());
+    served.engine.save(&*store).unwrap();
+    let mut twin = served.twin();
+    assert_eq!(twin.snapshot(), twin.next());
+    let answer = twin.decide(ask(1), 1, &mut vec![]).unwrap();
+    assert_eq!(serde_json::to_value(answer).unwrap()["unknown"], json!(["x"]));
+    assert!(twin.decide(ask(2), 1, &mut vec![]).is_err());
 }
 
 /// Older programs compare settings by key, and name those that differ.

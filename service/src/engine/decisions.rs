@@ -28,14 +28,51 @@ pub(crate) struct OpenDecision {
     id: SmallName,
     query: u32,
     list: Box<[u32]>,
-    /// The propensities of each position, if the decision has them.
-    pub(crate) propensities: Option<Box<[f64]>>,
     /// When it was made, in milliseconds since 1970.
     pub(crate) time: u64,
     /// The number of its event.
     pub(crate) version: u64,
     pub(crate) is_closed: bool,
-    pub(crate) asked: Request,
+    /// Of what determined the list, as in [`Request`].
+    pub(crate) checksum: Option<[u8; 8]>,
+    /// Room for a comparison of two sides: 0 while there is none.
+    side: u8,
+    /// Room for the number of the comparison's period.
+    period: u32,
+    /// Room for what clients measured, and for values of clicks.
+    measured: Box<[f64]>,
+    seldom: Option<Box<Seldom>>,
+}
+
+/// The parts that few decisions have.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Seldom {
+    propensities: Option<Box<[f64]>>,
+    unknown: Box<[Name]>,
+}
+
+impl OpenDecision {
+    fn with_seldom(mut self, propensities: Option<Box<[f64]>>, unknown: Box<[Name]>) -> Self {
+        let is_empty = propensities.is_none() && unknown.is_empty();
+        self.seldom = (!is_empty).then(|| Box::new(Seldom { propensities, unknown }));
+        self
+    }
+
+    /// The propensities of each position, if the decision has them.
+    pub(crate) fn propensities(&self) -> Option<&[f64]> {
+        self.seldom.as_ref()?.propensities.as_deref()
+    }
+
+    /// Names that the query did not know, as in [`Request`].
+    pub(crate) fn unknown(&self) -> &[Name] {
+        self.seldom.as_ref().map_or(&[], |seldom| &seldom.unknown)
+    }
+
+    pub(crate) fn set_unknown(&mut self, unknown: Box<[Name]>) {
+        if !unknown.is_empty() {
+            self.seldom.get_or_insert_default().unknown = unknown;
+        }
+    }
 }
 
 /// A decision that can be answered, with its names.
@@ -154,18 +191,26 @@ impl Decisions {
         Saved { first: *first, names: names.since(0), open, old, days: days.clone() }
     }
 
-    pub(crate) fn save_for_older(&self) -> (OldDecisions, Vec<&Request>) {
+    pub(crate) fn save_for_older(&self) -> OldDecisions {
         let old = |open: DecisionView<'_>| OldDecision {
             id: open.id(),
             query: open.query().clone(),
             list: open.list().cloned().collect(),
-            propensities: open.propensities.clone(),
+            propensities: open.propensities().map(Into::into),
             time: open.time,
             version: open.version,
             is_closed: open.is_closed,
         };
         let open = self.open.iter().map(|decision| old(self.with_names(decision))).collect();
-        ((self.first, open, self.old.clone()), self.open.iter().map(|open| &open.asked).collect())
+        (self.first, open, self.old.clone())
+    }
+
+    /// Saves what is known of the requests, beside a head for older programs with this number.
+    pub(crate) fn save_requests(&self, next: u64) -> Vec<u8> {
+        let request =
+            |open: &OpenDecision| Request { checksum: open.checksum, unknown: open.unknown().into() };
+        let requests: Vec<Request> = self.open.iter().map(request).collect();
+        postcard::to_allocvec(&(next, requests)).expect("requests are plain data")
     }
 
     pub(crate) fn restore(saved: SavedDecisions) -> Result<Self, String> {
@@ -193,15 +238,11 @@ impl Decisions {
         let day = open.back().map_or(0, |last| last.time / MILLISECONDS_A_DAY);
         let mut restored = Self { first, days: [(day, old.len())].into(), old, ..Self::default() };
         let mut asked = asked.into_iter();
-        let open = open.into_iter().map(|open| OpenDecision {
-            id: (&open.id).into(),
-            query: restored.names.intern(&open.query),
-            list: open.list.iter().map(|item| restored.names.intern(item)).collect(),
-            propensities: open.propensities,
-            time: open.time,
-            version: open.version,
-            is_closed: open.is_closed,
-            asked: asked.next().unwrap_or_default(),
+        let open = open.into_iter().map(|open| {
+            let Request { checksum, unknown } = asked.next().unwrap_or_default();
+            let decision = restored.decision(&open.id, &open.query, &open.list, (open.time, open.version));
+            OpenDecision { is_closed: open.is_closed, checksum, ..decision }
+                .with_seldom(open.propensities, unknown)
         });
         let open = open.collect();
         restored.complete(open)
@@ -271,17 +312,33 @@ impl Decisions {
     /// Adds a decision that was made at a time, with its event's number.
     pub(crate) fn push(&mut self, decision: &Decision, asked: Request, time: u64, version: u64) {
         let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
-        let open = OpenDecision {
-            id: (&decision.id).into(),
-            query: self.names.intern(&decision.query),
-            list: decision.list.iter().map(|item| self.names.intern(item)).collect(),
-            propensities: propensities.map(|of| of.items.clone().into()),
+        let propensities = propensities.map(|of| of.items.clone().into());
+        let open = self.decision(&decision.id, &decision.query, &decision.list, (time, version));
+        let open = OpenDecision { checksum: asked.checksum, ..open };
+        self.add(open.with_seldom(propensities, asked.unknown));
+    }
+
+    /// A decision that was made at a time, with its event's number.
+    fn decision(
+        &mut self,
+        id: &Name,
+        query: &Name,
+        list: &[Name],
+        (time, version): (u64, u64),
+    ) -> OpenDecision {
+        OpenDecision {
+            id: id.into(),
+            query: self.names.intern(query),
+            list: list.iter().map(|item| self.names.intern(item)).collect(),
             time,
             version,
             is_closed: false,
-            asked,
-        };
-        self.add(open);
+            checksum: None,
+            side: 0,
+            period: 0,
+            measured: Box::default(),
+            seldom: None,
+        }
     }
 
     fn add(&mut self, decision: OpenDecision) {

@@ -3,7 +3,7 @@
 
 use super::queries::restored;
 use super::{Engine, Most};
-use crate::event::Batch;
+use crate::event::{Batch, Name};
 use crate::store::{Receive, Store, StoreError, Sum, sum_of_event};
 use std::ops::{ControlFlow, Range};
 
@@ -100,7 +100,9 @@ impl Engine {
     pub fn save(&mut self, store: &dyn Store) -> Result<(), StoreError> {
         self.take_later(Origin::Other)?;
         let head = self.head(store.has_small_rows())?;
-        let template = &self.template;
+        let of_requests = (!store.has_small_rows())
+            .then(|| Ok((Name::of_requests(), self.decisions.save_requests(self.next))));
+        let (history, prior) = (&self.history, self.prior);
         let (next, events) = (self.next, (self.snapshot..self.next, self.last()));
         let (queries, swap) = (&self.queries, &mut self.swap);
         let out = swap.names().into_iter().filter(|name| !queries.contains_key(name));
@@ -109,12 +111,12 @@ impl Engine {
             Err(error) => Some(Err(error)),
         });
         let changed = queries.iter().filter(|(_, query)| query.is_changed);
-        let changed = changed.map(|(name, query)| Ok((name.clone(), query.save())));
-        let mut read_again = changed.chain(out).map(|query| {
+        let changed = changed.map(|(name, query)| Ok((name.clone(), query.save(history.len() - 1))));
+        let read_again = changed.chain(out).map(|query| {
             let (name, state) = query?;
-            restored(template, &name, &state)?;
+            restored(history, prior, &name, &state)?;
             Ok((name, state))
         });
-        store.replace(events, &head, &mut read_again)
+        store.replace(events, &head, &mut read_again.chain(of_requests))
     }
 }

@@ -35,6 +35,26 @@ fn knowledge(template: &Template, n_items: usize) -> Knowledge {
 
 /// A policy without items.
 pub(crate) fn fresh(template: &Template, prior: Option<[f64; 2]>) -> Result<Box<Learner>, String> {
+    Learner::empty(policy(template, prior)?, template.settings()).map_err(fault)
+}
+
+/// Takes a policy from settings to the next ones, with what it knows. A prior that was not
+/// configured stays, unless it is: then, and after one that was, it is that of the log.
+pub(crate) fn carry(
+    learner: &mut Learner,
+    old: &Template,
+    new: &Template,
+    of_log: Option<[f64; 2]>,
+) -> Result<(), String> {
+    let told = |of: &Template| (of.policy.clone(), of.positions, of.examination.clone(), of.prior);
+    if told(old) != told(new) {
+        let present = learner.prior().filter(|_| old.prior == new.prior).map(|of| [of.a(), of.b()]);
+        learner.set_policy(policy(new, present.or(of_log))?).map_err(fault)?;
+    }
+    learner.set_settings(new.settings()).map_err(|error| error.to_string())
+}
+
+fn policy(template: &Template, prior: Option<[f64; 2]>) -> Result<AnyPolicy, String> {
     let spec = template.policy.0;
     let invalid = |error: Error| format!("`{}`: {error}", spec.name());
     let context = template.sees_contexts().then(|| ContextKnowledge {
@@ -57,7 +77,7 @@ pub(crate) fn fresh(template: &Template, prior: Option<[f64; 2]>) -> Result<Box<
         (_, Some([a, b]), Some(policy)) => policy.set_estimated_prior(a, b),
         _ => {}
     }
-    Learner::empty(policy, template.settings()).map_err(fault)
+    Ok(policy)
 }
 
 /// A policy that begins with the fit of a log, whose items it has.

@@ -5,6 +5,7 @@ use super::decisions::{DecisionView, Place, Request};
 use super::learner;
 use super::query::Query;
 use crate::api::{Answer, DecideBody, Object, Outcome, Receipt, Refusal, ShowBody, Whole};
+use crate::config::Template;
 use crate::event::{AllowedItems, Choice, Decision, Event, Name};
 use crate::metrics::log;
 use crate::store::checksum;
@@ -12,6 +13,7 @@ use click_models::Context;
 use live::{Among, Ask, Handle, NO_SEGMENT};
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 impl Engine {
     /// Decides on a list, unless the decision was made before.
@@ -32,9 +34,10 @@ impl Engine {
         let context = body.context.map(|Object(context)| context);
         let decision = Decision { id: body.id, query: name, list: vec![], chosen, user: body.user, context };
         let user = self.template.user(decision.context.as_ref())?;
-        let sum = self.asked(&decision, &user);
         if let Some(open) = self.decided(&decision.id, &decision.query)? {
-            if open.asked.checksum.is_some() && open.asked.checksum != sum {
+            // The list is that of the settings of then.
+            let is_it = |of: &Arc<Template>| self.asked(&decision, &user, of.positions) == open.checksum;
+            if open.checksum.is_some() && !self.history.iter().any(is_it) {
                 return Err(Refusal::other_request(&decision.id));
             }
             return Ok(Answer::new(open));
@@ -130,7 +133,7 @@ impl Engine {
 
     /// A checksum of what determines the list of a decision, apart from the policy: items in any
     /// order, and the user if the policy sees who asks. `None` if it was shown without asking.
-    fn asked(&self, decision: &Decision, user: &Context) -> Option<[u8; 8]> {
+    fn asked(&self, decision: &Decision, user: &Context, most: usize) -> Option<[u8; 8]> {
         let choice = decision.chosen.as_ref()?;
         let (is_only, items) = match &choice.allowed {
             AllowedItems::All => (false, &[][..]),
@@ -138,7 +141,7 @@ impl Engine {
             AllowedItems::Except(items) => (false, &items[..]),
         };
         let items: BTreeSet<&Name> = items.iter().collect();
-        let positions = choice.positions.map_or(usize::MAX, usize::from).min(self.template.positions);
+        let positions = choice.positions.map_or(usize::MAX, usize::from).min(most);
         let user = self.template.sees_contexts().then_some(user);
         let bytes = postcard::to_allocvec(&(is_only, items, positions, user)).expect("plain data");
         Some(checksum(&[], &bytes))
@@ -157,7 +160,7 @@ impl Engine {
 
     /// Remembers a decision that its policy knows.
     pub(super) fn record(&mut self, decision: &Decision, user: &Context, unknown: Box<[Name]>, time: u64) {
-        let asked = Request { checksum: self.asked(decision, user), unknown };
+        let asked = Request { checksum: self.asked(decision, user, self.template.positions), unknown };
         self.decisions.push(decision, asked, time, self.next);
         match decision.chosen {
             Some(_) => self.totals.decided += 1,

@@ -8,6 +8,7 @@ use crate::event::{Event, Name};
 use crate::store::StoreError;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::sync::Arc;
 
 impl Engine {
     /// The items of a query that exists, from a place on, with their places.
@@ -30,7 +31,7 @@ impl Engine {
     fn load_saved(&mut self, name: &Name) -> Result<bool, StoreError> {
         if !self.queries.contains_key(name) {
             let Some((state, is_changed)) = self.swap.get(name, self.next)? else { return Ok(false) };
-            let mut query = restored(&self.template, name, &state)?;
+            let mut query = restored(&self.history, self.prior, name, &state)?;
             query.is_changed = is_changed;
             self.insert(name, query);
         }
@@ -50,7 +51,7 @@ impl Engine {
             let Some((used, least)) = self.by_use.pop_first() else { break };
             let query = &self.queries[&least];
             // Without room on disk it stays in memory.
-            if query.is_changed && self.swap.put(&least, query.save()).is_err() {
+            if query.is_changed && self.swap.put(&least, query.save(self.history.len() - 1)).is_err() {
                 self.by_use.insert(used, least);
                 break;
             }
@@ -110,7 +111,12 @@ impl Engine {
 }
 
 /// A query of a snapshot.
-pub(super) fn restored(template: &Template, name: &Name, state: &[u8]) -> Result<Query, StoreError> {
+pub(super) fn restored(
+    history: &[Arc<Template>],
+    prior: Option<[f64; 2]>,
+    name: &Name,
+    state: &[u8],
+) -> Result<Query, StoreError> {
     let unreadable = |what: String| StoreError::Snapshot(format!("query `{}`: {what}", &**name));
-    Query::restore(template, state).map_err(unreadable)
+    Query::restore(history, prior, state).map_err(unreadable)
 }

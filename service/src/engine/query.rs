@@ -2,6 +2,7 @@
 
 use super::catalogue::Catalogue;
 use super::learner::{self, Learner};
+use super::recovery::{of_version, versioned};
 use crate::config::Template;
 use crate::event::{Change, Name, whole};
 use click_models::ItemId;
@@ -12,6 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 pub(crate) struct Query {
     pub(crate) learner: Box<Learner>,
@@ -80,19 +82,43 @@ impl Query {
         Ok(())
     }
 
-    pub(crate) fn save(&self) -> Vec<u8> {
+    /// The state, with the number of its settings; the first ones need none, for older programs.
+    pub(crate) fn save(&self, settings: usize) -> Vec<u8> {
         let learner = postcard::to_allocvec(&*self.learner).expect("a policy is plain data");
+        let start = if settings == 0 { Ok(vec![]) } else { postcard::to_extend(&settings, versioned()) };
         // As `State`.
         let saved = (self.seen, &self.rng, &self.names, &learner[..]);
-        postcard::to_allocvec(&saved).expect("a query is plain data")
+        start.and_then(|start| postcard::to_extend(&saved, start)).expect("a query is plain data")
     }
 
-    pub(crate) fn restore(template: &Template, saved: &[u8]) -> Result<Self, String> {
-        let saved: State<'_> = whole(saved)?;
-        let State { seen, rng, names, learner } = saved;
-        let learner = learner::restore(template, learner)?;
+    /// Reads a state, and carries it from its settings to the present ones.
+    pub(crate) fn restore(
+        history: &[Arc<Template>],
+        prior: Option<[f64; 2]>,
+        saved: &[u8],
+    ) -> Result<Self, String> {
+        let (settings, saved) = match of_version(saved)? {
+            Some(saved) => postcard::take_from_bytes(saved).map_err(|error| error.to_string())?,
+            None => (0, saved),
+        };
+        let templates = history.get(settings..).unwrap_or_default();
+        let first = templates.first().ok_or_else(|| format!("settings {settings} are missing"))?;
+        let State { seen, rng, names, learner } = whole(saved)?;
+        let learner = learner::restore(first, learner)?;
         let places = names.iter().flatten().map(|(name, handle, _)| (name.clone(), *handle)).collect();
-        Ok(Self { learner, rng, is_changed: false, used: 0, seen, names, places })
+        let mut query = Self { learner, rng, is_changed: false, used: 0, seen, names, places };
+        templates.windows(2).try_for_each(|pair| query.carry(&pair[0], &pair[1], prior))?;
+        Ok(query)
+    }
+
+    /// Takes the query from settings to the next ones.
+    pub(crate) fn carry(
+        &mut self,
+        old: &Template,
+        new: &Template,
+        prior: Option<[f64; 2]>,
+    ) -> Result<(), String> {
+        learner::carry(&mut *self.learner, old, new, prior)
     }
 
     /// Forgets the decisions before this number.

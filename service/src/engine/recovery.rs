@@ -1,12 +1,12 @@
 //! The state that a store tells: that of its snapshot and the events after it.
 
 use super::catalogue::Catalogue;
-use super::decisions::{Decisions, OldDecisions, SavedDecisions};
+use super::decisions::{Decisions, OldDecisions, Request, SavedDecisions};
 use super::history::Origin;
 use super::swap::Swap;
 use super::{Engine, Most, Totals};
 use crate::config::{Limits, Template};
-use crate::event::whole;
+use crate::event::{Name, whole};
 use crate::metrics::log;
 use crate::store::{Store, StoreError};
 use serde_json::json;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct Base {
     /// Where events and snapshots are kept.
     pub store: Arc<dyn Store>,
-    /// The settings of all policies.
+    /// The settings of all policies with which the store began.
     pub template: Arc<Template>,
     /// Limits.
     pub limits: Limits,
@@ -35,54 +35,86 @@ pub(super) struct Head {
     pub(super) decisions: Decisions,
     pub(super) totals: Totals,
     pub(super) prior: Option<[f64; 2]>,
+    /// The settings after the first ones.
+    pub(super) later: Vec<Arc<Template>>,
+    pub(super) configured: Option<Vec<Name>>,
 }
 
 /// The form of a head in older programs: the decisions are plain, and what is known of their
 /// requests follows, if the program knew any.
 type OldHead = (u64, Catalogue, OldDecisions, Totals, Option<[f64; 2]>);
 
-/// The form of a head after its version.
-type NewHead = (u64, Catalogue, SavedDecisions, Totals, Option<[f64; 2]>);
+/// The form of a head after its version, with the settings after the first ones.
+type NewHead = (u64, Catalogue, SavedDecisions, Totals, Option<[f64; 2]>, Vec<String>, Option<Vec<Name>>);
 
-/// A head's version follows these bytes, which no older program wrote: they are no number.
+/// A version follows these bytes, which no older program wrote: they are no number.
 const VERSIONED: [u8; 10] = [0xff; 10];
 
 /// The version of snapshots.
 const VERSION: u8 = 3;
 
-/// Reads what was saved by this program, or an older one.
-pub(super) fn read_head(saved: &[u8]) -> Result<Head, StoreError> {
-    let read = match saved.strip_prefix(&VERSIONED) {
-        Some([VERSION, rest @ ..]) => whole::<NewHead>(rest).and_then(|saved| {
-            let (next, catalogue, decisions, totals, prior) = saved;
-            Ok(Head { next, catalogue, decisions: Decisions::restore(decisions)?, totals, prior })
-        }),
+/// The beginning of a head or a query's state that older programs cannot read.
+pub(super) fn versioned() -> Vec<u8> {
+    [&VERSIONED[..], &[VERSION]].concat()
+}
+
+/// The bytes after the version; `None` if the form is that of older programs.
+pub(super) fn of_version(saved: &[u8]) -> Result<Option<&[u8]>, String> {
+    match saved.strip_prefix(&VERSIONED) {
+        Some([VERSION, rest @ ..]) => Ok(Some(rest)),
         Some(other) => Err(format!("it has version {:?}, expected {VERSION}", other.first())),
-        None => read_old_head(saved),
+        None => Ok(None),
+    }
+}
+
+/// Reads what was saved by this program, or an older one. What is known of the requests may be
+/// apart from a head of this number.
+pub(super) fn read_head(
+    saved: &[u8],
+    requests: impl FnOnce(u64) -> Result<Option<Vec<u8>>, StoreError>,
+) -> Result<Head, StoreError> {
+    let read = if let Some(rest) = of_version(saved).map_err(StoreError::Snapshot)? {
+        whole(rest).and_then(of_newer)
+    } else {
+        let read = postcard::take_from_bytes::<OldHead>(saved).map_err(|error| error.to_string());
+        let (head, rest) = read.map_err(StoreError::Snapshot)?;
+        let apart = if rest.is_empty() { requests(head.0)? } else { None };
+        of_older(head, rest, apart.as_deref())
     };
     read.map_err(StoreError::Snapshot)
 }
 
-fn read_old_head(saved: &[u8]) -> Result<Head, String> {
-    let read = postcard::take_from_bytes::<OldHead>(saved).map_err(|error| error.to_string())?;
-    let ((next, catalogue, decisions, totals, prior), rest) = read;
-    let asked = if rest.is_empty() { vec![] } else { whole(rest)? };
-    Ok(Head { next, catalogue, decisions: Decisions::restore_older(decisions, asked)?, totals, prior })
+fn of_newer((next, catalogue, decisions, totals, prior, later, configured): NewHead) -> Result<Head, String> {
+    let later = later.iter().map(|text| Template::of_text(text).map(Arc::new));
+    let (decisions, later) = (Decisions::restore(decisions)?, later.collect::<Result<_, _>>()?);
+    Ok(Head { next, catalogue, decisions, totals, prior, later, configured })
+}
+
+/// Reads what an older program saved: requests behind the head or apart, or none.
+fn of_older(head: OldHead, rest: &[u8], apart: Option<&[u8]>) -> Result<Head, String> {
+    let (next, catalogue, decisions, totals, prior) = head;
+    let requests = match apart.map(whole::<(u64, Vec<Request>)>).transpose()? {
+        Some((of, requests)) if of == next => requests,
+        _ if rest.is_empty() => vec![],
+        _ => whole(rest)?,
+    };
+    let decisions = Decisions::restore_older(decisions, requests)?;
+    Ok(Head { next, catalogue, decisions, totals, prior, later: vec![], configured: None })
 }
 
 impl Engine {
     /// The head of a snapshot, for programs that read small rows or for all.
     pub(super) fn head(&self, is_small: bool) -> Result<Vec<u8>, StoreError> {
-        let Self { next, catalogue, decisions, totals, prior, .. } = self;
+        let Self { next, catalogue, decisions, totals, prior, configured, .. } = self;
         let bytes = if is_small {
-            let start = [&VERSIONED[..], &[VERSION]].concat();
-            postcard::to_extend(&(next, catalogue, decisions.save(), totals, prior), start)
+            let later: Vec<String> = self.history[1..].iter().map(|of| of.to_text()).collect();
+            let head = (next, catalogue, decisions.save(), totals, prior, later, configured);
+            postcard::to_extend(&head, versioned())
         } else {
-            let (decisions, asked) = decisions.save_for_older();
-            postcard::to_allocvec(&(next, catalogue, decisions, totals, prior, asked))
+            postcard::to_allocvec(&(next, catalogue, decisions.save_for_older(), totals, prior))
         };
         let bytes = bytes.map_err(|error| StoreError::Snapshot(error.to_string()))?;
-        read_head(&bytes).map(|_| bytes)
+        read_head(&bytes, |_| Ok(None)).map(|_| bytes)
     }
 }
 
@@ -117,6 +149,8 @@ impl Base {
             .map_err(|error| StoreError::Unavailable(format!("{}: {error}", directory.display())))?;
         let mut engine = Engine {
             template: template.clone(),
+            history: vec![template.clone()],
+            configured: None,
             in_memory: limits.queries,
             most: Most { queries: limits.all_queries, items: limits.items.min(template.most_items()) },
             catalogue: Catalogue::default(),
@@ -141,8 +175,11 @@ impl Base {
             outside: 0,
         };
         if let Some(saved) = saved {
-            let Head { next, catalogue, decisions, totals, prior } = read_head(&saved)?;
-            engine = Engine { catalogue, decisions, totals, prior, next, ..engine };
+            let Head { next, catalogue, decisions, totals, prior, later, configured } =
+                read_head(&saved, |next| store.query(&Name::of_requests(), next))?;
+            engine = Engine { configured, catalogue, decisions, totals, prior, next, ..engine };
+            engine.history.extend(later);
+            engine.template = engine.history.last().expect("it has the first one").clone();
             engine.snapshot = engine.next;
             if engine.next > 0 && !store.has(engine.next - 1)? {
                 let what = format!("it has a snapshot of {} events, and fewer events", engine.next);

@@ -41,6 +41,9 @@ impl Engine {
                     Event::Item { item, change, features, .. } => {
                         self.change_shared(item, *change, features).map(|_| ())
                     }
+                    Event::Settings { settings, items } => {
+                        self.take_settings(settings, items).map_err(|what| damaged(number, &what).into())
+                    }
                     _ => self.began(of_all),
                 };
                 self.touched = None;
@@ -112,7 +115,7 @@ impl Engine {
                     _ => self.shown(number, &user, decision)?,
                 };
                 if let Some(open) = self.decisions.get_mut(number) {
-                    open.asked.unknown = unknown;
+                    open.set_unknown(unknown);
                 }
                 Ok(())
             }

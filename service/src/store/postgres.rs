@@ -5,7 +5,7 @@
 //! events in the same order, and none reads a number before a smaller one is committed.
 
 use super::row::{Last, key_of_event};
-use super::rows::{Content, NewRow, Rows, are_small, name_of, small_settings};
+use super::rows::{Content, NEWER, NewRow, Rows, are_small, name_of, small_settings};
 use super::{Events, Queries, Receive, Store, StoreError, Sum, of_snapshot, opened, sealed, sum_of_event};
 use crate::event::{Batch, Event, Name, from_bytes, to_bytes};
 use postgres::{Client, Config, GenericClient, Row, SimpleQueryMessage};
@@ -273,6 +273,7 @@ fn columns(event: &Event) -> (&'static str, Option<&Name>) {
         Event::Item { .. } => ("item", None),
         Event::Began { .. } | Event::BeganForUsers { .. } | Event::BeganAtPositions { .. } => ("began", None),
         Event::Used { .. } => ("used", None),
+        Event::Settings { .. } => ("settings", None),
     }
 }
 
@@ -475,10 +476,14 @@ impl Store for SharedStore {
 
     fn make_for(&self, settings: &str) -> Result<(), StoreError> {
         self.with(&self.reader, |client| {
-            let statement = "insert into click_bandits_meta values ('settings', $1) on conflict do nothing";
-            client.execute(statement, &[&sealed(b"settings", small_settings(settings))]).map(|_| ())
+            // Another server may have been faster; an older form makes way.
+            let statement = "insert into click_bandits_meta as old values ('settings', $1) \
+                 on conflict (key) do update set value = excluded.value \
+                 where position($2::bytea in old.value) = 0";
+            client
+                .execute(statement, &[&sealed(b"settings", small_settings(settings)), &NEWER.as_bytes()])
+                .map(|_| ())
         })?;
-        // Another server may have been faster.
         self.find_form()
     }
 }

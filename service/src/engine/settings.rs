@@ -1,0 +1,138 @@
+//! Settings that change while a store lives: what may change, and the event from which on it holds.
+
+use super::{Engine, learner};
+use crate::api::Refusal;
+use crate::config::{FirstItem, Template, differing};
+use crate::event::{Change, Event, Name};
+use crate::store::{Store, StoreError};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+const FIXED: &str = "it holds as long as the store";
+const WHOLE: &str = "the policy has learned from whole answers, which other settings cannot take over";
+
+/// The keys of settings that cannot become others, with the reason for each.
+fn refused(old: &Template, new: &Template) -> Vec<(&'static str, &'static str)> {
+    let is_longer = |old: &[Name], new: &[Name]| new.starts_with(old);
+    let sees_contexts = old.sees_contexts() || new.sees_contexts();
+    let [segments, features] =
+        [(&old.segments, &new.segments), (&old.features, &new.features)].map(|(old, new)| {
+            let why = if is_longer(old, new) { WHOLE } else { "new ones come behind those of the store" };
+            (old != new && (sees_contexts || !is_longer(old, new)), why)
+        });
+    let faults = [
+        ("users", old.users != new.users, FIXED),
+        ("skips", old.skips != new.skips, FIXED),
+        ("item-features", old.item_features != new.item_features, FIXED),
+        ("seed", old.seed != new.seed, FIXED),
+        ("segments", segments.0, segments.1),
+        ("features", features.0, features.1),
+        ("policy", sees_contexts && old.policy != new.policy, WHOLE),
+        ("positions", sees_contexts && old.positions != new.positions, WHOLE),
+        ("examination", sees_contexts && old.examination != new.examination, WHOLE),
+    ];
+    faults.into_iter().filter(|(_, is_fault, _)| *is_fault).map(|(key, _, why)| (key, why)).collect()
+}
+
+/// The items with which a store began, which its first batch adds.
+fn first_items(store: &dyn Store) -> Result<Vec<Name>, StoreError> {
+    let (mut items, mut began) = (vec![], None);
+    store.read(0, &mut |_, batch| {
+        let is_first = *began.get_or_insert(batch.time) == batch.time;
+        for event in batch.events.into_iter().filter(|_| is_first) {
+            match event {
+                Event::Item { item, query: None, change: Change::Add, .. } => items.push(item),
+                _ => return ControlFlow::Break(()),
+            }
+        }
+        if is_first { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    Ok(items)
+}
+
+/// A configuration beside the settings of a store.
+#[derive(Debug)]
+pub struct Differences<'a> {
+    template: &'a Template,
+    items: &'a [FirstItem],
+    /// The items that the configuration has no more.
+    gone: BTreeSet<Name>,
+    new: Vec<&'a FirstItem>,
+    /// A line for each difference.
+    pub lines: Vec<String>,
+}
+
+impl Engine {
+    /// Compares a configuration with the settings that hold, and with the items of the one that was
+    /// applied last: others come and go by requests.
+    pub fn differences<'a>(
+        &self,
+        store: &dyn Store,
+        template: &'a Template,
+        items: &'a [FirstItem],
+    ) -> Result<Differences<'a>, StoreError> {
+        let configured = self.configured.clone().map_or_else(|| first_items(store), Ok)?;
+        let mut gone: BTreeSet<Name> = configured.into_iter().collect();
+        let new: Vec<_> = items.iter().filter(|of| !gone.remove(&of.item)).collect();
+        let mut lines = differing(&self.template, template);
+        lines.extend(new.iter().map(|of| format!("items: `{}` is new", &*of.item)));
+        lines.extend(gone.iter().map(|item| format!("items: `{}` is gone", &**item)));
+        Ok(Differences { template, items, gone, new, lines })
+    }
+
+    /// Makes the settings and items of a configuration those of the store.
+    ///
+    /// # Errors
+    ///
+    /// The keys that cannot change, each with the reason. Nothing changes then.
+    pub fn change_settings(
+        &mut self,
+        differences: &Differences<'_>,
+        events: &mut Vec<Event>,
+    ) -> Result<(), Refusal> {
+        let Differences { template, items, gone, new, .. } = differences;
+        let mut faults: Vec<String> = refused(&self.template, template)
+            .into_iter()
+            .map(|(key, why)| format!("policy.{key} cannot change: {why}"))
+            .collect();
+        if faults.is_empty() {
+            // Whatever refuses settings refuses them of a policy that knows nothing.
+            let mut trial = learner::fresh(&self.template, self.prior).map_err(StoreError::Settings)?;
+            let carried = learner::carry(&mut *trial, &self.template, template, self.prior);
+            faults.extend(carried.err().map(|what| format!("policy: {what}")));
+        }
+        if !faults.is_empty() {
+            return Err(StoreError::Settings(faults.join("; ")).into());
+        }
+        let items: Vec<Name> = items.iter().map(|of| of.item.clone()).collect();
+        let settings = template.to_text();
+        self.take_settings(&settings, &items).map_err(StoreError::Settings)?;
+        self.next += 1;
+        events.push(Event::Settings { settings, items });
+        for FirstItem { item, features } in new {
+            self.change_item(item, None, Change::Add, features, events)?;
+        }
+        for item in gone
+            .iter()
+            .filter(|item| self.catalogue.is_present(item) == Some(true))
+            .cloned()
+            .collect::<Vec<_>>()
+        {
+            self.change_item(&item, None, Change::Retire, &[], events)?;
+        }
+        Ok(())
+    }
+
+    /// Lets settings hold from now on, and what was configured with them.
+    pub(super) fn take_settings(&mut self, settings: &str, items: &[Name]) -> Result<(), String> {
+        let template = Arc::new(Template::of_text(settings)?);
+        for query in self.queries.values_mut() {
+            query.carry(&self.template, &template, self.prior)?;
+        }
+        self.history.push(template.clone());
+        self.template = template;
+        self.configured = Some(items.to_vec());
+        Ok(())
+    }
+}

@@ -1,0 +1,286 @@
+//! Settings that change while a store lives.
+
+use crate::engine::{Served, act, base, name, template};
+use crate::replay::saved;
+use crate::server::{Server, one_item_config};
+use click_bandits_service::api::Refusal;
+use click_bandits_service::config::{Config, FirstItem, Limits, Template};
+use click_bandits_service::event::{Event, Name};
+use click_bandits_service::store::{EmbeddedStore, NEWER, Store};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+fn settings(text: &str) -> Arc<Template> {
+    Arc::new(Config::parse(&format!("[policy]\n{text}")).unwrap().policy)
+}
+
+fn change(served: &mut Served, template: &Template, items: &[FirstItem]) -> Result<Vec<Event>, Refusal> {
+    let store = served.store.clone();
+    served.commit(|engine, _, events| {
+        let differences = engine.differences(&*store, template, items)?;
+        engine.change_settings(&differences, events)?;
+        assert_eq!(engine.template(), template);
+        Ok(events.clone())
+    })
+}
+
+const PBM: &str = "users = 'pbm'\npolicy = 'pbm-ts'\npositions = 4\nexamination = [1, 0.8, 0.6, 0.4]\n";
+const CASCADE: &str = "users = 'cascade'\npositions = 4\n";
+
+/// Whatever changes, a repetition and a snapshot with room for one query or for all tell the same.
+#[test]
+fn every_change_is_repeated_at_its_place() {
+    let cascade = |text: &str| format!("{CASCADE}policy = 'cascade-ts'\n{text}");
+    let pbm = |from: &str, to: &str| PBM.replace(from, to);
+    for (old, new) in [
+        (cascade("wait = 7"), cascade("wait = 9\nkeep-days = 3\nkeep = 50")),
+        (cascade(""), cascade("explore = 0.3")),
+        (cascade("keep-retired = 9"), cascade("keep-retired = 2")),
+        (cascade(""), cascade("propensities = { draws = 20, epsilon = 0.05 }")),
+        (cascade(""), cascade("window = 5")),
+        (cascade("window = 9"), cascade("window = 4")),
+        (cascade("window = 3"), cascade("")),
+        (cascade("prior = [1, 9]"), cascade("prior = [2, 3]")),
+        (cascade("prior = [1, 9]"), cascade("prior = 'estimated'")),
+        (cascade("prior = 'estimated'"), cascade("")),
+        (cascade(""), cascade("").replace("cascade-ts", "cascade-kl-ucb")),
+        (cascade(""), cascade("").replace("positions = 4", "positions = 6")),
+        (cascade(""), cascade("").replace("positions = 4", "positions = 2")),
+        (cascade("segments = ['de']"), cascade("segments = ['de', 'fr']\nfeatures = ['age']")),
+        (PBM.to_owned(), pbm("0.8", "0.7")),
+        (PBM.to_owned(), pbm("positions = 4", "positions = 2").replace(", 0.6, 0.4", "")),
+        (pbm("positions = 4", "positions = 2").replace(", 0.6, 0.4", ""), PBM.to_owned() + "window = 4"),
+        (PBM.to_owned(), pbm("pbm-ts", "pbm-kl-ucb")),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let (first, second) = (settings(&old), settings(&new));
+        let queries: Vec<Name> = (0..8).map(|n| name(&format!("q{n}"))).collect();
+        let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory.path()).unwrap());
+        store.make_for(&first.to_text()).unwrap();
+        let limits = |queries| Limits { queries, ..Limits::default() };
+        let mut served = Served::on(store.clone(), directory.path(), &first, &limits(1_000));
+        let rng = &mut Xoshiro256PlusPlus::seed_from_u64(4);
+        for n in 0..600 {
+            act(&mut served, rng, &queries, n);
+            match n {
+                150 | 400 => served.twin().save(&*store).unwrap(),
+                // New segments stay.
+                350 | 450 if second.segments.len() > 1 => {}
+                250 | 450 => assert_eq!(change(&mut served, &second, &[]).unwrap().len(), 1, "{new}"),
+                350 => assert_eq!(change(&mut served, &first, &[]).unwrap().len(), 1, "{old}"),
+                _ => {}
+            }
+        }
+        let expected = saved(&mut served.engine, &queries);
+        let base = |queries| base(&store, &first, &limits(queries), directory.path());
+        assert!(saved(&mut base(1_000).repeat("a test").unwrap(), &queries) == expected, "{old} {new}");
+        for mut engine in
+            [base(1_000).recover(), base(1).recover(), base(1).repeat("a test")].map(Result::unwrap)
+        {
+            assert_eq!(engine.template(), &*second);
+            assert_eq!(engine.totals(), served.engine.totals());
+            for query in &queries {
+                let rows = |engine: &mut click_bandits_service::engine::Engine| {
+                    engine.rows(query, 0, 99).map_err(|refusal| refusal.to_json())
+                };
+                assert_eq!(rows(&mut engine), rows(&mut served.engine), "{old} {new}");
+            }
+        }
+    }
+}
+
+/// Counts stay; and a decision that was made before keeps its list, however long.
+#[test]
+fn nothing_that_was_acknowledged_changes() {
+    let directory = tempfile::tempdir().unwrap();
+    let first = settings(&format!("{CASCADE}policy = 'cascade-ts'"));
+    let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory.path()).unwrap());
+    let mut served = Served::on(store, directory.path(), &first, &Limits::default());
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(5);
+    let query = [name("q")];
+    (0..400).for_each(|n| act(&mut served, rng, &query, n));
+    let decide = |served: &mut Served| {
+        let ask = serde_json::from_value(json!({ "id": "x", "query": "q" })).unwrap();
+        let answer = served.commit(|engine, time, events| engine.decide(ask, time, events).unwrap());
+        serde_json::to_value(answer).unwrap()
+    };
+    let (list, rows) = (decide(&mut served), served.engine.rows(&query[0], 0, 99).unwrap());
+    assert_eq!(list["items"].as_array().unwrap().len(), 4);
+    for other in ["positions = 2", "positions = 6", "positions = 4\nexplore = 1.0\nprior = [1, 5]"] {
+        let text = format!("{CASCADE}policy = 'cascade-ts'").replace("positions = 4", other);
+        change(&mut served, &settings(&text), &[]).unwrap();
+        assert_eq!(
+            (decide(&mut served), served.engine.rows(&query[0], 0, 99).unwrap()),
+            (list.clone(), rows.clone())
+        );
+    }
+}
+
+#[test]
+fn what_cannot_change_is_refused_by_name() {
+    let cascade = format!("{CASCADE}policy = 'cascade-ts'\nsegments = ['de']\n");
+    let hybrid = cascade.replace("cascade-ts", "hybrid-ts");
+    for (old, new, expected) in [
+        (cascade.clone(), cascade.clone() + "seed = 3", "policy.seed cannot change: it holds as long"),
+        (cascade.clone(), cascade.clone() + "skips = 'at-once'", "policy.skips cannot change"),
+        (
+            cascade.clone(),
+            cascade.replace("'de'", "'fr', 'de'"),
+            "policy.segments cannot change: new ones come behind",
+        ),
+        (cascade.clone(), PBM.to_owned(), "policy.users cannot change"),
+        (
+            hybrid.clone(),
+            hybrid.replace("positions = 4", "positions = 3"),
+            "policy.positions cannot change: the policy has learned",
+        ),
+        (
+            hybrid.clone(),
+            hybrid.replace("'de'", "'de', 'fr'"),
+            "policy.segments cannot change: the policy has learned",
+        ),
+        (hybrid.clone(), cascade.clone(), "policy.policy cannot change: the policy has learned"),
+        (
+            PBM.to_owned(),
+            PBM.replace("positions = 4", "positions = 1").replace(", 0.8, 0.6, 0.4", ""),
+            "policy: the counts of the present policy do not tell",
+        ),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory.path()).unwrap());
+        let mut served = Served::on(store, directory.path(), &settings(&old), &Limits::default());
+        let Err(Refusal::Store(refusal)) = change(&mut served, &settings(&new), &[]) else { panic!("{new}") };
+        let refusal = refusal.to_string();
+        assert!(refusal.contains(expected), "{expected}: {refusal}");
+        assert_eq!(served.engine.template(), &*settings(&old));
+        assert_eq!(served.engine.next(), 0);
+    }
+}
+
+fn start(directory: &Path, arguments: &[&str]) -> Result<Server, String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+    command.arg(directory.join("config.toml")).args(["--listen", "127.0.0.1:0"]).args(arguments);
+    Server::run(command)
+}
+
+/// Present items of the query `default`, which sees changes when it is used.
+fn present(server: &Server) -> Vec<String> {
+    let id = format!("{:?}", std::time::Instant::now());
+    assert_eq!(server.post("/v1/decide", &json!({ "id": id })).0, 200);
+    let rows = server.get("/v1/items?query=default").1;
+    let present = rows["items"].as_array().unwrap().iter().filter(|row| row["state"] != "retired");
+    let mut names: Vec<String> = present.map(|row| row["item"].as_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+/// The program: without `--apply` the store's settings hold, after a crash as well.
+#[test]
+fn a_configuration_is_applied_once_and_holds() {
+    let directory = tempfile::tempdir().unwrap();
+    let (config, old) = (
+        directory.path().join("config.toml"),
+        one_item_config("").replace("positions = 3", "positions = 3\nwindow = 50"),
+    );
+    std::fs::write(&config, &old).unwrap();
+    // An older program's store becomes a newer one by this.
+    let data = directory.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    crate::rows::begin_as_older(&data, &template("window = 50"));
+    let server = start(directory.path(), &[]).unwrap();
+    let list = server.post("/v1/decide", &json!({ "id": "1" })).1;
+    assert_eq!(server.post("/v1/clicks", &json!({ "id": "1", "clicks": [1] })).0, 200);
+    assert_eq!(server.send("PUT", "/v1/items/by-request", "", b"").0, 200);
+    server.stop("-KILL");
+    let of_store = || {
+        let events = data.join("events.redb");
+        String::from_utf8_lossy(&crate::damage::row(&events, crate::damage::META, "settings")).into_owned()
+    };
+    assert!(!of_store().contains(NEWER));
+    let new = old.replace("'b', 'c'", "'f'").replace("positions = 3", "positions = 2\nwait = 60");
+    std::fs::write(&config, &new).unwrap();
+    let server = start(directory.path(), &[]).unwrap();
+    let log = server.log();
+    for line in ["positions = 3, now 2", "wait = 1800, now 60", "items: `f` is new", "items: `b` is gone"] {
+        assert!(log.contains("settings-differ") && log.contains(line), "{log}");
+    }
+    assert_eq!(present(&server), ["a", "b", "by-request", "c", "d", "e"]);
+    server.stop("-TERM");
+    assert!(!of_store().contains(NEWER));
+    let server = start(directory.path(), &["--apply"]).unwrap();
+    assert!(server.log().contains("settings-applied"), "{}", server.log());
+    let shown = |server: &Server, id: &str| {
+        server.post("/v1/decide", &json!({ "id": id })).1["items"].as_array().unwrap().len()
+    };
+    assert_eq!(shown(&server, "2"), 2);
+    assert_eq!(present(&server), ["a", "by-request", "d", "e", "f"]);
+    assert_eq!(server.post("/v1/decide", &json!({ "id": "1" })).1["items"], list["items"]);
+    server.stop("-KILL");
+    assert!(of_store().contains(NEWER));
+    // A crash with the old file flips nothing back, nor does one with the new file twice.
+    for (text, apply, differs) in [(&old, false, true), (&new, true, false), (&new, false, false)] {
+        std::fs::write(&config, text).unwrap();
+        let server = start(directory.path(), if apply { &["--apply"] } else { &[] }).unwrap();
+        assert_eq!(server.log().contains("settings-differ"), differs, "{}", server.log());
+        assert!(!server.log().contains("settings-applied"));
+        assert_eq!(shown(&server, &format!("{apply}{differs}")), 2);
+        assert_eq!(present(&server), ["a", "by-request", "d", "e", "f"]);
+        let lines = server.get("/v1/log?limit=1000").1;
+        let changes: Vec<Value> = lines
+            .as_str()
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .filter(|event| event["event"] == "settings")
+            .collect();
+        assert_eq!(changes.len(), 1);
+        assert_eq!(
+            (&changes[0]["settings"]["wait"], &changes[0]["settings"]["seed"]),
+            (&json!(60), &Value::Null)
+        );
+        server.stop("-TERM");
+    }
+    // A key that cannot change is refused, and the store stays as it is.
+    std::fs::write(&config, new.clone() + "\nseed = 4").unwrap();
+    let fault = start(directory.path(), &["--apply"]).err().unwrap();
+    assert!(fault.contains("policy.seed cannot change"), "{fault}");
+    let fault = start(directory.path(), &["--apply", "--check"]).err().unwrap();
+    assert!(fault.contains("--apply: not with --check"), "{fault}");
+    std::fs::write(&config, new).unwrap();
+    let server = start(directory.path(), &[]).unwrap();
+    assert!(!server.log().contains("settings-differ"));
+}
+
+/// Of several servers, one is told; all follow, and a table is that of the log.
+#[test]
+fn the_newest_settings_hold_for_all_servers() {
+    let Some(mut database) = crate::postgres::Database::start() else { return };
+    database.wait();
+    let directories = [(); 2].map(|()| crate::postgres::configured(&database.url(), ""));
+    let [one, other] = directories.each_ref().map(|directory| start(directory.path(), &[]).unwrap());
+    let shown = |server: &Server, id: &str| {
+        server.post("/v1/decide", &json!({ "id": id })).1["items"].as_array().unwrap().len()
+    };
+    assert_eq!((shown(&one, "1"), shown(&other, "2")), (3, 3));
+    let config = directories[0].path().join("config.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, text.replace("positions = 3", "positions = 2\nwindow = 9")).unwrap();
+    one.stop("-KILL");
+    let one = start(directories[0].path(), &["--apply"]).unwrap();
+    assert_eq!((shown(&other, "3"), shown(&one, "4"), shown(&other, "1")), (2, 2, 3));
+    for id in ["1", "2", "3", "4"] {
+        let click = json!({ "id": id, "clicks": [2], "close": true });
+        assert_eq!(other.post("/v1/clicks", &click).1["outcome"], "counted");
+    }
+    let items = |server: &Server| server.get("/v1/items?query=default").1["items"].clone();
+    assert_eq!(items(&one), items(&other));
+    other.stop("-KILL");
+    // Its old file changes nothing.
+    let other = start(directories[1].path(), &[]).unwrap();
+    assert!(other.log().contains("settings-differ"), "{}", other.log());
+    assert_eq!((shown(&other, "5"), items(&other)), (2, items(&one)));
+}
