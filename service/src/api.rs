@@ -227,6 +227,11 @@ impl Refusal {
         Self::new(410, "too_old", format!("decision `{}` can no longer be answered", &**id), "id")
     }
 
+    pub(crate) fn dropped_query(id: &Name, query: &Name) -> Self {
+        let message = format!("decision `{}` was made for query `{}`, which is forgotten", &**id, &**query);
+        Self::new(410, "dropped_query", message, "id")
+    }
+
     pub(crate) fn other_query(id: &Name, query: &Name) -> Self {
         let message = format!("decision `{}` was made for query `{}`", &**id, &**query);
         Self::new(409, "other_query", message, "query")

@@ -393,6 +393,17 @@ pub(crate) fn differing(found: &Template, now: &Template) -> Vec<String> {
     differing.map(|key| format!("{key} = {}, now {}", value(&found, key), value(&now, key))).collect()
 }
 
+/// The queries that requests may make.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NewQueries {
+    /// Any that a list is asked for, or shown.
+    #[default]
+    Any,
+    /// Those of a fit, of the role `manage`, and `default`; the others have the lists of `other`.
+    Known,
+}
+
 /// Limits, which may differ from one start to the next.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -403,6 +414,11 @@ pub struct Limits {
     /// The most queries in all.
     #[schemars(range(min = 1))]
     pub all_queries: u64,
+    /// Which requests make queries.
+    pub new_queries: NewQueries,
+    /// The days after its last decision for which a query is kept; for ever by default.
+    #[schemars(range(min = 1))]
+    pub query_days: Option<u64>,
     /// The most items of all queries, and of each query by itself.
     #[schemars(range(min = 1))]
     pub items: usize,
@@ -431,6 +447,8 @@ impl Default for Limits {
         Self {
             queries: 1_000,
             all_queries: 1_000_000,
+            new_queries: NewQueries::Any,
+            query_days: None,
             items: 200_000,
             waiting: 8_192,
             connections: 1_024,

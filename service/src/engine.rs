@@ -18,6 +18,7 @@ mod recovery;
 mod replay;
 mod settings;
 mod swap;
+mod usage;
 
 pub use beginning::check_fit;
 pub(crate) use decisions::DecisionView;
@@ -25,6 +26,7 @@ pub use history::Origin;
 pub use query::ItemRow;
 pub use recovery::Base;
 pub use settings::Differences;
+pub use usage::Usage;
 
 use crate::config::Template;
 use crate::event::Name;
@@ -34,7 +36,7 @@ use decisions::Decisions;
 use query::Query;
 use replay::Later;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use swap::Swap;
 
@@ -60,11 +62,13 @@ pub struct Totals {
 struct Most {
     queries: u64,
     items: usize,
+    /// Whether those are known that may be asked for.
+    are_known: bool,
 }
 
 impl Most {
     /// Entries that were taken under other limits stay.
-    const UNLIMITED: Self = Self { queries: u64::MAX, items: usize::MAX };
+    const UNLIMITED: Self = Self { queries: u64::MAX, items: usize::MAX, are_known: false };
 }
 
 /// The state of a service.
@@ -97,6 +101,11 @@ pub struct Engine {
     /// Added to the seeds of queries, so that servers of a shared store draw different numbers.
     salt: Option<u64>,
     swap: Swap,
+    /// Queries that are forgotten, whose states the store may still have.
+    dropped: BTreeSet<Name>,
+    usage: BTreeMap<Name, Usage>,
+    /// No query was used last before this time.
+    oldest_use: u64,
     /// The query that the last request made, or made follow the catalogue.
     touched: Option<Name>,
     /// Events of a store that queries have still to take.

@@ -36,6 +36,11 @@ impl Name {
         Self(DEFAULT_QUERY.into())
     }
 
+    /// The query whose lists those get that are not known.
+    pub(crate) fn other_query() -> Self {
+        Self("other".into())
+    }
+
     /// In place of a query, in snapshots that older programs read: what is known of the requests.
     /// No client can have it, for its control character.
     pub(crate) fn of_requests() -> Self {
@@ -211,6 +216,11 @@ pub enum Event {
         settings: String,
         /// The items of the configuration; the changes of items follow as events.
         items: Vec<Name>,
+    },
+    /// A query is forgotten. Only stores with small rows have it.
+    Dropped {
+        /// The query.
+        query: Name,
     },
 }
 

@@ -128,7 +128,8 @@ impl<W: Write> Table<W> {
             Event::Item { .. }
             | Event::Began { .. }
             | Event::BeganAtPositions { .. }
-            | Event::Used { .. } => {}
+            | Event::Used { .. }
+            | Event::Dropped { .. } => {}
         }
         Ok(())
     }

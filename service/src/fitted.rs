@@ -59,7 +59,7 @@ impl FirstEvents {
                     Event::Began { .. } | Event::BeganAtPositions { .. } | Event::BeganForUsers { .. } => {
                         found.push(event);
                     }
-                    Event::Item { .. } => {}
+                    Event::Item { .. } | Event::Settings { .. } => {}
                     _ => return ControlFlow::Break(()),
                 }
             }

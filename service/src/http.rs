@@ -8,6 +8,7 @@ pub use server::serve;
 
 use crate::api::{Answer, AnswerBody, DecideBody, ItemBody, Object, Receipt, Refusal, ShowBody};
 use crate::config::Limits;
+use crate::engine::Usage;
 use crate::event::{Batch, Change, Event, Name};
 use crate::metrics::{self, Metrics};
 use crate::store::{Store, StoreError};
@@ -25,8 +26,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 /// The description of the API.
@@ -39,8 +40,8 @@ pub struct App {
     pub requests: Requests,
     /// Where events are read.
     pub store: Arc<dyn Store>,
-    /// Who may do what.
-    pub tokens: Arc<Tokens>,
+    /// Who may do what, which may be read again.
+    pub tokens: Arc<RwLock<Tokens>>,
     /// Counters and timers.
     pub metrics: Arc<Metrics>,
     /// Limits.
@@ -62,8 +63,11 @@ pub fn routes() -> Vec<Route> {
         ("/v1/clicks/batch", "post", Some(Decide), post(all::<AnswerBody>)),
         ("/v1/items", "get", Some(Read), get(items)),
         ("/v1/items/batch", "post", Some(Manage), post(all::<ItemBody>)),
+        ("/v1/items/{item}", "get", Some(Read), get(row_of_item)),
         ("/v1/items/{item}", "put", Some(Manage), put(one_item)),
         ("/v1/items/{item}", "delete", Some(Manage), delete(one_item)),
+        ("/v1/queries", "get", Some(Read), get(queries)),
+        ("/v1/queries/{query}", "delete", Some(Manage), delete(drop_query)),
         ("/v1/log", "get", Some(Read), get(log)),
         ("/", "get", Some(Read), get(page::page)),
         ("/metrics", "get", Some(Read), get(metrics)),
@@ -110,7 +114,11 @@ type Guard = (Arc<App>, &'static str, Option<Role>);
 /// Checks the token, and measures.
 async fn checked(State((app, path, role)): State<Guard>, request: Request, next: Next) -> Response {
     let start = Instant::now();
-    let response = match authorise(&app.tokens, role, &request) {
+    let outcome = {
+        let tokens = app.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        authorise(&tokens, role, &request)
+    };
+    let response = match outcome {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     };
@@ -260,7 +268,7 @@ async fn one_item(
         (false, true) => Change::Forget,
         (false, false) => Change::Retire,
     };
-    let Path(item) = item.map_err(|rejection| Refusal::malformed(&rejection.body_text(), "item"))?;
+    let item = named(item, "item")?;
     let features = features.iter().flat_map(|all| all.split(','));
     let features = features.map(|text| match text.parse::<f64>() {
         Ok(feature) if feature.is_finite() => Ok(feature),
@@ -268,6 +276,74 @@ async fn one_item(
     });
     let features = features.collect::<Result<_, _>>()?;
     one(state, Body(Object(ItemBody { item, query, change: Some(change), features: Some(features) }))).await
+}
+
+/// A name in the path.
+fn named(name: Result<Path<Name>, PathRejection>, at: &str) -> Result<Name, Refusal> {
+    name.map(|Path(name)| name).map_err(|rejection| Refusal::malformed(&rejection.body_text(), at))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfQuery {
+    query: Option<Name>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Names {
+    after: Option<Name>,
+    limit: Option<usize>,
+}
+
+/// An item of a query.
+async fn row_of_item(
+    State(app): State<Arc<App>>,
+    item: Result<Path<Name>, PathRejection>,
+    Parameters(OfQuery { query }): Parameters<OfQuery>,
+) -> Result<Json<Value>, Refusal> {
+    let (item, query) = (named(item, "item")?, query.unwrap_or_else(Name::default_query));
+    let row = app.requests.ask(move |turn| turn.engine.row(&query, &item)).await??;
+    Ok(Json(page::row(&row)))
+}
+
+/// Queries by name, with their uses.
+async fn queries(
+    State(app): State<Arc<App>>,
+    Parameters(part): Parameters<Names>,
+) -> Result<Json<Value>, Refusal> {
+    let Names { after, limit } = part;
+    let most = Part { query: None, from: 0, limit }.limit(1_000, 1_000)?;
+    check_small_rows(&app)?;
+    let queries = app.requests.ask(move |turn| {
+        let queries = turn.engine.usage(after.as_ref()).take(most);
+        let line = |(name, usage): (&Name, Usage)| {
+            let Usage { decisions, clicks, last } = usage;
+            json!({ "query": name, "decisions": decisions, "clicks": clicks, "last": last })
+        };
+        queries.map(line).collect::<Vec<Value>>()
+    });
+    let queries = queries.await?;
+    let next = queries.last().filter(|_| queries.len() == most).map(|last| last["query"].clone());
+    Ok(Json(json!({ "queries": queries, "next": next })))
+}
+
+/// Refuses what older programs would not know.
+fn check_small_rows(app: &App) -> Result<(), Refusal> {
+    let message = "the store is one of an older version, which knows no end of queries: see --apply";
+    let older = || Refusal::new(409, "older_store", message, "");
+    app.store.has_small_rows().then_some(()).ok_or_else(older)
+}
+
+async fn drop_query(
+    State(app): State<Arc<App>>,
+    query: Result<Path<Name>, PathRejection>,
+) -> Result<Json<Receipt>, Refusal> {
+    let id = named(query, "query")?;
+    check_small_rows(&app)?;
+    let name = id.clone();
+    let outcome = app.requests.ask(move |turn| turn.engine.drop_query(&name, turn.events)).await??;
+    Ok(Json(Receipt { id, outcome }))
 }
 
 #[derive(Deserialize)]
@@ -358,6 +434,7 @@ fn line(number: u64, time: u64, event: &Event) -> Value {
             settings.as_object_mut().map(|settings| settings.remove("seed"));
             json!({ "event": "settings", "settings": settings, "items": items })
         }
+        Event::Dropped { query } => json!({ "event": "dropped", "query": query }),
         Event::Used { query } => json!({ "event": "used", "query": query }),
         Event::BeganAtPositions { query, items } => {
             json!({ "event": "began", "query": query, "at_positions": items })

@@ -14,10 +14,10 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::io::{Write as _, stdout};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 const HELP: &str = "\
 Serves decisions of a bandit policy over HTTP, and loses nothing that it acknowledged.
@@ -44,7 +44,7 @@ Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED
                      --as ubi: queries and events of User Behavior Insights, in place of a table
                      --authorities: certificates to check the database's against, in PEM
 
-It stops on SIGTERM and SIGINT, with a snapshot. Its log goes to standard error, a JSON object in
+It stops on SIGTERM and SIGINT, with a snapshot, and reads the tokens again on SIGHUP. Its log goes to standard error, a JSON object in
 each line.
 ";
 
@@ -191,6 +191,20 @@ pub fn run() -> Result<(), String> {
     start(config, tokens, fitted, apply)
 }
 
+/// Reads the tokens again with each SIGHUP; those that cannot be read change nothing.
+async fn read_again(mut hangup: Signal, path: Option<PathBuf>, tokens: Arc<RwLock<Tokens>>) {
+    while hangup.recv().await.is_some() {
+        let read = path.as_deref().map_or_else(|| Err("there are none".into()), Tokens::read);
+        match read {
+            Ok(read) => {
+                *tokens.write().unwrap_or_else(PoisonError::into_inner) = read;
+                log("info", "tokens-read", json!({}));
+            }
+            Err(error) => log("error", "tokens-unreadable", json!({ "error": error })),
+        }
+    }
+}
+
 fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>, apply: bool) -> Result<(), String> {
     std::fs::create_dir_all(&config.data).map_err(|error| format!("{}: {error}", config.data.display()))?;
     let start = Instant::now();
@@ -230,7 +244,9 @@ fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>, apply: boo
         let started = tokio::task::spawn_blocking(move || writer.start(&items, fitted.as_ref(), apply)).await;
         let (requests, thread) =
             started.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        let app = App { requests, store, tokens: Arc::new(tokens), metrics, limits: Arc::new(config.limits) };
+        let tokens = Arc::new(RwLock::new(tokens));
+        tokio::spawn(read_again(stop(SignalKind::hangup())?, config.tokens, tokens.clone()));
+        let app = App { requests, store, tokens, metrics, limits: Arc::new(config.limits) };
         log("info", "listening", json!({ "address": address.to_string() }));
         let is_over = Arc::new(tokio::sync::Notify::new());
         let over = is_over.clone();

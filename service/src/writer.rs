@@ -144,32 +144,36 @@ impl Writer {
     ) -> Result<(), StoreError> {
         let (store, first, mut events) = (&*self.base.store, engine.next(), vec![]);
         let mut turn = Turn { engine, events: &mut events, time };
-        let outcome = if first == 0 {
-            turn.begin(items, fitted)
-        } else {
-            fitted.map_or(Ok(()), |fitted| fitted.check(store))?;
-            let differences = turn.engine.differences(store, template, items)?;
-            for line in &differences.lines {
-                let event = if apply { "settings-applied" } else { "settings-differ" };
-                log("info", event, json!({ "what": line }));
-            }
-            let is_change = apply && !differences.lines.is_empty();
-            if is_change { turn.engine.change_settings(&differences, turn.events) } else { Ok(()) }
+        let differences = turn.engine.differences(store, template, items)?;
+        let said = |event: &str| {
+            differences.lines.iter().for_each(|line| log("info", event, json!({ "what": line })));
         };
+        let is_change = apply && !differences.lines.is_empty();
+        let changed = if is_change { turn.engine.change_settings(&differences, turn.events) } else { Ok(()) };
+        let outcome = changed.and_then(|()| if first == 0 { turn.begin(items, fitted) } else { Ok(()) });
+        if first > 0 {
+            fitted.map_or(Ok(()), |fitted| fitted.check(store))?;
+        }
         outcome.map_err(|refusal| match refusal {
             Refusal::Store(error) => error,
             Refusal::Client { message, .. } => StoreError::Settings(message),
         })?;
+        if !apply {
+            said("settings-differ");
+        }
         if events.is_empty() {
             return store.give_up();
         }
-        if first > 0 && !store.has_small_rows() {
+        if is_change && !store.has_small_rows() {
             // Older programs cannot read what comes now, and are told so.
             store.make_for(&self.base.template.to_text())?;
         }
         let batch = Batch { time, events };
         store.append(first, &batch)?;
         engine.keep(first, &batch);
+        if is_change {
+            said("settings-applied");
+        }
         Ok(())
     }
 
@@ -324,6 +328,11 @@ impl Writer {
         let before = time.saturating_sub(engine.template().wait.saturating_mul(1_000));
         if let Err(refusal) = engine.close_before(before, MOST, events) {
             log("error", "cannot-close", json!({ "error": refusal.to_json() }));
+        }
+        let days = self.base.limits.query_days.filter(|_| self.base.store.has_small_rows());
+        let since = days.and_then(|days| time.checked_sub(days.saturating_mul(86_400_000)));
+        if let Some(Err(refusal)) = since.map(|since| engine.forget_unused(since, events)) {
+            log("error", "cannot-forget", json!({ "error": refusal.to_json() }));
         }
         let is_due = |last: u64| engine.next().saturating_sub(last) >= self.base.limits.snapshot_events;
         if is_due(snapshots.last)

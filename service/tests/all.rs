@@ -9,6 +9,7 @@ mod kills;
 mod lost;
 mod memory;
 mod postgres;
+mod queries;
 mod regret;
 mod replay;
 mod rows;

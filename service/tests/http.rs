@@ -337,13 +337,184 @@ fn slow_and_many_clients_are_let_go() {
     assert_eq!(server.post("/v1/decide", &json!({ "id": "1" })).0, 200);
 }
 
+/// The page on the service lists the codes of the source.
+#[test]
+fn all_codes_of_refusals_are_documented() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("../docs/service.md")).unwrap();
+    let table = page.split("The codes of refusals").nth(1).unwrap().split("\n## ").next().unwrap();
+    let mut codes = std::collections::BTreeSet::from(["unavailable".to_owned()]);
+    for file in ["src/api.rs", "src/engine/lists.rs", "src/http.rs", "src/http/body.rs"] {
+        let text = std::fs::read_to_string(root.join(file)).unwrap();
+        for call in ["Refusal::new(", "Self::new("].iter().flat_map(|call| text.split(call).skip(1)) {
+            let mut words = call.split([',', '"']).map(str::trim).filter(|word| !word.is_empty());
+            if words.next().is_some_and(|status| status.parse::<u16>().is_ok()) {
+                codes.insert(words.next().unwrap().to_owned());
+            }
+        }
+    }
+    let said = table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| status"));
+    let said = said.flat_map(|line| line.split('`').skip(1).step_by(2));
+    let said: std::collections::BTreeSet<String> =
+        said.filter(|word| !["limits", "seconds"].contains(word)).map(str::to_owned).collect();
+    assert_eq!(said, codes);
+}
+
+#[test]
+fn an_item_is_told_by_itself() {
+    let server = Server::start("");
+    let list = server.post("/v1/decide", &json!({ "id": "1", "query": "q" })).1;
+    server.post("/v1/clicks", &json!({ "id": "1", "clicks": [1] }));
+    let item = list["items"][0]["item"].as_str().unwrap();
+    let (status, row) = server.get(&format!("/v1/items/{item}?query=q"));
+    let table = server.get("/v1/items?query=q").1["items"].clone();
+    assert_eq!((status, row["clicks"].as_u64(), row["shows"].as_u64()), (200, Some(1), Some(1)));
+    assert!(table.as_array().unwrap().contains(&row), "{table}");
+    for (path, code) in [
+        ("/v1/items/x?query=q", "unknown_item"),
+        ("/v1/items/a?query=other", "unknown_query"),
+        ("/v1/items/a?queri=q", "malformed"),
+    ] {
+        assert_eq!(server.get(path).1["error"]["code"], code, "{path}");
+    }
+}
+
+/// A query that is forgotten is new when it is asked for again, and stays so after a kill and a
+/// snapshot.
+#[test]
+fn a_query_may_be_forgotten() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = one_item_config("[limits]\nsnapshot-events = 40\nqueries = 1");
+    std::fs::write(directory.path().join("config.toml"), config).unwrap();
+    let mut server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    let answered = |server: &Server, id: &str, query: &str| {
+        let list = server.post("/v1/decide", &json!({ "id": id, "query": query })).1;
+        let click = json!({ "id": id, "clicks": [3], "close": true });
+        assert_eq!(server.post("/v1/clicks", &click).1["outcome"], "counted");
+        list
+    };
+    let lists = ["a", "b", "c"].map(|query| answered(&server, query, query));
+    for stop in ["-TERM", "-KILL"] {
+        server.stop(stop);
+        server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    }
+    for query in ["a", "c"] {
+        assert_eq!(server.send("DELETE", &format!("/v1/queries/{query}"), "", b"").0, 200);
+    }
+    let shows = |server: &Server, query: &str| {
+        let rows = server.get(&format!("/v1/items?query={query}")).1;
+        rows["items"]
+            .as_array()
+            .map(|rows| rows.iter().map(|row| row["shows"].as_u64().unwrap()).sum::<u64>())
+    };
+    let check = |server: &Server| {
+        assert_eq!(["a", "b", "c"].map(|query| shows(server, query)), [None, Some(3), None]);
+        let refused = server.send("DELETE", "/v1/queries/a", "", b"");
+        assert_eq!((refused.0, &refused.1["error"]["code"]), (404, &json!("unknown_query")));
+        // Its decisions keep their lists.
+        assert_eq!(
+            server.post("/v1/decide", &json!({ "id": "a", "query": "a" })).1["items"],
+            lists[0]["items"]
+        );
+        let late = server.post("/v1/clicks", &json!({ "id": "a", "clicks": [1] }));
+        assert_eq!((late.0, &late.1["error"]["code"]), (410, &json!("dropped_query")));
+        assert!(server.get("/metrics").1.as_str().unwrap().contains("clickbandits_queries 1\n"));
+    };
+    check(&server);
+    let (status, known) = server.get("/v1/queries");
+    assert_eq!((status, &known["queries"][0]["query"], &known["next"]), (200, &json!("b"), &Value::Null));
+    assert_eq!((&known["queries"][0]["decisions"], &known["queries"][0]["clicks"]), (&json!(1), &json!(1)));
+    assert_eq!(known["queries"].as_array().unwrap().len(), 1);
+    assert_eq!(server.get("/v1/queries?limit=1").1["next"], "b");
+    assert_eq!(server.get("/v1/queries?after=b").1["queries"], json!([]));
+    assert_eq!(server.get("/v1/queries?limit=0").0, 400);
+    for stop in ["-KILL", "-TERM", "-KILL"] {
+        server.stop(stop);
+        server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+        check(&server);
+    }
+    // It is made anew, with others in its place in memory meanwhile.
+    answered(&server, "a2", "a");
+    (0..40).for_each(|n| _ = answered(&server, &format!("b{n}"), "b"));
+    for stop in ["-TERM", "-KILL"] {
+        server.stop(stop);
+        server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+        assert_eq!(["a", "b", "c"].map(|query| shows(&server, query)), [Some(3), Some(123), None]);
+    }
+}
+
+#[test]
+fn an_older_store_forgets_no_query() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("config.toml"), one_item_config("")).unwrap();
+    let data = directory.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    crate::rows::begin_as_older(&data, &crate::engine::template(""));
+    let server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    assert_eq!(server.post("/v1/decide", &json!({ "id": "1", "query": "a" })).0, 200);
+    let refused = server.send("DELETE", "/v1/queries/a", "", b"");
+    assert_eq!((refused.0, &refused.1["error"]["code"]), (409, &json!("older_store")));
+}
+
+/// Where queries have to be known, others get the lists of a common one.
+#[test]
+fn new_queries_may_be_common() {
+    let server = Server::start("[limits]\nnew-queries = 'known'");
+    assert_eq!(server.send("PUT", "/v1/items/x?query=shoes", "", b"").0, 200);
+    for (id, query) in [("1", json!("shoes")), ("2", json!("socks")), ("3", Value::Null)] {
+        let list = server.post("/v1/decide", &json!({ "id": id, "query": query }));
+        assert_eq!((list.0, server.post("/v1/decide", &json!({ "id": id, "query": query }))), (200, list));
+        let click = json!({ "id": id, "clicks": [1], "close": true });
+        assert_eq!(server.post("/v1/clicks", &click).1["outcome"], "counted");
+    }
+    let show = json!({ "id": "4", "query": "hats", "items": ["a", "b"] });
+    assert_eq!(server.post("/v1/show", &show).1["outcome"], "counted");
+    let known = ["shoes", "socks", "hats", "default", "other"].map(|query| {
+        let rows = server.get(&format!("/v1/items?query={query}")).1;
+        rows["items"]
+            .as_array()
+            .map(|rows| rows.iter().map(|row| row["clicks"].as_u64().unwrap()).sum::<u64>())
+    });
+    assert_eq!(known, [Some(1), None, None, Some(1), Some(1)]);
+    // Once it is known, its decisions are still those of the common one.
+    assert_eq!(server.send("PUT", "/v1/items/x?query=socks", "", b"").0, 200);
+    assert_eq!(server.post("/v1/decide", &json!({ "id": "2", "query": "socks" })).0, 200);
+}
+
+/// Tokens are read again on SIGHUP; a file that cannot be read changes nothing.
+#[test]
+fn tokens_are_read_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let tokens = directory.path().join("tokens");
+    std::fs::write(directory.path().join("config.toml"), one_item_config("tokens = 'tokens'")).unwrap();
+    std::fs::write(&tokens, "first-first-first-first read\n").unwrap();
+    let server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    let status =
+        |token: &str| server.send("GET", "/v1/log", &format!("authorization: Bearer {token}\r\n"), b"").0;
+    let hang_up = |line: &str| {
+        let id = server.process.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
+        while server.log().matches(line).count() == 0 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    std::fs::write(&tokens, "short read\n").unwrap();
+    hang_up("tokens-unreadable");
+    assert_eq!(status("first-first-first-first"), 200);
+    std::fs::write(&tokens, "other-other-other-other read\n").unwrap();
+    hang_up("tokens-read");
+    assert_eq!((status("first-first-first-first"), status("other-other-other-other")), (401, 200));
+}
+
 #[test]
 fn the_description_has_the_routes_and_the_keys() {
     let described: Value = serde_json::from_str(OPENAPI).unwrap();
     let mut of_file: Vec<(String, String)> = Vec::new();
+    let mut ids = std::collections::BTreeSet::new();
     for (path, methods) in described["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             of_file.push((path.clone(), method.clone()));
+            assert!(ids.insert(operation["operationId"].as_str().unwrap()), "{method} {path}");
             let has_role = operation.get("security").is_some();
             let route = routes().into_iter().find(|(of, by, ..)| of == path && by == method);
             let (.., role, _) = route.unwrap_or_else(|| panic!("{method} {path} is no route"));

@@ -11,7 +11,7 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
-fn queries(n: usize) -> Vec<Name> {
+pub(crate) fn queries(n: usize) -> Vec<Name> {
     (0..n).map(|n| name(&format!("q{n}"))).collect()
 }
 

@@ -1,18 +1,20 @@
 //! Settings that change while a store lives.
 
 use crate::engine::{Served, act, base, name, template};
+use crate::kills::{Clients, check, environment, table_of_log, table_of_queries};
 use crate::replay::saved;
 use crate::server::{Server, one_item_config};
 use click_bandits_service::api::Refusal;
 use click_bandits_service::config::{Config, FirstItem, Limits, Template};
 use click_bandits_service::event::{Event, Name};
 use click_bandits_service::store::{EmbeddedStore, NEWER, Store};
-use rand::SeedableRng;
+use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 fn settings(text: &str) -> Arc<Template> {
     Arc::new(Config::parse(&format!("[policy]\n{text}")).unwrap().policy)
@@ -255,6 +257,33 @@ fn a_configuration_is_applied_once_and_holds() {
     assert!(!server.log().contains("settings-differ"));
 }
 
+/// A store that has settings and no event yet keeps them, too.
+#[test]
+fn a_store_without_events_has_settings() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = directory.path().join("config.toml");
+    let without = one_item_config("").replace("items = ['a', 'b', 'c', 'd', 'e']", "");
+    std::fs::write(&config, &without).unwrap();
+    start(directory.path(), &[]).unwrap().stop("-TERM");
+    std::fs::write(&config, one_item_config("").replace("positions = 3", "positions = 2")).unwrap();
+    let server = start(directory.path(), &[]).unwrap();
+    assert!(server.log().contains("positions = 3, now 2"), "{}", server.log());
+    assert_eq!(present(&server), ["a", "b", "c", "d", "e"]);
+    server.stop("-TERM");
+    let server = start(directory.path(), &["--apply"]).unwrap();
+    assert!(!server.log().contains("items: "), "{}", server.log());
+    assert_eq!(present(&server), ["a", "b", "c", "d", "e"]);
+    // With other settings and items at once.
+    std::fs::remove_dir_all(directory.path().join("data")).unwrap();
+    std::fs::write(&config, &without).unwrap();
+    start(directory.path(), &[]).unwrap().stop("-TERM");
+    std::fs::write(&config, one_item_config("").replace("positions = 3", "positions = 2")).unwrap();
+    start(directory.path(), &["--apply"]).unwrap().stop("-KILL");
+    let server = start(directory.path(), &[]).unwrap();
+    assert!(!server.log().contains("settings-differ"), "{}", server.log());
+    assert_eq!(server.post("/v1/decide", &json!({ "id": "1" })).1["items"].as_array().unwrap().len(), 2);
+}
+
 /// Of several servers, one is told; all follow, and a table is that of the log.
 #[test]
 fn the_newest_settings_hold_for_all_servers() {
@@ -283,4 +312,75 @@ fn the_newest_settings_hold_for_all_servers() {
     let other = start(directories[1].path(), &[]).unwrap();
     assert!(other.log().contains("settings-differ"), "{}", other.log());
     assert_eq!((shown(&other, "5"), items(&other)), (2, items(&one)));
+}
+
+/// Settings as they follow each other: each list is that of its time, and the table that of the
+/// log, whatever was killed when.
+const CHANGES: [&str; 6] = [
+    "positions = 3\nwait = 60",
+    "positions = 4\nexplore = 0.2",
+    "positions = 2\nprior = [1, 9]",
+    "positions = 3\npropensities = { draws = 3, epsilon = 0.1 }",
+    "positions = 5\nprior = 'estimated'\nkeep = 100000",
+    "positions = 3\npolicy = 'cascade-kl-ucb'",
+];
+
+/// Clients use all servers, which are killed and started with other settings in turn.
+fn change_under_load(directories: &[tempfile::TempDir], config: &str) {
+    let kills = environment("KILLS", 6);
+    let place_of = |n: usize| directories[n % directories.len()].path().join("config.toml");
+    let configure = |n: usize, change: &str| {
+        let text = config.replace("positions = 3", change);
+        let text = if change.contains("policy") { text.replace("policy = 'cascade-ts'\n", "") } else { text };
+        std::fs::write(place_of(n), text).unwrap();
+    };
+    (0..directories.len()).for_each(|n| configure(n, CHANGES[0]));
+    let start = |n: usize, listen: &str, arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+        command.arg(place_of(n)).args(["--listen", listen]).args(arguments);
+        Server::run(command).unwrap()
+    };
+    let mut servers: Vec<Server> = (0..directories.len()).map(|n| start(n, "127.0.0.1:0", &[])).collect();
+    let addresses: Vec<String> = servers.iter().map(|server| server.address.clone()).collect();
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(9);
+    let mut clients =
+        Clients::start(&addresses, &["--connections", "8", "--patience", "60"], directories[0].path());
+    for n in 0..kills as usize {
+        clients.go_on();
+        std::thread::sleep(Duration::from_millis(rng.random_range(1..900)));
+        let place = n % servers.len();
+        servers.remove(place).stop("-KILL");
+        configure(n, CHANGES[rng.random_range(0..CHANGES.len())]);
+        // A kill while it starts with other settings, too.
+        if rng.random_range(0..3) == 0 {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+            command.arg(place_of(n)).args(["--listen", &addresses[place], "--apply"]);
+            let mut early = command.stderr(Stdio::null()).spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(rng.random_range(1..60)));
+            early.kill().unwrap();
+            early.wait().unwrap();
+        }
+        let arguments: &[&str] = if rng.random() { &["--apply"] } else { &[] };
+        servers.insert(place, start(n, &addresses[place], arguments));
+    }
+    let (pairs, records) = clients.end();
+    assert!(pairs > 50, "{pairs}");
+    let table = table_of_log(&servers[0]);
+    for server in &servers {
+        assert_eq!(table_of_queries(server, 6), table);
+        for record in &records {
+            check(server, record);
+        }
+    }
+    println!("{kills} changes: {pairs} pairs");
+}
+
+#[test]
+fn changes_and_kills_under_load_lose_nothing() {
+    let limits = "[limits]\nsnapshot-events = 500\nqueries = 3";
+    change_under_load(&[tempfile::tempdir().unwrap()], &one_item_config(limits));
+    let Some(mut database) = crate::postgres::Database::start() else { return };
+    database.wait();
+    let directories = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    change_under_load(&directories, &one_item_config(&format!("store = '{}'\n{limits}", database.url())));
 }

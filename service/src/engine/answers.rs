@@ -22,6 +22,9 @@ impl Engine {
             Place::TooOld => return Err(Refusal::too_old(&body.id)),
             Place::Unknown => return Err(Refusal::unknown_decision(&body.id)),
         };
+        if open.is_dropped {
+            return Err(Refusal::dropped_query(&body.id, open.query()));
+        }
         let (length, query) = (open.list().len(), open.query().clone());
         let mut positions = Vec::new();
         for (place, &Whole(position)) in body.clicks.iter().flatten().enumerate() {
@@ -52,6 +55,7 @@ impl Engine {
         for position in positions {
             let event = Event::Clicked { id: body.id.clone(), position };
             if self.click(number, &query, position)? {
+                self.note_click(&query);
                 events.push(event);
             }
         }

@@ -33,6 +33,8 @@ pub(crate) struct OpenDecision {
     /// The number of its event.
     pub(crate) version: u64,
     pub(crate) is_closed: bool,
+    /// Whether its query was forgotten.
+    pub(crate) is_dropped: bool,
     /// Of what determined the list, as in [`Request`].
     pub(crate) checksum: Option<[u8; 8]>,
     /// Room for a comparison of two sides: 0 while there is none.
@@ -309,6 +311,14 @@ impl Decisions {
         }
     }
 
+    /// Lets no decision of a query be answered any more.
+    pub(crate) fn drop_query(&mut self, query: &Name) {
+        let Some(query) = self.names.find(query) else { return };
+        for open in self.open.iter_mut().filter(|open| open.query == query) {
+            (open.is_closed, open.is_dropped) = (true, true);
+        }
+    }
+
     /// Adds a decision that was made at a time, with its event's number.
     pub(crate) fn push(&mut self, decision: &Decision, asked: Request, time: u64, version: u64) {
         let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
@@ -333,6 +343,7 @@ impl Decisions {
             time,
             version,
             is_closed: false,
+            is_dropped: false,
             checksum: None,
             side: 0,
             period: 0,

@@ -117,6 +117,7 @@ impl Engine {
             restored(history, prior, &name, &state)?;
             Ok((name, state))
         });
-        store.replace(events, &head, &mut read_again.chain(of_requests))
+        let dropped = self.dropped.iter().map(|name| Ok((name.clone(), vec![])));
+        store.replace(events, &head, &mut read_again.chain(of_requests).chain(dropped))
     }
 }

@@ -23,7 +23,7 @@ impl Engine {
         time: u64,
         events: &mut Vec<Event>,
     ) -> Result<Answer, Refusal> {
-        let name = body.query.unwrap_or_else(Name::default_query);
+        let name = self.query_of_request(body.query)?;
         let allowed = match (body.only, body.except) {
             (Some(items), _) => AllowedItems::Only(items),
             (None, Some(items)) => AllowedItems::Except(items),
@@ -68,7 +68,7 @@ impl Engine {
 
     /// Takes a list that was shown without asking, unless the decision was made before.
     pub fn show(&mut self, body: ShowBody, time: u64, events: &mut Vec<Event>) -> Result<Receipt, Refusal> {
-        let query = body.query.unwrap_or_else(Name::default_query);
+        let query = self.query_of_request(body.query)?;
         if let Some(open) = self.decided(&body.id, &query)? {
             if !open.list().eq(&body.items) {
                 return Err(Refusal::other_request(&body.id));
@@ -125,7 +125,8 @@ impl Engine {
             Place::TooOld => return Err(Refusal::too_old(id)),
             Place::Unknown => return Ok(None),
         };
-        if open.query() != query {
+        let is_other = self.most.are_known && *open.query() == Name::other_query();
+        if open.query() != query && !is_other {
             return Err(Refusal::other_query(id, open.query()));
         }
         Ok(Some(open))
@@ -162,6 +163,7 @@ impl Engine {
     pub(super) fn record(&mut self, decision: &Decision, user: &Context, unknown: Box<[Name]>, time: u64) {
         let asked = Request { checksum: self.asked(decision, user, self.template.positions), unknown };
         self.decisions.push(decision, asked, time, self.next);
+        self.note_decision(&decision.query, time);
         match decision.chosen {
             Some(_) => self.totals.decided += 1,
             None => self.totals.shown += 1,

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::query::{ItemRow, Query};
-use crate::api::Refusal;
+use crate::api::{Outcome, Refusal};
 use crate::config::Template;
 use crate::event::{Event, Name};
 use crate::store::StoreError;
@@ -19,6 +19,44 @@ impl Engine {
         Ok(self.queries[query].rows(from).take(most).collect())
     }
 
+    /// An item of a query that exists.
+    pub fn row(&mut self, query: &Name, item: &Name) -> Result<ItemRow, Refusal> {
+        if !self.load(query)? {
+            return Err(Refusal::unknown_query(query));
+        }
+        self.queries[query].row(item).ok_or_else(|| Refusal::unknown_item(item, "item".into()))
+    }
+
+    /// Forgets a query with its items and counts; its decisions keep their lists, and are no longer
+    /// answered. A request that names it later makes a new one.
+    pub fn drop_query(&mut self, query: &Name, events: &mut Vec<Event>) -> Result<Outcome, Refusal> {
+        if !self.load(query)? {
+            return Err(Refusal::unknown_query(query));
+        }
+        self.forget_query(query);
+        self.decisions.drop_query(query);
+        self.usage.remove(query);
+        self.next += 1;
+        events.push(Event::Dropped { query: query.clone() });
+        Ok(Outcome::Counted)
+    }
+
+    pub(super) fn forget_query(&mut self, name: &Name) {
+        if let Some(query) = self.queries.remove(name) {
+            self.by_use.remove(&query.used);
+        }
+        self.swap.forget(name);
+        self.dropped.insert(name.clone());
+        self.totals.queries = self.totals.queries.saturating_sub(1);
+    }
+
+    /// The query that a request gets: where all have to be known, one that is not is `other`.
+    pub(super) fn query_of_request(&mut self, query: Option<Name>) -> Result<Name, StoreError> {
+        let Some(query) = query else { return Ok(Name::default_query()) };
+        let is_other = self.most.are_known && query != Name::default_query() && !self.load(&query)?;
+        Ok(if is_other { Name::other_query() } else { query })
+    }
+
     /// Brings a query into memory, and returns whether it exists.
     pub(super) fn load(&mut self, name: &Name) -> Result<bool, StoreError> {
         let outcome = self.load_saved(name);
@@ -30,7 +68,12 @@ impl Engine {
 
     fn load_saved(&mut self, name: &Name) -> Result<bool, StoreError> {
         if !self.queries.contains_key(name) {
-            let Some((state, is_changed)) = self.swap.get(name, self.next)? else { return Ok(false) };
+            let is_gone = self.dropped.contains(name);
+            let state = if is_gone { None } else { self.swap.get(name, self.next)? };
+            // In a snapshot, one that was forgotten has an empty state.
+            let Some((state, is_changed)) = state.filter(|(state, _)| !state.is_empty()) else {
+                return Ok(false);
+            };
             let mut query = restored(&self.history, self.prior, name, &state)?;
             query.is_changed = is_changed;
             self.insert(name, query);
@@ -86,6 +129,7 @@ impl Engine {
             }
             let query = Query::fresh(name, &self.template, self.prior).map_err(StoreError::OtherSettings)?;
             self.totals.queries += 1;
+            self.dropped.remove(name);
             self.insert(name, query);
         }
         let query = self.queries.get_mut(name).expect("it was loaded or made");

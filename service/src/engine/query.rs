@@ -239,6 +239,11 @@ impl Query {
         &entry.expect("a place with an item has a name").0
     }
 
+    /// An item that it knows.
+    pub(crate) fn row(&self, item: &Name) -> Option<ItemRow> {
+        self.rows(self.handle(item)?.slot.index()).next().map(|(_, row)| row)
+    }
+
     /// The items that it knows, by place, from a place on.
     pub(crate) fn rows(&self, from: usize) -> impl Iterator<Item = (usize, ItemRow)> + '_ {
         self.names.iter().enumerate().skip(from).filter_map(|(place, entry)| {

@@ -4,13 +4,13 @@ use super::catalogue::Catalogue;
 use super::decisions::{Decisions, OldDecisions, Request, SavedDecisions};
 use super::history::Origin;
 use super::swap::Swap;
-use super::{Engine, Most, Totals};
-use crate::config::{Limits, Template};
+use super::{Engine, Most, Totals, Usage};
+use crate::config::{Limits, NewQueries, Template};
 use crate::event::{Name, whole};
 use crate::metrics::log;
 use crate::store::{Store, StoreError};
 use serde_json::json;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -38,6 +38,7 @@ pub(super) struct Head {
     /// The settings after the first ones.
     pub(super) later: Vec<Arc<Template>>,
     pub(super) configured: Option<Vec<Name>>,
+    pub(super) usage: BTreeMap<Name, Usage>,
 }
 
 /// The form of a head in older programs: the decisions are plain, and what is known of their
@@ -45,7 +46,16 @@ pub(super) struct Head {
 type OldHead = (u64, Catalogue, OldDecisions, Totals, Option<[f64; 2]>);
 
 /// The form of a head after its version, with the settings after the first ones.
-type NewHead = (u64, Catalogue, SavedDecisions, Totals, Option<[f64; 2]>, Vec<String>, Option<Vec<Name>>);
+type NewHead = (
+    u64,
+    Catalogue,
+    SavedDecisions,
+    Totals,
+    Option<[f64; 2]>,
+    Vec<String>,
+    Option<Vec<Name>>,
+    BTreeMap<Name, Usage>,
+);
 
 /// A version follows these bytes, which no older program wrote: they are no number.
 const VERSIONED: [u8; 10] = [0xff; 10];
@@ -84,10 +94,11 @@ pub(super) fn read_head(
     read.map_err(StoreError::Snapshot)
 }
 
-fn of_newer((next, catalogue, decisions, totals, prior, later, configured): NewHead) -> Result<Head, String> {
+fn of_newer(head: NewHead) -> Result<Head, String> {
+    let (next, catalogue, decisions, totals, prior, later, configured, usage) = head;
     let later = later.iter().map(|text| Template::of_text(text).map(Arc::new));
     let (decisions, later) = (Decisions::restore(decisions)?, later.collect::<Result<_, _>>()?);
-    Ok(Head { next, catalogue, decisions, totals, prior, later, configured })
+    Ok(Head { next, catalogue, decisions, totals, prior, later, configured, usage })
 }
 
 /// Reads what an older program saved: requests behind the head or apart, or none.
@@ -99,16 +110,25 @@ fn of_older(head: OldHead, rest: &[u8], apart: Option<&[u8]>) -> Result<Head, St
         _ => whole(rest)?,
     };
     let decisions = Decisions::restore_older(decisions, requests)?;
-    Ok(Head { next, catalogue, decisions, totals, prior, later: vec![], configured: None })
+    Ok(Head {
+        next,
+        catalogue,
+        decisions,
+        totals,
+        prior,
+        later: vec![],
+        configured: None,
+        usage: BTreeMap::new(),
+    })
 }
 
 impl Engine {
     /// The head of a snapshot, for programs that read small rows or for all.
     pub(super) fn head(&self, is_small: bool) -> Result<Vec<u8>, StoreError> {
-        let Self { next, catalogue, decisions, totals, prior, configured, .. } = self;
+        let Self { next, catalogue, decisions, totals, prior, configured, usage, .. } = self;
         let bytes = if is_small {
             let later: Vec<String> = self.history[1..].iter().map(|of| of.to_text()).collect();
-            let head = (next, catalogue, decisions.save(), totals, prior, later, configured);
+            let head = (next, catalogue, decisions.save(), totals, prior, later, configured, usage);
             postcard::to_extend(&head, versioned())
         } else {
             postcard::to_allocvec(&(next, catalogue, decisions.save_for_older(), totals, prior))
@@ -152,7 +172,11 @@ impl Base {
             history: vec![template.clone()],
             configured: None,
             in_memory: limits.queries,
-            most: Most { queries: limits.all_queries, items: limits.items.min(template.most_items()) },
+            most: Most {
+                queries: limits.all_queries,
+                items: limits.items.min(template.most_items()),
+                are_known: limits.new_queries == NewQueries::Known,
+            },
             catalogue: Catalogue::default(),
             decisions: Decisions::default(),
             totals: Totals::default(),
@@ -166,6 +190,9 @@ impl Base {
             uses: 0,
             salt: if store.is_shared() { Some(salt()?) } else { None },
             swap,
+            dropped: BTreeSet::new(),
+            usage: BTreeMap::new(),
+            oldest_use: 0,
             touched: None,
             later: HashMap::new(),
             n_later: 0,
@@ -175,9 +202,9 @@ impl Base {
             outside: 0,
         };
         if let Some(saved) = saved {
-            let Head { next, catalogue, decisions, totals, prior, later, configured } =
+            let Head { next, catalogue, decisions, totals, prior, later, configured, usage } =
                 read_head(&saved, |next| store.query(&Name::of_requests(), next))?;
-            engine = Engine { configured, catalogue, decisions, totals, prior, next, ..engine };
+            engine = Engine { configured, catalogue, decisions, totals, prior, next, usage, ..engine };
             engine.history.extend(later);
             engine.template = engine.history.last().expect("it has the first one").clone();
             engine.snapshot = engine.next;

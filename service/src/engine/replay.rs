@@ -33,7 +33,9 @@ impl Engine {
                 Place::Open(place, open) => (open.query().clone(), place),
                 _ => return Err(damaged(number, &format!("decision `{}` is not open", &**id))),
             },
-            Event::Item { query: Some(query), .. } | Event::Used { query } => (query.clone(), 0),
+            Event::Item { query: Some(query), .. } | Event::Used { query } | Event::Dropped { query } => {
+                (query.clone(), 0)
+            }
             of_all => {
                 // Queries have to see the items of all queries as they were.
                 self.take_later(origin)?;
@@ -60,7 +62,12 @@ impl Engine {
                 let user = user.map_err(|refusal| fault(number, refusal))?;
                 self.record(decision, &user, Box::default(), time);
             }
+            Event::Clicked { .. } => self.note_click(&query),
             Event::Closed { .. } => self.decisions.close(decision),
+            Event::Dropped { query } => {
+                self.decisions.drop_query(query);
+                self.usage.remove(query);
+            }
             _ => {}
         }
         let later = self.later.entry(query).or_default();
@@ -123,6 +130,10 @@ impl Engine {
             Event::Closed { seen, .. } => self.close(number, name, *seen).map(|_| ()),
             Event::Item { item, change, features, .. } => {
                 self.change_own(item, name, *change, features).map(|_| ())
+            }
+            Event::Dropped { .. } => {
+                self.forget_query(name);
+                Ok(())
             }
             _ => self.query(name).map(|_| ()),
         }

@@ -72,8 +72,12 @@ impl Engine {
         template: &'a Template,
         items: &'a [FirstItem],
     ) -> Result<Differences<'a>, StoreError> {
-        let configured = self.configured.clone().map_or_else(|| first_items(store), Ok)?;
-        let mut gone: BTreeSet<Name> = configured.into_iter().collect();
+        let mut gone: BTreeSet<Name> = match &self.configured {
+            // A new store begins with those of the configuration.
+            None if self.next == 0 => items.iter().map(|of| of.item.clone()).collect(),
+            None => first_items(store)?.into_iter().collect(),
+            Some(configured) => configured.iter().cloned().collect(),
+        };
         let new: Vec<_> = items.iter().filter(|of| !gone.remove(&of.item)).collect();
         let mut lines = differing(&self.template, template);
         lines.extend(new.iter().map(|of| format!("items: `{}` is new", &*of.item)));

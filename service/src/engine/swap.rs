@@ -68,6 +68,10 @@ impl Swap {
         Ok(Some((state, true)))
     }
 
+    pub(crate) fn forget(&mut self, query: &str) {
+        self.rooms.remove(query);
+    }
+
     pub(crate) fn names(&self) -> Vec<Name> {
         self.rooms.keys().cloned().collect()
     }

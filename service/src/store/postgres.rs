@@ -57,10 +57,14 @@ impl std::fmt::Debug for SharedStore {
 impl SharedStore {
     /// Connects to a database, such as `postgres://user:password@host/name?sslmode=require`, and
     /// makes the tables if they are not there. The server's certificate is checked against
-    /// `authorities`, a file in PEM, or without one against those of the system.
+    /// `authorities`, a file in PEM, or without one against those of the system. The password may
+    /// be that of the environment, `PGPASSWORD`.
     pub fn open(url: &str, authorities: Option<&Path>) -> Result<Self, StoreError> {
         let mut config =
             Config::from_str(url).map_err(|error| StoreError::Unavailable(format!("store: {error}")))?;
+        if let (None, Ok(password)) = (config.get_password(), std::env::var("PGPASSWORD")) {
+            config.password(password);
+        }
         config.connect_timeout(PATIENCE).tcp_user_timeout(PATIENCE).application_name("click-bandits-serve");
         let tls = MakeRustlsConnect::new(certificates(authorities)?);
         let store =
@@ -274,6 +278,7 @@ fn columns(event: &Event) -> (&'static str, Option<&Name>) {
         Event::Began { .. } | Event::BeganForUsers { .. } | Event::BeganAtPositions { .. } => ("began", None),
         Event::Used { .. } => ("used", None),
         Event::Settings { .. } => ("settings", None),
+        Event::Dropped { .. } => ("dropped", None),
     }
 }
 

@@ -1,0 +1,93 @@
+//! Queries that end.
+
+use crate::engine::{Served, act, base, template};
+use click_bandits_service::config::Limits;
+use click_bandits_service::engine::Engine;
+use click_bandits_service::event::{Event, Name};
+use click_bandits_service::store::{EmbeddedStore, Store};
+use rand::{RngExt as _, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::sync::Arc;
+
+/// Rows and uses of queries, and counts.
+fn seen(engine: &mut Engine, queries: &[Name]) -> impl PartialEq + std::fmt::Debug + use<> {
+    let rows = queries.iter().map(|query| engine.rows(query, 0, 99).map_err(|refusal| refusal.to_json()));
+    let rows: Vec<_> = rows.collect();
+    let usage: Vec<_> = engine.usage(None).map(|(name, usage)| (name.clone(), usage)).collect();
+    (rows, usage, engine.totals(), engine.n_open())
+}
+
+/// Whatever is forgotten when, a repetition and snapshots with room for one query or for all tell
+/// the same: a query that was forgotten comes back neither from a snapshot nor from the swap file.
+#[test]
+fn queries_that_are_forgotten_stay_so() {
+    for seed in 0..6 {
+        let directory = tempfile::tempdir().unwrap();
+        let (template, queries) = (template("keep = 300"), crate::replay::queries(6));
+        let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory.path()).unwrap());
+        store.make_for(&template.to_text()).unwrap();
+        let limits = |queries| Limits { queries, ..Limits::default() };
+        let mut served = Served::on(store.clone(), directory.path(), &template, &limits(2));
+        let rng = &mut Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut forgotten = 0;
+        for n in 0..500 {
+            act(&mut served, rng, &queries, n);
+            if rng.random_range(0..12) == 0 {
+                let query = &queries[rng.random_range(0..queries.len())];
+                served.commit(|engine, _, events| {
+                    if engine.drop_query(query, events).is_ok() {
+                        assert_eq!(*events, [Event::Dropped { query: query.clone() }]);
+                        assert!(
+                            engine.rows(query, 0, 1).is_err() && engine.drop_query(query, events).is_err()
+                        );
+                        forgotten += 1;
+                    }
+                });
+            }
+            if rng.random_range(0..60) == 0 {
+                served.twin().save(&*store).unwrap();
+            }
+        }
+        assert!(forgotten > 20);
+        let expected = seen(&mut served.engine, &queries);
+        let base = |queries| base(&store, &template, &limits(queries), directory.path());
+        for engine in
+            [base(99).recover(), base(1).recover(), base(99).repeat("a test"), base(1).repeat("a test")]
+        {
+            assert_eq!(seen(&mut engine.unwrap(), &queries), expected, "{seed}");
+        }
+    }
+}
+
+#[test]
+fn queries_without_decisions_for_long_are_forgotten() {
+    let directory = tempfile::tempdir().unwrap();
+    let (template, queries) = (template(""), crate::replay::queries(9));
+    let mut served = Served::on(
+        Arc::new(EmbeddedStore::open(directory.path()).unwrap()),
+        directory.path(),
+        &template,
+        &Limits::default(),
+    );
+    for (n, query) in (0..).zip(&queries) {
+        let ask =
+            serde_json::from_value(serde_json::json!({ "id": format!("{n}"), "query": query })).unwrap();
+        served.commit(|engine, _, events| engine.decide(ask, 1_000 + n, events).unwrap());
+    }
+    let left = |served: &mut Served, since: u64| {
+        served.commit(|engine, _, events| {
+            while events.len() < 9 {
+                let before = events.len();
+                engine.forget_unused(since, events).unwrap();
+                if events.len() == before {
+                    break;
+                }
+            }
+        });
+        served.engine.usage(None).map(|(name, _)| name.clone()).collect::<Vec<_>>()
+    };
+    for (since, first) in [(1_000, 0), (1_001, 1), (1_007, 7), (1_007, 7), (2_000, 9)] {
+        assert_eq!(left(&mut served, since), queries[first..]);
+    }
+    assert_eq!(served.engine.totals().queries, 0);
+}
