@@ -220,7 +220,7 @@ impl<'a> SharedPart<'a> {
             Ok((json, fits))
         };
         let halves = log.sessions.dealt().ok_or(Error::NoOrder)?;
-        let [first, second] = halves.map(|sessions| Part { counts: sessions.counts(), sessions });
+        let [first, second] = halves.map(Part::from);
         if second.sessions.is_empty() {
             return Err(Error::OneHalf);
         }

@@ -312,7 +312,7 @@ fn compared(settings: &Settings, [rest, held_out]: &[Part; 2]) -> Result<Compari
 impl FilteredLog {
     /// Filters the whole log, and its two parts: one for fits, and the one to compare them on.
     fn new<E>(log: Log, settings: &Settings) -> Result<(Self, Option<[Part; 2]>), StudyError<E>> {
-        let (counts, sessions, report) = log.into_whole();
+        let Log { counts, sessions, report } = log;
         let n_queries = counts.n_queries();
         if n_queries == 0 {
             return Err(StudyError::NoImpressions(Box::new(report)));
@@ -339,10 +339,9 @@ impl FilteredLog {
                 .map(|counts| Part { counts, sessions: Sessions::default() }),
             // Whole sessions, including items that do not pass the filter; then all models are
             // fitted to all items of the queries that pass.
-            HeldOut::OneIn(one_in) => sessions
-                .without_one_in(one_in, settings.seed)
-                .ok_or_else(unordered)?
-                .map(|sessions| Part { counts: sessions.counts(), sessions }),
+            HeldOut::OneIn(one_in) => {
+                sessions.without_one_in(one_in, settings.seed).ok_or_else(unordered)?.map(Part::from)
+            }
         };
         Ok((filtered, Some(parts)))
     }

@@ -5,6 +5,7 @@
 
 use super::intervals::{covers, hits};
 use super::lists::{HEADER, push_session, ranked};
+use super::without_one_in;
 use click_logs::fit::{Comparison, Estimate, Fit, Model, Options, Scope, fit};
 use click_models::{
     ClickChain, ClickModel, Clicks, DbnReward, DynamicBayesian, Feedback, Interaction, ItemId, ListFeedback,
@@ -226,10 +227,10 @@ fn the_model_that_made_a_log_predicts_it_best() {
         (Model::Ubm, log_of(&[ubm_users()], 4, 30_000, &mut rng)),
     ];
     for (right, log) in logs {
-        let reader = Reader::new(Format::Sessions).keep_sessions().hold_out(3, 1).unwrap();
-        let log = reader.read("generated", log.as_bytes()).unwrap();
+        let reader = Reader::new(Format::Sessions).keep_sessions();
+        let (log, held_out) = without_one_in(&reader.read("generated", log.as_bytes()).unwrap(), 3, 1);
         let fits = models.map(|model| fit(model, &log.counts, &log.sessions, &Options::default()));
-        let comparison = Comparison::new(log.held_out.as_ref().unwrap(), fits).unwrap();
+        let comparison = Comparison::new(&held_out, fits).unwrap();
         let second = comparison.difference(0, 1);
         let apart = second.mean / second.standard_error.unwrap();
         println!("{right} {apart} {:?}", comparison.scores().iter().map(|s| s.model).collect::<Vec<_>>());
@@ -256,8 +257,8 @@ fn queries_have_their_own_continuation_and_examination() {
         (Model::Ccm, log_of(&ccm, 4, 6000, &mut rng)),
         (Model::Ubm, log_of(&ubm, 4, 6000, &mut rng)),
     ] {
-        let reader = Reader::new(Format::Sessions).keep_sessions().hold_out(3, 1).unwrap();
-        let log = reader.read("generated", log.as_bytes()).unwrap();
+        let reader = Reader::new(Format::Sessions).keep_sessions();
+        let (log, held_out) = without_one_in(&reader.read("generated", log.as_bytes()).unwrap(), 3, 1);
         let fits = [Scope::Query, Scope::Site].map(|scope| fitted(model, &log, scope));
         assert_eq!(fits.each_ref().map(Fit::scope), [Scope::Query, Scope::Site]);
         for query in fits[1].queries() {
@@ -265,8 +266,7 @@ fn queries_have_their_own_continuation_and_examination() {
                 fits[1].own_continuation(query.id).is_empty() && fits[1].own_positions(query.id).is_empty()
             );
         }
-        let held_out = log.held_out.as_ref().unwrap();
-        let [query, site] = fits.map(|fit| click_logs::fit::compare(&fit, held_out).unwrap().log_likelihood);
+        let [query, site] = fits.map(|fit| click_logs::fit::compare(&fit, &held_out).unwrap().log_likelihood);
         assert!(query > site + 2e-3, "{model} {query} {site}");
     }
 }

@@ -3,6 +3,7 @@
 //! Statistical tests have a fixed seed; a right implementation fails a check with probability below
 //! 1e-6, and every test has a wrong one that it catches.
 
+use super::without_one_in;
 use click_logs::fit::{Comparison, Difference, Fit, Model, Options, Prediction, compare, fit};
 use click_models::{DcmReward, DependentClick};
 use log_reader::generate::{Traffic, yandex};
@@ -39,11 +40,10 @@ fn a_line_of_many_impressions_is_cut() {
     let log = "2000\t11820\t17\t901\t4\t2\t1\t55\t6\t7\t8\t9\n0\t1\t17\t902\t4\t2\t2\t55\t6\t7\t8\t9\n";
     let whole = Reader::new(Format::Kdd2012).read("training.txt", log.as_bytes()).unwrap();
     for seed in 0..20 {
-        let reader = Reader::new(Format::Kdd2012).hold_out(10, seed).unwrap();
-        let log = reader.read("training.txt", log.as_bytes()).unwrap();
-        let held_out = log.held_out.unwrap().counts;
-        assert_eq!(log.counts.merged(&held_out), whole.counts);
-        assert_eq!(log.report, whole.report);
+        let (log, held_out) = without_one_in(&whole, 10, seed);
+        let held_out = held_out.counts;
+        assert_eq!(whole.counts.without(&held_out), log.counts);
+        assert_eq!(whole.counts.impressions(), log.counts.impressions() + held_out.impressions());
         assert!((1182.0 - held_out.impressions() as f64).abs() < 6.0 * (11_820.0_f64 * 0.09).sqrt());
         assert!((200.0 - held_out.clicks() as f64).abs() < 6.0 * (2000.0_f64 * 0.09).sqrt());
     }
@@ -204,11 +204,11 @@ fn differences_vary_as_their_standard_errors_say() {
 }
 
 fn compared(log: &[u8], seed: u64) -> Comparison {
-    let reader = Reader::new(Format::Yandex).keep_sessions().hold_out(10, seed).unwrap();
-    let log = reader.read("generated", log).unwrap();
+    let log = Reader::new(Format::Yandex).keep_sessions().read("generated", log).unwrap();
+    let (log, held_out) = without_one_in(&log, 10, seed);
     let models = [Model::Pbm, Model::Dcm, Model::Sdbn];
     let fits = models.map(|model| fit(model, &log.counts, &log.sessions, &Options::default()));
-    Comparison::new(log.held_out.as_ref().unwrap(), fits).unwrap()
+    Comparison::new(&held_out, fits).unwrap()
 }
 
 /// Users leave after half of their clicks, on any item at any position. A dependent click model and

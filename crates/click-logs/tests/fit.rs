@@ -5,6 +5,7 @@
 
 use super::intervals::{binomial_cdf, covers, hits};
 use super::lists::{HEADER, push_session, ranked};
+use super::without_one_in;
 use click_logs::fit::{
     Comparison, EmOptions, Estimate, Exit, Fit, FitError, Method, Model, Options, Prediction, Scope, compare,
     fit, identifiability, rank_one_svd, split,
@@ -186,13 +187,8 @@ fn probabilities_of_lists_add_up() {
 }
 
 fn held_out_scores(log: &str) -> Vec<(Model, f64)> {
-    let log = Reader::new(Format::Sessions)
-        .keep_sessions()
-        .hold_out(5, 1)
-        .unwrap()
-        .read("generated", log.as_bytes())
-        .unwrap();
-    let held_out = log.held_out.unwrap();
+    let log = Reader::new(Format::Sessions).keep_sessions().read("generated", log.as_bytes()).unwrap();
+    let (log, held_out) = without_one_in(&log, 5, 1);
     let score = |model| {
         let fit = fit(model, &log.counts, &log.sessions, &Options::default()).unwrap();
         let score = compare(&fit, &held_out).unwrap();
@@ -276,18 +272,17 @@ fn notebook_em(counts: &Counts, held_out: &Counts) -> f64 {
 fn as_good_on_unseen_impressions_as_a_careful_em() {
     let log = |seed, sessions| {
         let log = session_log(&[pbm_users(), pbm_users(), pbm_users()], sessions, &mut rng(seed));
-        let reader = Reader::new(Format::Sessions).hold_out(4, seed).unwrap();
-        reader.read("generated", log.as_bytes()).unwrap()
+        without_one_in(&Reader::new(Format::Sessions).read("generated", log.as_bytes()).unwrap(), 4, seed)
     };
-    let score = |log: &Log, options: &Options| {
+    let score = |(log, held_out): &(Log, Part), options: &Options| {
         let fit = fit(Model::Pbm, &log.counts, &log.sessions, options).unwrap();
-        compare(&fit, log.held_out.as_ref().unwrap()).unwrap().log_likelihood
+        compare(&fit, held_out).unwrap().log_likelihood
     };
     let plain = Options { prior_strength: Some(0.0), ..Options::default() };
     let strong = Options { prior_strength: Some(1000.0), ..plain };
     for (seed, sessions) in [(8, 300), (9, 3000)] {
         let first = log(seed, sessions);
-        let careful = notebook_em(&first.counts, &first.held_out.as_ref().unwrap().counts);
+        let careful = notebook_em(&first.0.counts, &first.1.counts);
         for method in [Method::Direct, Method::Em] {
             let plain = score(&first, &Options { method, ..plain });
             assert!((plain - careful).abs() < 1e-6, "{plain} {careful}");
@@ -366,9 +361,8 @@ fn sparse_logs_are_predicted_as_well_as_by_a_smoothed_em() {
         };
         let users: Vec<_> = (0..3000).map(|_| users()).collect();
         let log = session_log(&users, 8, &mut rng);
-        let reader = Reader::new(Format::Sessions).hold_out(4, seed).unwrap();
-        let log = reader.read("generated", log.as_bytes()).unwrap();
-        let held_out = log.held_out.unwrap();
+        let log = Reader::new(Format::Sessions).read("generated", log.as_bytes()).unwrap();
+        let (log, held_out) = without_one_in(&log, 4, seed);
         let score = |prior_strength, scope| {
             let options = Options { prior_strength, scope, ..Options::default() };
             let fit = fit(Model::Pbm, &log.counts, &log.sessions, &options).unwrap();
@@ -594,12 +588,12 @@ fn positions_with_few_comparisons_are_reported() {
 /// The number of standard errors of the model that is the farthest behind the better of the two
 /// rates.
 fn behind(log: &str, models: &[Model], prior: Option<f64>) -> f64 {
-    let reader = Reader::new(Format::Sessions).keep_sessions().hold_out(4, 1).unwrap();
-    let log = reader.read("generated", log.as_bytes()).unwrap();
+    let reader = Reader::new(Format::Sessions).keep_sessions();
+    let (log, held_out) = without_one_in(&reader.read("generated", log.as_bytes()).unwrap(), 4, 1);
     let rates = [Model::CtrRank, Model::CtrDocument].map(|model| (model, None));
     let all = rates.into_iter().chain(models.iter().map(|&model| (model, prior)));
     let fits = all.map(|(model, prior)| fit(model, &log.counts, &log.sessions, &site(prior)));
-    let comparison = Comparison::new(&log.held_out.unwrap(), fits).unwrap();
+    let comparison = Comparison::new(&held_out, fits).unwrap();
     let (of_models, of_rates): (Vec<usize>, Vec<usize>) =
         (0..comparison.scores().len()).partition(|&place| models.contains(&comparison.scores()[place].model));
     let standardised = |place| {
@@ -649,14 +643,22 @@ fn leaving_without_data_has_no_interval() {
 fn one_examination_for_all_queries_learns_from_all() {
     let users: Vec<_> = (0..60).map(|_| pbm_users()).collect();
     let log = session_log(&users, 60, &mut rng(10));
-    let log =
-        Reader::new(Format::Sessions).hold_out(3, 1).unwrap().read("generated", log.as_bytes()).unwrap();
-    let held_out = log.held_out.unwrap();
+    let log = Reader::new(Format::Sessions).read("generated", log.as_bytes()).unwrap();
+    // One hold-out decides by chance.
+    let mut ahead = 0.0;
+    for seed in 0..10 {
+        let (log, held_out) = without_one_in(&log, 3, seed);
+        let [of_one, of_each] = [Scope::Site, Scope::Query].map(|scope| {
+            let options = Options { scope, ..Options::default() };
+            let fit = fit(Model::Pbm, &log.counts, &log.sessions, &options).unwrap();
+            compare(&fit, &held_out).unwrap().log_likelihood
+        });
+        ahead += of_one - of_each;
+    }
+    assert!(ahead > 0.0, "{ahead}");
     let [one, each] = [Scope::Site, Scope::Query].map(|scope| {
         fit(Model::Pbm, &log.counts, &log.sessions, &Options { scope, ..Options::default() }).unwrap()
     });
-    let [of_one, of_each] = [&one, &each].map(|fit| compare(fit, &held_out).unwrap().log_likelihood);
-    assert!(of_one > of_each, "{of_one} {of_each}");
     // Five standard errors: 1e-6.
     for (estimate, truth) in one.site_positions().iter().zip(&EXAMINATION).skip(1) {
         assert!((estimate.value - truth).abs() < 5.0 * estimate.standard_error.unwrap(), "{estimate:?}");
@@ -795,7 +797,8 @@ fn skips_connect_in_one_direction() {
 fn counts_are_cut_impression_by_impression() {
     let all = counts("q,a,1,3000,10000\nq,b,2,10,20\nr,a,1,0,1\n");
     let [rest, held_out] = split(&all, 5, 7).unwrap();
-    assert_eq!(rest.merged(&held_out), all);
+    assert_eq!(all.without(&held_out), rest);
+    assert_eq!(all.without(&rest), held_out);
     assert_eq!(split(&all, 5, 7).unwrap()[1], held_out);
     assert_ne!(split(&all, 5, 8).unwrap()[1], held_out);
     let cell = held_out.queries().next().unwrap().cells().next().unwrap();

@@ -1,9 +1,10 @@
 //! Sessions keep the order of the log: that of files and lines.
 
+use super::without_one_in;
 use click_logs::fit::{FitError, Model, Options, compare, fit};
 use click_logs::study::{HeldOut, Settings, StudyError, study};
 use flate2::{Compression, write::GzEncoder};
-use log_reader::{Filter, Format, Input, Log, Part, Reader, Sessions};
+use log_reader::{Filter, Format, Input, Log, Reader, Sessions};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -125,7 +126,7 @@ fn read(reader: &Reader, files: &[Vec<u8>]) -> Log {
     reader.read_inputs(files.iter().map(|file| Input::stream("log", file.as_slice())).collect()).unwrap()
 }
 
-/// Whatever the threads, the blocks, and what is held out.
+/// Whatever the threads and the blocks.
 #[test]
 fn files_and_lines_are_in_order() {
     let short = shown(2000);
@@ -139,26 +140,18 @@ fn files_and_lines_are_in_order() {
         let expected = numbered(sessions);
         let files = files(sessions);
         for (format, files) in which.iter().map(|&number| &files[number]) {
-            for (threads, block, held_out) in
-                [(1, 1 << 18, None), (3, 300, None), (2, 1000, Some(3)), (5, 1, Some(2))]
-            {
+            for (threads, block) in [(1, 1 << 18), (3, 300), (2, 1000), (5, 1)] {
                 let [threads, block] = [threads, block].map(|n| NonZeroUsize::new(n).unwrap());
-                let mut reader =
-                    Reader::new(format.clone()).keep_sessions().threads(threads).block_bytes(block);
-                if let Some(one_in) = held_out {
-                    reader = reader.hold_out(one_in, 7).unwrap();
-                }
+                let reader = Reader::new(format.clone()).keep_sessions().threads(threads).block_bytes(block);
                 let log = read(&reader, files);
-                let whole = log.whole().1;
-                assert!(in_order(&whole) == expected, "{}, {threads} threads, {held_out:?}", format.name());
-                // The parts have the places of the whole log.
-                if let Some(Part { sessions, .. }) = &log.held_out {
-                    let mut both = in_order(sessions);
-                    assert!((500..1500).contains(&both.len()));
-                    both.extend(in_order(&log.sessions));
-                    both.sort_unstable();
-                    assert!(both == expected, "{}", format.name());
-                }
+                assert!(in_order(&log.sessions) == expected, "{}, {threads} threads", format.name());
+                // Parts have the places of the whole log.
+                let (rest, held_out) = without_one_in(&log, 3, 7);
+                let mut both = in_order(&held_out.sessions);
+                assert!((500..1500).contains(&both.len()));
+                both.extend(in_order(&rest.sessions));
+                both.sort_unstable();
+                assert!(both == expected, "{}", format.name());
             }
             // In another order of files the sessions have another order.
             let mut others = files.clone();
@@ -190,7 +183,7 @@ fn a_filtered_log_and_halves_keep_their_places() {
         let halves = sessions.halves().unwrap();
         let (first, second) = expected.split_at(expected.len().div_ceil(2));
         assert!(in_order(&halves[0].sessions) == first && in_order(&halves[1].sessions) == second);
-        assert!(halves[0].counts.merged(&halves[1].counts) == sessions.counts());
+        assert!(sessions.counts().without(&halves[0].counts) == halves[1].counts);
         let clicked = second.iter().flat_map(|(_, session)| &session.2).filter(|click| **click);
         assert_eq!(halves[1].counts.clicks(), clicked.count() as u64);
     }

@@ -10,10 +10,9 @@ use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::fields::MAX_COUNT;
 use crate::hand_over::{Handing, HandingThread};
-use crate::hold_out::HoldOut;
 use crate::keys::KeyHash;
 use crate::lists::{GROUPS, ShownList};
-use crate::log::{Log, Part};
+use crate::log::Log;
 use crate::logged::{LastTexts, LoggedRow};
 use crate::names::{Id, Ids, MIX_B, lock, mix, unlocked};
 use crate::read::Value;
@@ -47,35 +46,26 @@ pub(crate) struct Collector<'a> {
     rows: Option<&'a TakeRow<'a>>,
     /// Whether counts are wanted.
     counts: bool,
-    /// Tables of the data to fit, and after them those of the data held out, if any are.
     tables: Vec<Mutex<Table>>,
     /// The sessions of the threads that are done, if they are kept.
     order: Mutex<Vec<ReadSession>>,
     keep_sessions: bool,
     /// Sessions with more clicked positions are left out.
     max_clicks: Option<u32>,
-    hold_out: Option<HoldOut>,
 }
 
 impl<'a> Collector<'a> {
-    pub(crate) fn new(
-        ids: Ids,
-        keep_sessions: bool,
-        max_clicks: Option<u32>,
-        hold_out: Option<HoldOut>,
-    ) -> Self {
-        let n_tables = if hold_out.is_some() { 2 * SHARDS } else { SHARDS };
+    pub(crate) fn new(ids: Ids, keep_sessions: bool, max_clicks: Option<u32>) -> Self {
         Self {
             ids,
             hash: KeyHash::default(),
             handing: None,
             rows: None,
             counts: true,
-            tables: (0..n_tables).map(|_| Mutex::default()).collect(),
+            tables: (0..SHARDS).map(|_| Mutex::default()).collect(),
             order: Mutex::default(),
             keep_sessions,
             max_clicks,
-            hold_out,
         }
     }
 
@@ -131,26 +121,14 @@ impl<'a> Collector<'a> {
                 });
             }
         });
-        let mut tables = self.tables.into_iter().map(unlocked);
-        let mut places = Vec::new();
-        let [mut fitted, mut held_out] = [(); 2].map(|()| {
-            let mut tables: Vec<Table> = tables.by_ref().take(SHARDS).collect();
-            let sessions = Sessions::from_tables(Arc::clone(&names), &mut tables, &mut places);
-            Part { counts: Counts::from_tables(Arc::clone(&names), tables), sessions }
-        });
+        let mut tables: Vec<Table> = self.tables.into_iter().map(unlocked).collect();
+        let (mut sessions, places) = Sessions::from_tables(Arc::clone(&names), &mut tables);
+        let counts = Counts::from_tables(Arc::clone(&names), tables);
         if report.files <= MAX_FILES_IN_ORDER {
-            let with_groups = self.handing.is_some();
-            let parts = [&mut fitted.sessions, &mut held_out.sessions];
-            put_in_order(parts, unlocked(self.order), &places, with_groups);
+            put_in_order(&mut sessions, unlocked(self.order), &places, self.handing.is_some());
         }
-        let log = Log {
-            counts: fitted.counts,
-            sessions: fitted.sessions,
-            held_out: self.hold_out.map(|_| held_out),
-            report,
-        };
         // A cell has at most the impressions of all.
-        let overflown = (log.report.impressions >= MAX_COUNT).then(|| log.whole().0.overflown()).flatten();
+        let overflown = (report.impressions >= MAX_COUNT).then(|| counts.overflown()).flatten();
         if let Some((query, cell)) = overflown {
             let message = format!(
                 "query {}, item {}, position {}: more impressions than can be counted, {}",
@@ -161,7 +139,7 @@ impl<'a> Collector<'a> {
             );
             return Err(Error::of(ErrorKind::TooManyImpressions, "", message));
         }
-        Ok(log)
+        Ok(Log { counts, sessions, report })
     }
 }
 
@@ -224,9 +202,8 @@ impl Batch {
 
 /// The number of the table of a query.
 #[inline]
-fn table_of(query: Id, held_out: bool) -> usize {
-    let shard = (mix(query.0, MIX_B) >> 50) as usize % SHARDS;
-    shard + if held_out { SHARDS } else { 0 }
+fn table_of(query: Id) -> usize {
+    (mix(query.0, MIX_B) >> 50) as usize % SHARDS
 }
 
 impl Batches<'_> {
@@ -247,23 +224,13 @@ impl Batches<'_> {
     }
 
     #[inline]
-    fn count(&mut self, shown: &LineCounts, held_out: bool) {
-        let number = table_of(shown.query, held_out);
+    fn count(&mut self, shown: &LineCounts) {
+        let number = table_of(shown.query);
         let (batch, table) = (&mut self.lines[number], &self.collector.tables[number]);
         if !batch.push(shown) {
             lock(table).add(shown);
         } else if batch.is_full() {
             batch.count(table, &mut self.expanded, &mut self.places);
-        }
-    }
-
-    /// Not inlined: most lines are not split by the hold-out.
-    #[inline(never)]
-    fn count_cut(&mut self, hold_out: HoldOut, shown: &LineCounts, at: u64) {
-        for (part, held_out) in hold_out.at(at).cut(shown).into_iter().zip([false, true]) {
-            if part.impressions > 0 {
-                self.count(&part, held_out);
-            }
         }
     }
 
@@ -328,7 +295,7 @@ impl Batches<'_> {
     #[inline]
     pub(crate) fn count_shown(&mut self, shown: &LineCounts, at: u64) {
         if self.lists.is_none() {
-            self.count_line(shown, at);
+            self.count_line(shown);
         } else {
             self.count_logged(shown, &LoggedRow::default(), at);
         }
@@ -341,21 +308,18 @@ impl Batches<'_> {
             lists.line(shown, row, at);
         }
         if self.collector.counts {
-            self.count_line(shown, at);
+            self.count_line(shown);
         } else {
             self.report.add_line(shown);
         }
     }
 
     #[inline]
-    fn count_line(&mut self, shown: &LineCounts, at: u64) {
+    fn count_line(&mut self, shown: &LineCounts) {
         self.report.add_line(shown);
         // Nothing was shown, so there is no cell.
         if shown.impressions > 0 {
-            match self.collector.hold_out {
-                None => self.count(shown, false),
-                Some(hold_out) => self.count_cut(hold_out, shown, at),
-            }
+            self.count(shown);
         }
     }
 
@@ -374,8 +338,7 @@ impl Batches<'_> {
         if !self.collector.counts {
             return true;
         }
-        let held_out = self.collector.hold_out.is_some_and(|hold_out| hold_out.at(at).takes_one());
-        let number = table_of(query, held_out);
+        let number = table_of(query);
         let words = &mut self.sessions[number];
         words.extend([query.0, at, time.cast_unsigned(), clicks, positions.0, unit % GROUPS]);
         words.extend(items.iter().map(|item| item.0));

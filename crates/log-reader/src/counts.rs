@@ -4,7 +4,7 @@
 //! counts, byte by byte, for any number of threads. Positions count from 0.
 
 use crate::fields::MAX_COUNT;
-use crate::names::{self, Id, Names, Renaming};
+use crate::names::{Id, Names};
 use crate::table::{Count40, LineCounts, PackedCell, Table};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -332,43 +332,6 @@ impl Counts {
             rest.close(query.id, start);
         }
         rest
-    }
-
-    /// Merges the counts of two logs, or of two parts of one.
-    #[must_use]
-    pub fn merged(&self, other: &Self) -> Self {
-        let (names, [of_a, of_b]) = if Arc::ptr_eq(&self.names, &other.names) {
-            (Arc::clone(&self.names), [Renaming::none(), Renaming::none()])
-        } else {
-            let (names, renamings) = names::merge(&self.names, &other.names);
-            (Arc::new(names), renamings)
-        };
-        let mut all = Self::empty(&names);
-        all.cells[0].reserve_exact(self.n_cells() + other.n_cells());
-        // Renaming keeps the order of identifiers.
-        let [a, b] = [(self, &of_a), (other, &of_b)].map(|(counts, renaming)| {
-            let renamed = move |id: Id| Id(renaming.apply(id.0));
-            counts.queries().map(move |query| (renamed(query.id), query.cells, renaming))
-        });
-        for (id, parts) in in_step(a, b, |query| query.0) {
-            let [a, b] = parts.map(|query| {
-                let (_, cells, renaming) = query.unwrap_or((id, &[], &of_a));
-                let renamed = move |item: u64| renaming.apply(item).to_le_bytes();
-                cells.iter().map(move |cell| QueryCell { item: renamed(cell.item()), ..*cell })
-            });
-            let start = all.cells[0].len();
-            let both = in_step(a, b, |cell| (cell.item(), cell.position));
-            all.cells[0].extend(both.filter_map(|(_, [a, b])| match (a, b) {
-                (Some(mut cell), Some(more)) => {
-                    cell.add(&more);
-                    Some(cell)
-                }
-                (cell, more) => cell.or(more),
-            }));
-            all.close(id, start);
-        }
-        all.cells[0].shrink_to_fit();
-        all
     }
 
     /// The rest without the counts of a part of the same log.

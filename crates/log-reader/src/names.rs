@@ -11,7 +11,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -224,19 +224,6 @@ impl Renaming {
             [id - TEXT, self.0.len() as u64].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
         self.0[number % n_lists][number / n_lists]
     }
-}
-
-/// Merges the names of two logs: all texts, and a renaming for each log.
-pub(crate) fn merge(a: &Names, b: &Names) -> (Names, [Renaming; 2]) {
-    let mut places: BTreeMap<&str, u64> =
-        a.texts.iter().chain(&b.texts).map(|text| (text.as_ref(), 0)).collect();
-    for (place, entry) in places.values_mut().enumerate() {
-        *entry = place as u64;
-    }
-    let renaming =
-        |names: &Names| Renaming(vec![names.texts.iter().map(|text| TEXT + places[text.as_ref()]).collect()]);
-    let renamings = [renaming(a), renaming(b)];
-    (Names { texts: places.into_keys().map(Into::into).collect() }, renamings)
 }
 
 /// The place of an entry, and whether it was added since `index` found none.

@@ -23,10 +23,8 @@ pub use self::source::Input;
 pub(crate) use self::meaning::Meaning;
 use crate::collect::Collector;
 use crate::error::{Error, ErrorKind};
-use crate::hold_out::HoldOut;
 use crate::log::Log;
 use crate::names::Ids;
-use crate::split::nothing_left;
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -63,7 +61,6 @@ pub struct Reader {
     block_bytes: usize,
     keep_sessions: bool,
     max_clicks: Option<u32>,
-    hold_out: Option<HoldOut>,
 }
 
 impl Reader {
@@ -77,7 +74,6 @@ impl Reader {
             block_bytes: 1 << 18,
             keep_sessions: false,
             max_clicks: None,
-            hold_out: None,
         }
     }
 
@@ -155,19 +151,6 @@ impl Reader {
         Ok(Self { max_clicks: Some(most), ..self })
     }
 
-    /// Holds out one of `one_in` sessions (impressions, if lines are no sessions) at random, by its
-    /// place in the log and `seed`.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Settings`] if `one_in` is below 2: nothing would be left.
-    pub fn hold_out(self, one_in: u64, seed: u64) -> Result<Self, Error> {
-        if one_in < 2 {
-            return Err(nothing_left(one_in));
-        }
-        Ok(Self { hold_out: Some(HoldOut::new(one_in, seed)), ..self })
-    }
-
     /// Reads files, one after another.
     ///
     /// # Errors
@@ -192,7 +175,7 @@ impl Reader {
     }
 
     fn collector<'a>(&self, ids: Ids) -> Collector<'a> {
-        Collector::new(ids, self.keep_sessions, self.max_clicks, self.hold_out)
+        Collector::new(ids, self.keep_sessions, self.max_clicks)
     }
 
     /// Reads one stream; errors call it `name`.

@@ -9,7 +9,7 @@ pub use self::order::Session;
 pub(crate) use self::order::{MAX_FILES_IN_ORDER, ReadSession, put_in_order};
 
 use self::order::{Calendar, Order, narrow};
-use crate::counts::{Counts, Positions, in_step};
+use crate::counts::{Counts, Positions};
 use crate::names::{Id, Names};
 use crate::table::{LineCounts, PackedPattern, Table};
 use click_models::Clicks;
@@ -198,34 +198,6 @@ impl Sessions {
         rest
     }
 
-    /// These sessions and those of another part of the same log.
-    pub(crate) fn with(&self, other: &Self) -> Self {
-        let mut all = self.none();
-        for (id, queries) in in_step(self.queries(), other.queries(), QuerySessions::id) {
-            all.open(id);
-            let mut n_patterns = 0;
-            let mut numbers: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
-            let [a, b] = queries.map(|query| query.into_iter().flat_map(|query| query.lists()));
-            for (items, parts) in in_step(a, b, ListSessions::items_at) {
-                let [a, b] = parts.map(|list| list.map_or(&[][..], |list| list.patterns).iter());
-                let patterns = in_step(a, b, |pattern| pattern.clicks.bits());
-                let sum = |(_, parts): (u64, [Option<&Pattern>; 2])| {
-                    for (numbers, _) in numbers.iter_mut().zip(parts).filter(|(_, part)| part.is_some()) {
-                        numbers.push(narrow(n_patterns));
-                    }
-                    n_patterns += 1;
-                    match parts {
-                        [Some(a), Some(b)] => Some(Pattern { sessions: a.sessions + b.sessions, ..*a }),
-                        [a, b] => a.or(b).copied(),
-                    }
-                };
-                all.push(items, patterns.filter_map(sum));
-            }
-            all.order.extend(order::merged(queries, &numbers));
-        }
-        all
-    }
-
     /// No sessions of the same log.
     fn none(&self) -> Self {
         let (names, calendar) = (Arc::clone(&self.names), Arc::clone(&self.calendar));
@@ -258,9 +230,9 @@ impl Sessions {
         }
     }
 
-    /// The sessions of sorted tables; every query is in one table only. Adds to `places` the new
-    /// index of each pattern of each table.
-    pub(crate) fn from_tables(names: Arc<Names>, tables: &mut [Table], places: &mut Vec<Vec<u32>>) -> Self {
+    /// The sessions of sorted tables, and the new index of each pattern of each table; every query is
+    /// in one table only.
+    pub(crate) fn from_tables(names: Arc<Names>, tables: &mut [Table]) -> (Self, Vec<Vec<u32>>) {
         // (query, table, list): sorted by query, then by the items of the list.
         let mut order: Vec<(Id, usize, usize)> = Vec::new();
         for (number, table) in tables.iter_mut().enumerate() {
@@ -279,8 +251,7 @@ impl Sessions {
         };
         order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| items(a).cmp(&items(b))));
         let mut sessions = Self { names, ..Self::default() };
-        let first_table = places.len();
-        places.extend(tables.iter().map(|table| vec![0; table.patterns.len()]));
+        let mut places: Vec<Vec<u32>> = tables.iter().map(|table| vec![0; table.patterns.len()]).collect();
         for list in &order {
             let &(query, number, place) = list;
             if sessions.queries.last().is_none_or(|last| last.id != query) {
@@ -293,7 +264,7 @@ impl Sessions {
             let of_list = patterns[start..].iter().take_while(|pattern| pattern.list as usize == place);
             let first = sessions.patterns.len();
             let pattern = |(place, packed): (usize, &PackedPattern)| {
-                places[first_table + number][packed.number as usize] = narrow(place);
+                places[number][packed.number as usize] = narrow(place);
                 let clicks = (0..items.len()).filter(|position| packed.clicks >> position & 1 == 1);
                 Pattern {
                     clicks: clicks.fold(Clicks::new(items.len()), Clicks::with),
@@ -302,7 +273,7 @@ impl Sessions {
             };
             sessions.push((&ids, positions), (first..).zip(of_list).map(pattern));
         }
-        sessions
+        (sessions, places)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Splits counts: one impression in `one_in` is held out.
 //!
-//! It is better to hold out while reading a log ([`Reader::hold_out`](crate::Reader::hold_out)),
-//! since sessions then stay whole. A line of a file of counts has many impressions; here every
-//! impression, click or skip, is drawn independently. The same counts and the same seed give the
+//! It is better to hold out whole sessions ([`Sessions::without_one_in`](crate::Sessions::without_one_in)).
+//! A line of a file of counts has many impressions; here every impression, click or skip, is drawn
+//! independently. The same counts and the same seed give the
 //! same parts, whatever else the file contains.
 //!
 //! Reference, deviations: none. Numerics: integers. Complexity: O(impressions / 64).
@@ -22,7 +22,8 @@ impl Counts {
     /// [`ErrorKind::Settings`] if `one_in` is below 2: nothing would be left.
     pub fn split(&self, one_in: u64, seed: u64) -> Result<[Self; 2], Error> {
         if one_in < 2 {
-            return Err(nothing_left(one_in));
+            let message = format!("one in {one_in} held out leaves nothing: expected 2 or more");
+            return Err(Error::of(ErrorKind::Settings, "", message));
         }
         let hold_out = HoldOut::new(one_in, seed);
         let names = self.names();
@@ -48,10 +49,4 @@ impl Counts {
             Counts::from_tables(Arc::clone(&names), vec![table])
         }))
     }
-}
-
-/// The error of a part of the log that would be all of it.
-pub(crate) fn nothing_left(one_in: u64) -> Error {
-    let message = format!("one in {one_in} held out leaves nothing: expected 2 or more");
-    Error::of(ErrorKind::Settings, "", message)
 }

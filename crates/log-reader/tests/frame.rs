@@ -82,23 +82,6 @@ fn rows_are_those_of_a_file() {
     }
 }
 
-/// The held-out part depends on the number of a row, not on its batch and thread.
-#[test]
-fn the_held_out_part_does_not_depend_on_batches() {
-    for columns in [COLUMNS, SESSIONS] {
-        let reader = reader(columns).keep_sessions().hold_out(5, 3).unwrap();
-        let read = |threads, lengths: &[usize]| {
-            let reader = reader.clone().threads(NonZeroUsize::new(threads).unwrap());
-            reader.read_frame("log", &frame(0..N, lengths), None).unwrap()
-        };
-        let (whole, parts) = (read(1, &[N]), read(4, &[10_001, 77]));
-        let [whole_out, parts_out] = [&whole, &parts].map(|log| log.held_out.as_ref().unwrap());
-        assert!(whole_out.counts.impressions() > N as u64 / 6);
-        assert!(whole_out.counts == parts_out.counts && whole_out.sessions == parts_out.sessions);
-        assert_same(&parts, &whole);
-    }
-}
-
 /// The first fault is reported, whichever thread finds one first.
 #[test]
 fn the_first_fault_is_reported() {

@@ -12,7 +12,7 @@
 use click_logs::fit::{Model, Options, Scope, compare, fit};
 use confidence::math::ln;
 use libm::exp;
-use log_reader::{Id, Reader, Sessions, formats};
+use log_reader::{Id, Part, Reader, Sessions, formats};
 use std::collections::BTreeMap;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -70,15 +70,15 @@ fn main() -> Outcome {
     let models = [(Model::Ubm, Scope::Site), (Model::Ubm, Scope::Query)];
     let mut scores = vec![0.0; SETS.len() + models.len()];
     for seed in seeds {
-        let reader = Reader::new(row.format(None)?).keep_sessions().hold_out(5, seed.parse()?)?;
-        let log = reader.read_files(&[path])?;
-        let held_out = log.held_out.as_ref().ok_or("nothing held out")?;
+        let log = Reader::new(row.format(None)?).keep_sessions().read_files(&[path])?;
+        let parts = log.sessions.without_one_in(5, seed.parse()?).ok_or("the order is not known")?;
+        let [log, held_out] = parts.map(Part::from);
         for (score, (_, features)) in scores.iter_mut().zip(SETS) {
             *score += Regression::new(&log.sessions, features).score(&held_out.sessions) / seeds.len() as f64;
         }
         for (score, (model, scope)) in scores[SETS.len()..].iter_mut().zip(models) {
             let fit = fit(model, &log.counts, &log.sessions, &Options { scope, ..Options::default() })?;
-            *score += compare(&fit, held_out)?.log_likelihood / seeds.len() as f64;
+            *score += compare(&fit, &held_out)?.log_likelihood / seeds.len() as f64;
         }
     }
     let names = SETS.iter().map(|set| set.0.to_owned());

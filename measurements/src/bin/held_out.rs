@@ -10,7 +10,7 @@
 //! models to the whole log.
 
 use click_logs::fit::{Comparison, Difference, Model, Options, Scope, fit};
-use log_reader::{Format, Reader, formats};
+use log_reader::{Format, Part, Reader, formats};
 use rustix::time::{ClockId, clock_gettime};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -38,11 +38,12 @@ fn held_out(format: &Format, path: &str, one_in: u64, seeds: &[String]) -> Outco
     for scope in [Scope::Query, Scope::Site] {
         sums.fill((0.0, 0.0, 0.0));
         for seed in seeds {
-            let reader = Reader::new(format.clone()).keep_sessions().hold_out(one_in, seed.parse()?)?;
-            let log = reader.read_files(&[path])?;
+            let log = Reader::new(format.clone()).keep_sessions().read_files(&[path])?;
+            let parts = log.sessions.without_one_in(one_in, seed.parse()?);
+            let [log, held_out] = parts.ok_or("the order is not known")?.map(Part::from);
             let options = Options { scope, ..Options::default() };
             let fits = Model::ALL.map(|model| fit(model, &log.counts, &log.sessions, &options));
-            let comparison = Comparison::new(log.held_out.as_ref().ok_or("nothing held out")?, fits)?;
+            let comparison = Comparison::new(&held_out, fits)?;
             let place = |model| comparison.scores().iter().position(|score| score.model == model);
             let dcm = place(Model::Dcm).ok_or("no DCM")?;
             for (sum, model) in sums.iter_mut().zip(Model::ALL) {

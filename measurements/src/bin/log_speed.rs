@@ -68,12 +68,12 @@ fn main() -> Outcome {
                 reader = reader.threads(threads.parse()?);
             }
             let before = seconds();
-            if task == "hold-out" {
-                reader = reader.hold_out(10, 1)?;
-            }
             let log = reader.read_files(&[path])?;
-            let (counts, _) = log.whole();
-            println!("{} queries, {} cells", counts.n_queries(), counts.n_cells());
+            if task == "hold-out" {
+                let [rest, held_out] = log.counts.split(10, 1)?;
+                println!("{} and {} impressions", rest.impressions(), held_out.impressions());
+            }
+            println!("{} queries, {} cells", log.counts.n_queries(), log.counts.n_cells());
             print(&log.report, seconds() - before);
             Ok(())
         }

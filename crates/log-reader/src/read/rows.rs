@@ -55,7 +55,7 @@ pub fn read_rows(
     let further = further(columns);
     let columns = named(columns, &further);
     let take = |values: &[Option<Value<'_>>; READ], further: &[Value<'_>]| lock(&rows).row(values, further);
-    let collector = Collector::new(Ids::new(), false, None, None).taking(&take);
+    let collector = Collector::new(Ids::new(), false, None).taking(&take);
     if is_parquet {
         parquet::read(&columns, &reader, inputs, &collector)
     } else {
@@ -82,7 +82,7 @@ pub fn read_rows_of_frame(
 ) -> Result<ReadReport, Error> {
     let (rows, further) = (Mutex::new(rows), further(columns));
     let take = |values: &[Option<Value<'_>>; READ], further: &[Value<'_>]| lock(&rows).row(values, further);
-    let collector = Collector::new(Ids::new(), false, None, None).taking(&take);
+    let collector = Collector::new(Ids::new(), false, None).taking(&take);
     reader(max_skipped)?.rows_of(&named(columns, &further), name, frame, &collector, stop)
 }
 
@@ -101,7 +101,7 @@ pub fn read_ubi_clicks(
 ) -> Result<ReadReport, Error> {
     let rows = Mutex::new(rows);
     let take = |values: &[Option<Value<'_>>; READ], further: &[Value<'_>]| lock(&rows).row(values, further);
-    let collector = Collector::new(Ids::new(), false, None, None).taking(&take);
+    let collector = Collector::new(Ids::new(), false, None).taking(&take);
     ubi::read_clicks(ubi, team, &reader(max_skipped)?, inputs, &collector)
 }
 

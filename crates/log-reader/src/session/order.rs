@@ -1,8 +1,7 @@
 //! The order of the log: which session came before which.
 //!
 //! A session has the place of its line, or of its first line if a list has several, in the order of
-//! files and lines. Places are numbered over the whole log, with what is held out, so the order of
-//! two parts can be merged. A session takes 8 bytes.
+//! files and lines. A session takes 8 bytes.
 //!
 //! If the log has times, they decide, and the order of lines only among sessions of one time.
 //!
@@ -10,10 +9,8 @@
 //! more.
 
 use super::{Pattern, QuerySessions, Sessions};
-use crate::counts::in_step;
 use crate::log::Part;
 use crate::names::Id;
-use crate::table::SHARDS;
 use click_models::Clicks;
 use num_traits::ToPrimitive as _;
 use serde::{Deserialize, Serialize};
@@ -125,10 +122,9 @@ pub(super) fn narrow(number: impl TryInto<u32>) -> u32 {
     number.try_into().unwrap_or(u32::MAX)
 }
 
-/// Puts the sessions of both parts of a log in the order of the log. `places` are the indices of
-/// the patterns of every table.
+/// Puts the sessions of a log in its order. `places` are the indices of the patterns of every table.
 pub(crate) fn put_in_order(
-    parts: [&mut Sessions; 2],
+    sessions: &mut Sessions,
     mut read: Vec<ReadSession>,
     places: &[Vec<u32>],
     with_groups: bool,
@@ -140,26 +136,22 @@ pub(crate) fn put_in_order(
         session.pattern = places[usize::from(session.table)][session.pattern as usize];
     }
     read.sort_unstable_by_key(|session| (session.time, session.at));
-    let calendar = Arc::new(Calendar::new(&read));
-    let mut parts = parts.map(|sessions| {
-        // The query of each pattern; the first pattern and the next session of each query.
-        sessions.calendar = Arc::clone(&calendar);
-        let mut of_patterns: Vec<u32> = Vec::with_capacity(sessions.patterns.len());
-        let mut queries: Vec<(u32, u32)> = Vec::with_capacity(sessions.queries.len());
-        let mut next = 0;
-        for query in &mut sessions.queries {
-            query.first_session = next as usize;
-            let patterns = of_patterns.len()..sessions.lists[query.lists.1 - 1].patterns.1;
-            of_patterns.resize(patterns.end, narrow(queries.len()));
-            queries.push((narrow(patterns.start), next));
-            next += narrow(sessions.patterns[patterns].iter().map(|pattern| pattern.sessions).sum::<u64>());
-        }
-        sessions.order.placed = vec![SessionPlace::default(); next as usize];
-        sessions.order.groups = vec![0; if with_groups { next as usize } else { 0 }];
-        (&mut sessions.order, of_patterns, queries)
-    });
-    for (place, ReadSession { pattern, table, group, .. }) in (0..).zip(read) {
-        let (order, of_patterns, queries) = &mut parts[usize::from(usize::from(table) >= SHARDS)];
+    sessions.calendar = Arc::new(Calendar::new(&read));
+    // The query of each pattern; the first pattern and the next session of each query.
+    let mut of_patterns: Vec<u32> = Vec::with_capacity(sessions.patterns.len());
+    let mut queries: Vec<(u32, u32)> = Vec::with_capacity(sessions.queries.len());
+    let mut next = 0;
+    for query in &mut sessions.queries {
+        query.first_session = next as usize;
+        let patterns = of_patterns.len()..sessions.lists[query.lists.1 - 1].patterns.1;
+        of_patterns.resize(patterns.end, narrow(queries.len()));
+        queries.push((narrow(patterns.start), next));
+        next += narrow(sessions.patterns[patterns].iter().map(|pattern| pattern.sessions).sum::<u64>());
+    }
+    let order = &mut sessions.order;
+    order.placed = vec![SessionPlace::default(); next as usize];
+    order.groups = vec![0; if with_groups { next as usize } else { 0 }];
+    for (place, ReadSession { pattern, group, .. }) in (0..).zip(read) {
         let (first, next) = &mut queries[of_patterns[pattern as usize] as usize];
         order.placed[*next as usize] = SessionPlace { place, pattern: pattern - *first };
         if let Some(of_session) = order.groups.get_mut(*next as usize) {
@@ -191,21 +183,6 @@ impl<'a> QuerySessions<'a> {
         let n_sessions = usize::try_from(self.n_sessions()).unwrap_or(usize::MAX);
         self.sessions.order.part(self.entry.first_session, n_sessions)
     }
-}
-
-/// The order of the sessions of a query that are divided between two parts. `numbers` are the
-/// indices of the parts' patterns among those of the query.
-pub(super) fn merged<'a>(
-    parts: [Option<QuerySessions<'a>>; 2],
-    numbers: &'a [Vec<u32>; 2],
-) -> impl Iterator<Item = (SessionPlace, Option<u8>)> {
-    let [a, b] = [0, 1].map(|part| {
-        let order = parts[part].map(|query| query.order()).unwrap_or_default().iter();
-        order.map(move |(placed, group)| {
-            (SessionPlace { pattern: numbers[part][placed.pattern as usize], ..placed }, group)
-        })
-    });
-    in_step(a, b, |(placed, _)| placed.place).flat_map(|(_, both)| both).flatten()
 }
 
 impl Sessions {
@@ -301,7 +278,7 @@ impl Sessions {
         // Every place is below the end if there are fewer than two sessions.
         let end = if middle < places.len() { *places.select_nth_unstable(middle).1 } else { u32::MAX };
         let halves = self.split(|_, session| session.place < end)?;
-        Some(halves.map(|sessions| Part { counts: sessions.counts(), sessions }))
+        Some(halves.map(Part::from))
     }
 
     /// Adds these sessions of a query with the same names.
