@@ -1,10 +1,28 @@
 //! Faults of a line.
 
-/// A fault of a line. A strict reader stops at it; a lenient one skips the line and counts it by
-/// [`reason`](Fault::reason).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Fault {
+/// Defines the faults: each with its message and the reason by which skipped lines are counted.
+macro_rules! faults {
+    ($($(#[$of:meta])* $name:ident $({ $($(#[$of_field:meta])* $field:ident: $type:ty,)* })? => $reason:literal,)*) => {
+        /// A fault of a line. A strict reader stops at it; a lenient one skips the line and counts
+        /// it by [`reason`](Fault::reason).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+        #[non_exhaustive]
+        pub enum Fault {
+            $($(#[$of])* $name $({ $($(#[$of_field])* $field: $type,)* })?,)*
+        }
+
+        impl Fault {
+            /// The reason by which skipped lines are counted.
+            pub fn reason(self) -> &'static str {
+                match self {
+                    $(Self::$name { .. } => $reason,)*
+                }
+            }
+        }
+    };
+}
+
+faults! {
     /// Fewer columns than the format has.
     #[error("{found} column{}, expected {expected}", if *.found == 1 { "" } else { "s" })]
     TooFewColumns {
@@ -12,52 +30,52 @@ pub enum Fault {
         found: usize,
         /// Columns of the format.
         expected: usize,
-    },
+    } => "too few columns",
     /// More columns than the format has.
     #[error("more columns than the {expected} expected")]
     TooManyColumns {
         /// Columns of the format.
         expected: usize,
-    },
+    } => "too many columns",
     /// An empty field where a value is required.
     #[error("nothing there")]
-    Empty,
+    Empty => "empty column",
     /// A field that is not a number where a number is required.
     #[error("expected a whole number")]
-    NotANumber,
+    NotANumber => "not a number",
     /// A negative number.
     #[error("a negative number")]
-    Negative,
+    Negative => "negative number",
     /// A number that is too large to count.
     #[error("larger than {max}")]
     TooLarge {
         /// The largest number.
         max: u64,
-    },
+    } => "number too large",
     /// More clicks than impressions.
     #[error("more clicks than the {impressions} impression{}", if *.impressions == 1 { "" } else { "s" })]
     ClicksAboveImpressions {
         /// Impressions of the line.
         impressions: u64,
-    },
+    } => "more clicks than impressions",
     /// A parameter that is negative, or a probability above 1.
     #[error("out of range: a parameter is 0 or more, and a probability at most 1")]
-    OutOfRange,
+    OutOfRange => "parameter out of range",
     /// An interval whose lower end is above the upper one.
     #[error("above the upper end of the interval")]
-    AboveUpperEnd,
+    AboveUpperEnd => "interval out of order",
     /// Position 0, where positions count from 1.
     #[error("positions count from 1")]
-    PositionZero,
+    PositionZero => "position 0",
     /// A position beyond the end of the list.
     #[error("a position below the last, {last}")]
     PositionBeyondDepth {
         /// The last position of the list, or the last one supported.
         last: u64,
-    },
+    } => "position beyond the list",
     /// A line of a list at a position that another one has.
     #[error("a position of this session on an earlier line: a list shows a position once")]
-    PositionTwice,
+    PositionTwice => "position twice in a session",
     /// The lines of a list do not have every position from the first on, once: a line of it was
     /// skipped, or the format has no gaps.
     #[error(
@@ -66,37 +84,37 @@ pub enum Fault {
     OutOfOrder {
         /// The expected position, as the log counts.
         next: u64,
-    },
+    } => "session out of order",
     /// A list without items, or with more than 64.
     #[error("a list shows from 1 to 64 items")]
-    BadDepth,
+    BadDepth => "bad length of the list",
     /// A line of a list in a log with contexts that stands apart from the list's first line.
     #[error("expected the first position, {first}: the lines of a list stand together here, from the top")]
     StandsApart {
         /// The first position, as the log counts.
         first: u64,
-    },
+    } => "line apart from its list",
     /// A feature that is no number, or infinite.
     #[error("expected a finite number")]
-    NotFinite,
+    NotFinite => "not a finite number",
     /// A segment or a feature that is not that of the list's first line.
     #[error("another value than in the first line of the list")]
-    OtherContext,
+    OtherContext => "two contexts in a list",
     /// One segment more than supported.
     #[error("more than {most} different segments")]
     TooManySegments {
         /// The largest number of segments.
         most: usize,
-    },
+    } => "too many segments",
     /// An item that is not among those that are known.
     #[error("an item without a row in the table of items")]
-    UnknownItem,
+    UnknownItem => "unknown item",
     /// A second query in a log that is read for one.
     #[error("another query than in the first line: choose one")]
-    AnotherQuery,
+    AnotherQuery => "another query",
     /// A line of an unknown kind.
     #[error("expected a line of kind Q (query) or C (click)")]
-    UnknownKind,
+    UnknownKind => "unknown kind of line",
     /// The number of click marks differs from the number of items.
     #[error("{found} characters, expected {expected}: a 0 or a 1 for each item, with nothing between them")]
     ListLength {
@@ -104,16 +122,16 @@ pub enum Fault {
         found: usize,
         /// Marks expected.
         expected: usize,
-    },
+    } => "wrong number of click marks",
     /// A mark that is neither 0 nor 1.
     #[error("expected a 0 or a 1 for each item")]
-    NotAMark,
+    NotAMark => "click mark other than 0 and 1",
     /// A name that is not UTF-8.
     #[error("not UTF-8")]
-    NotUtf8,
+    NotUtf8 => "not UTF-8",
     /// No probability that an item, a prefix or a list may have been shown with.
     #[error("a propensity is above 0 and at most 1")]
-    NotAPropensity,
+    NotAPropensity => "not a propensity",
     /// Another number of propensities than of items.
     #[error("{found} propensit{}, expected {expected}, one for each item", if *.found == 1 { "y" } else { "ies" })]
     NumberOfPropensities {
@@ -121,73 +139,73 @@ pub enum Fault {
         found: usize,
         /// Propensities expected.
         expected: usize,
-    },
+    } => "wrong number of propensities",
     /// A prefix propensity that is larger than that of a shorter prefix.
     #[error("larger than the prefix propensity of the position above")]
-    PrefixGrows,
+    PrefixGrows => "growing prefix propensity",
     /// Two list propensities in one list.
     #[error("another list propensity than at the first position of the list")]
-    AnotherListPropensity,
+    AnotherListPropensity => "two list propensities",
     /// A list propensity that is not the prefix propensity of the whole list.
     #[error("not the prefix propensity of the last position")]
-    NotTheLastPrefix,
+    NotTheLastPrefix => "list propensity other than the last prefix",
     /// Two users in one list.
     #[error("another user than at the position above")]
-    AnotherUser,
+    AnotherUser => "two users in a list",
     /// A line that is no query, event or array of them.
     #[error(
         "expected a JSON object with the fields of User Behavior Insights on the line (if JSON goes over \
          several lines, `jq -c . FILE` writes it on one)"
     )]
-    NotJson,
+    NotJson => "not a JSON object of UBI",
     /// A query or an event without `query_id`.
     #[error("no `query_id`")]
-    NoQueryId,
+    NoQueryId => "no query_id",
     /// An event without `event_attributes.object.object_id`.
     #[error("no `object_id` in an event of this query")]
-    NoObject,
+    NoObject => "no object_id",
     /// An event of a query that no file has.
     #[error("an event whose query is in no file")]
-    UnknownQuery,
+    UnknownQuery => "event of an unknown query",
     /// An event on an item that is not among the hit ids of its query.
     #[error("an event on an item that its query did not return")]
-    OutsideList,
+    OutsideList => "event outside the list",
     /// An event below the last of the hit ids of its query, or below the longest list.
     #[error("an event below the end of its query\u{2019}s list")]
-    BelowList,
+    BelowList => "event below the end of the list",
     /// Two documents of one query that differ.
     #[error("an earlier document of this query differs, so the query has no list")]
-    OtherDocument,
+    OtherDocument => "two documents of a query",
     /// An ordinal that is no whole number.
     #[error("expected an `ordinal`, a whole number from 0 on")]
-    NotAnOrdinal,
+    NotAnOrdinal => "not an ordinal",
     /// An event without an ordinal, whose query has no hit ids.
     #[error("no `ordinal`, and the query has no hit ids")]
-    NoOrdinal,
+    NoOrdinal => "no ordinal",
     /// An ordinal that is not the place of the item among the hit ids, from 0 or from 1.
     #[error("an ordinal other than the place of the item among the hit ids")]
-    OtherOrdinal,
+    OtherOrdinal => "ordinal that contradicts the hit ids",
     /// An item that the list shows above.
     #[error("this item is in the list twice")]
-    RepeatedItem,
+    RepeatedItem => "item twice in a list",
     /// Clicks counted by configuration, without users.
     #[error(
         "clicks counted by configuration: the clicks of a user are not independent, so log every click with \
          `client_id` and the configuration"
     )]
-    CountedClicks,
+    CountedClicks => "clicks counted by configuration",
     /// A third team or arm of a test of two.
     #[error("a third name: a test compares two")]
-    ThirdName,
+    ThirdName => "third team or arm",
     /// A time in no known form.
     #[error("expected a time as `2026-03-02T10:00:00Z`, a date, or seconds since 1970")]
-    NotATime,
+    NotATime => "not a time",
     /// A quotation mark without its partner on the line.
     #[error("a quotation mark without its partner in the line")]
-    UnclosedQuote,
+    UnclosedQuote => "unclosed quotation mark",
     /// Names of columns where the format has no header.
     #[error("a header? the format has none: a table with a header is of format delimited")]
-    UnexpectedHeader,
+    UnexpectedHeader => "header where the format has none",
 }
 
 impl Fault {
@@ -201,56 +219,4 @@ impl Fault {
         Self::NoOrdinal,
         Self::OtherOrdinal,
     ];
-
-    /// The reason by which skipped lines are counted.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::TooFewColumns { .. } => "too few columns",
-            Self::TooManyColumns { .. } => "too many columns",
-            Self::Empty => "empty column",
-            Self::NotANumber => "not a number",
-            Self::Negative => "negative number",
-            Self::TooLarge { .. } => "number too large",
-            Self::ClicksAboveImpressions { .. } => "more clicks than impressions",
-            Self::OutOfRange => "parameter out of range",
-            Self::AboveUpperEnd => "interval out of order",
-            Self::PositionZero => "position 0",
-            Self::PositionBeyondDepth { .. } => "position beyond the list",
-            Self::PositionTwice => "position twice in a session",
-            Self::OutOfOrder { .. } => "session out of order",
-            Self::StandsApart { .. } => "line apart from its list",
-            Self::NotFinite => "not a finite number",
-            Self::OtherContext => "two contexts in a list",
-            Self::TooManySegments { .. } => "too many segments",
-            Self::UnknownItem => "unknown item",
-            Self::AnotherQuery => "another query",
-            Self::BadDepth => "bad length of the list",
-            Self::UnknownKind => "unknown kind of line",
-            Self::ListLength { .. } => "wrong number of click marks",
-            Self::NotAMark => "click mark other than 0 and 1",
-            Self::NotUtf8 => "not UTF-8",
-            Self::NotAPropensity => "not a propensity",
-            Self::NumberOfPropensities { .. } => "wrong number of propensities",
-            Self::PrefixGrows => "growing prefix propensity",
-            Self::AnotherListPropensity => "two list propensities",
-            Self::NotTheLastPrefix => "list propensity other than the last prefix",
-            Self::AnotherUser => "two users in a list",
-            Self::NotJson => "not a JSON object of UBI",
-            Self::NoQueryId => "no query_id",
-            Self::NoObject => "no object_id",
-            Self::UnknownQuery => "event of an unknown query",
-            Self::OutsideList => "event outside the list",
-            Self::BelowList => "event below the end of the list",
-            Self::OtherDocument => "two documents of a query",
-            Self::NotAnOrdinal => "not an ordinal",
-            Self::NoOrdinal => "no ordinal",
-            Self::OtherOrdinal => "ordinal that contradicts the hit ids",
-            Self::RepeatedItem => "item twice in a list",
-            Self::CountedClicks => "clicks counted by configuration",
-            Self::ThirdName => "third team or arm",
-            Self::NotATime => "not a time",
-            Self::UnclosedQuote => "unclosed quotation mark",
-            Self::UnexpectedHeader => "header where the format has none",
-        }
-    }
 }
