@@ -15,20 +15,8 @@ use std::io;
 /// `parameters.csv`: a row for each parameter, without a query if all queries share it.
 pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
-    table.write_record([
-        "model",
-        "query",
-        "kind",
-        "item",
-        "position",
-        "last_click",
-        "estimate",
-        "se",
-        "lower",
-        "upper",
-        "clicks",
-        "impressions",
-    ])?;
+    let columns = "model,query,kind,item,position,last_click,estimate,se,lower,upper,clicks,impressions";
+    table.write_record(columns.split(','))?;
     let names = counts.names();
     let name = |id: Option<Id>| id.map_or_else(String::new, |id| shown(&names.name(id)));
     let (mut of_query, mut query, mut text) = (None, String::new(), String::new());
@@ -86,16 +74,9 @@ fn is_formula(text: &str) -> bool {
 /// best model, the first one.
 pub(super) fn comparison(comparison: Option<&Comparison>) -> Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
-    table.write_record([
-        "model",
-        "rank",
-        "impressions",
-        "log_likelihood",
-        "perplexity",
-        "conditional_perplexity",
-        "difference",
-        "difference_se",
-    ])?;
+    let columns =
+        "model,rank,impressions,log_likelihood,perplexity,conditional_perplexity,difference,difference_se";
+    table.write_record(columns.split(','))?;
     let scores = comparison.into_iter().flat_map(|comparison| {
         let with_difference = |(place, score)| (score, comparison.difference(place, 0));
         comparison.scores().iter().enumerate().map(with_difference)
@@ -112,18 +93,12 @@ pub(super) fn comparison(comparison: Option<&Comparison>) -> Result<Vec<u8>> {
             &difference.standard_error.map(|error| error.to_string()).unwrap_or_default(),
         ])?;
         let by_rank = score.perplexity_by_rank.iter().zip(&score.conditional_by_rank);
-        for (rank, (perplexity, conditional)) in (1..).zip(by_rank).filter(|(_, (rank, _))| !rank.is_nan()) {
-            let rank: u64 = rank;
-            table.write_record([
-                score.model.name(),
-                &rank.to_string(),
-                "",
-                "",
-                &perplexity.to_string(),
-                &conditional.to_string(),
-                "",
-                "",
-            ])?;
+        for (rank, (perplexity, conditional)) in
+            (1_u64..).zip(by_rank).filter(|(_, (rank, _))| !rank.is_nan())
+        {
+            let [rank, perplexity, conditional] =
+                [rank.to_string(), perplexity.to_string(), conditional.to_string()];
+            table.write_record([score.model.name(), &rank, "", "", &perplexity, &conditional, "", ""])?;
         }
     }
     Ok(table.into_inner()?)
