@@ -152,7 +152,7 @@ pub(crate) fn fit(
         today: settings.today,
     };
     let study = interruptible(py, |stop| run(&settings, &source, &reader, stop))?;
-    let study = study.map_err(|error| of_study(&error, &source, &settings.filter))?;
+    let study = study.map_err(|error| of_study(error, &settings.filter))?;
     Ok(Fit::Counts(Fitted { study, options, left_out: chosen.left_out, json: None }))
 }
 
@@ -175,9 +175,10 @@ fn run(
     source: &Source,
     reader: &Reader,
     stop: &AtomicBool,
-) -> Result<click_logs::study::Study, StudyError<Option<Error>>> {
-    let before = |_: Step| if stop.load(Ordering::Relaxed) { Err(None) } else { Ok(()) };
-    study(settings, || source.read(reader, stop).map_err(Some), before)
+) -> Result<click_logs::study::Study, StudyError<PyErr>> {
+    // A signal handler that raises nothing.
+    let before = |_: Step| if stop.load(Ordering::Relaxed) { Err(value_error("stopped")) } else { Ok(()) };
+    study(settings, || source.read(reader, stop).map_err(|error| of_log(&error, source)), before)
 }
 
 /// The name of a model, or several.
@@ -239,26 +240,18 @@ fn whole<T: TryFrom<i64>>(name: &str, number: i64, range: RangeInclusive<i64>) -
     })
 }
 
-fn of_study(error: &StudyError<Option<Error>>, source: &Source, filter: &Filter) -> PyErr {
+fn of_study(error: StudyError<PyErr>, filter: &Filter) -> PyErr {
     match error {
-        StudyError::Caller(Some(error)) => of_log(error, source),
-        // A signal handler raised nothing.
-        StudyError::Caller(None) => value_error("stopped"),
-        StudyError::NoImpressions(report) => {
-            value_error(format!("nothing to fit: the log has no impressions: {report}"))
-        }
+        StudyError::Caller(error) => error,
         StudyError::NothingPasses { n_queries, n_positions } => value_error(format!(
             "nothing to fit: none of {n_queries} queries has {} items with {} impressions at each of {} positions and {} in total: lower \
              min_items, min_impressions, min_total_impressions or positions",
             filter.min_items,
             filter.min_impressions,
-            filter.n_positions.unwrap_or(*n_positions),
+            filter.n_positions.unwrap_or(n_positions),
             filter.min_total_impressions,
         )),
-        StudyError::Fit(model, error) => value_error(format!("fitting {model}: {error}")),
-        StudyError::HoldOut(error) => value_error(error),
-        StudyError::Compare(error) => value_error(format!("comparing the models: {error}")),
-        _ => value_error("the log cannot be fitted"),
+        error => value_error(error),
     }
 }
 

@@ -115,9 +115,6 @@ pub enum FitError {
     /// Nothing was held out for a comparison.
     #[error("nothing was held out to compare the models on")]
     NothingHeldOut,
-    /// Holding out one of fewer than two observations.
-    #[error("one in {0} held out leaves nothing: expected 2 or more")]
-    Split(u64),
     /// The last half of a log is to be held out, and it is unknown which sessions came last.
     #[error(
         "no last half can be held out: counts have no order, nor have sessions of more than 65,536 files"
@@ -141,16 +138,6 @@ pub enum FitError {
 pub fn fit(model: Model, counts: &Counts, sessions: &Sessions, options: &Options) -> Result<Fit, FitError> {
     options.check()?;
     fit_checked(model, counts, sessions, options, None)
-}
-
-/// Splits counts into those without one impression in `one_in`, and these impressions
-/// ([`Counts::split`]).
-///
-/// # Errors
-///
-/// [`FitError::Split`] if `one_in` is below 2: nothing would be left.
-pub fn split(counts: &Counts, one_in: u64, seed: u64) -> Result<[Counts; 2], FitError> {
-    counts.split(one_in, seed).map_err(|_| FitError::Split(one_in))
 }
 
 /// [`fit`] without standard errors and intervals: predictions do not use them.

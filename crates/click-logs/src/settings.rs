@@ -139,38 +139,45 @@ fn scopes() -> impl TypedValueParser<Value = Scope> {
         .map(|name| if name == "site" { Scope::Site } else { Scope::Query })
 }
 
-/// The part that is held out, as it is typed: a number, the last half, or 0 for nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "HoldOutValue", into = "HoldOutValue")]
-#[schemars(with = "HoldOutValue")]
-pub struct HoldOut(pub Option<HeldOut>);
-
+/// A number, or a name in its place, as it is typed.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum HoldOutValue {
-    OneIn(u64),
+enum Typed<T> {
+    Number(T),
     Named(String),
 }
 
-impl TryFrom<HoldOutValue> for HoldOut {
+impl<T: FromStr> From<&str> for Typed<T> {
+    fn from(text: &str) -> Self {
+        text.parse().map_or_else(|_| Self::Named(text.to_owned()), Self::Number)
+    }
+}
+
+/// The part that is held out, as it is typed: a number, the last half, or 0 for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Typed<u64>", into = "Typed<u64>")]
+#[schemars(with = "Typed<u64>")]
+pub struct HoldOut(pub Option<HeldOut>);
+
+impl TryFrom<Typed<u64>> for HoldOut {
     type Error = String;
 
-    fn try_from(typed: HoldOutValue) -> Result<Self, String> {
+    fn try_from(typed: Typed<u64>) -> Result<Self, String> {
         match typed {
-            HoldOutValue::OneIn(0) => Ok(Self(None)),
-            HoldOutValue::OneIn(number @ 2..) => Ok(Self(Some(HeldOut::OneIn(number)))),
-            HoldOutValue::Named(name) if name == HeldOut::LAST => Ok(Self(Some(HeldOut::Last))),
+            Typed::Number(0) => Ok(Self(None)),
+            Typed::Number(number @ 2..) => Ok(Self(Some(HeldOut::OneIn(number)))),
+            Typed::Named(name) if name == HeldOut::LAST => Ok(Self(Some(HeldOut::Last))),
             _ => Err(format!("expected 0, an integer of at least 2 or `{}`", HeldOut::LAST)),
         }
     }
 }
 
-impl From<HoldOut> for HoldOutValue {
+impl From<HoldOut> for Typed<u64> {
     fn from(HoldOut(part): HoldOut) -> Self {
         match part {
-            Some(HeldOut::OneIn(number)) => Self::OneIn(number),
+            Some(HeldOut::OneIn(number)) => Self::Number(number),
             Some(HeldOut::Last) => Self::Named(HeldOut::LAST.to_owned()),
-            None => Self::OneIn(0),
+            None => Self::Number(0),
         }
     }
 }
@@ -179,23 +186,23 @@ impl FromStr for HoldOut {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        text.parse().map_or_else(|_| HoldOutValue::Named(text.to_owned()), HoldOutValue::OneIn).try_into()
+        Typed::from(text).try_into()
     }
 }
 
 impl fmt::Display for HoldOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match HoldOutValue::from(*self) {
-            HoldOutValue::OneIn(number) => number.fmt(f),
-            HoldOutValue::Named(name) => name.fmt(f),
+        match Typed::from(*self) {
+            Typed::Number(number) => number.fmt(f),
+            Typed::Named(name) => name.fmt(f),
         }
     }
 }
 
 /// The last part of a log, as it is typed: `all`, a share below 1, or a number of days.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "TypedPart", into = "TypedPart")]
-#[schemars(with = "TypedPart")]
+#[serde(try_from = "Typed<f64>", into = "Typed<f64>")]
+#[schemars(with = "Typed<f64>")]
 pub enum LastPart {
     /// All of it.
     All,
@@ -205,27 +212,20 @@ pub enum LastPart {
     Days(f64),
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-enum TypedPart {
-    Number(f64),
-    Named(String),
-}
-
-impl TryFrom<TypedPart> for LastPart {
+impl TryFrom<Typed<f64>> for LastPart {
     type Error = String;
 
-    fn try_from(typed: TypedPart) -> Result<Self, String> {
+    fn try_from(typed: Typed<f64>) -> Result<Self, String> {
         match typed {
-            TypedPart::Number(share) if share > 0.0 && share < 1.0 => Ok(Self::Share(share)),
-            TypedPart::Number(days) if days >= 1.0 && days.is_finite() => Ok(Self::Days(days)),
-            TypedPart::Named(name) if name == "all" => Ok(Self::All),
+            Typed::Number(share) if share > 0.0 && share < 1.0 => Ok(Self::Share(share)),
+            Typed::Number(days) if days >= 1.0 && days.is_finite() => Ok(Self::Days(days)),
+            Typed::Named(name) if name == "all" => Ok(Self::All),
             _ => Err("expected `all`, a share above 0 and below 1, or a number of days from 1".to_owned()),
         }
     }
 }
 
-impl From<LastPart> for TypedPart {
+impl From<LastPart> for Typed<f64> {
     fn from(part: LastPart) -> Self {
         match part {
             LastPart::All => Self::Named("all".to_owned()),
@@ -238,6 +238,6 @@ impl FromStr for LastPart {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        text.parse().map_or_else(|_| TypedPart::Named(text.to_owned()), TypedPart::Number).try_into()
+        Typed::from(text).try_into()
     }
 }

@@ -43,7 +43,7 @@ pub use self::checks::{Again, Checks, ManyClicks, Repeats, SecondHalf};
 pub use self::only_clicked::{ONLY_CLICKED, are_all_clicked, is_only_clicked};
 
 use crate::fit::models::{Simulation, row};
-use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values, split};
+use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values};
 use crate::parameters;
 use crate::settings::LastPart;
 use log_reader::{Counts, Filter, Id, Log, Part, ReadReport, Sessions};
@@ -207,14 +207,17 @@ pub enum Step {
 }
 
 /// Why a log cannot be studied.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StudyError<E> {
     /// The caller's: of reading, or before a step.
+    #[error("{0}")]
     Caller(E),
     /// The log has no impressions.
+    #[error("nothing to fit: the log has no impressions: {0}")]
     NoImpressions(Box<ReadReport>),
     /// No query passes the filter.
+    #[error("nothing to fit: none of {n_queries} queries passes the filter")]
     NothingPasses {
         /// The number of queries of the log.
         n_queries: usize,
@@ -222,34 +225,18 @@ pub enum StudyError<E> {
         n_positions: usize,
     },
     /// A model cannot be fitted.
+    #[error("fitting {0}: {1}")]
     Fit(Model, FitError),
-    /// The counts cannot be split.
+    /// The order of the sessions is not known.
+    #[error("{0}")]
     HoldOut(FitError),
     /// The models cannot be compared.
+    #[error("comparing the models: {0}")]
     Compare(FitError),
     /// The transfer of the models cannot be estimated.
+    #[error("predicting lists that are left out: {0}")]
     Transfer(FitError),
 }
-
-impl<E: fmt::Display> fmt::Display for StudyError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Caller(error) => error.fmt(f),
-            Self::NoImpressions(report) => {
-                write!(f, "nothing to fit: the log has no impressions: {report}")
-            }
-            Self::NothingPasses { n_queries, .. } => {
-                write!(f, "nothing to fit: none of {n_queries} queries passes the filter")
-            }
-            Self::Fit(model, error) => write!(f, "fitting {model}: {error}"),
-            Self::HoldOut(error) => error.fmt(f),
-            Self::Compare(error) => write!(f, "comparing the models: {error}"),
-            Self::Transfer(error) => write!(f, "predicting lists that are left out: {error}"),
-        }
-    }
-}
-
-impl<E: fmt::Debug + fmt::Display> std::error::Error for StudyError<E> {}
 
 /// Studies a log. `read` is called once, and reads the whole log. `before` is called before every
 /// step, and ends the study with an error.
@@ -334,9 +321,10 @@ impl FilteredLog {
         let parts = match wanted {
             HeldOut::Last if sessions.is_empty() => return Err(unordered()),
             HeldOut::Last => sessions.halves().ok_or_else(unordered)?,
-            HeldOut::OneIn(one_in) if sessions.is_empty() => split(&filtered.counts, one_in, settings.seed)
-                .map_err(StudyError::HoldOut)?
-                .map(|counts| Part { counts, sessions: Sessions::default() }),
+            HeldOut::OneIn(one_in) if sessions.is_empty() => {
+                let parts = filtered.counts.split(one_in, settings.seed);
+                parts.map(|counts| Part { counts, sessions: Sessions::default() })
+            }
             // Whole sessions, including items that do not pass the filter; then all models are
             // fitted to all items of the queries that pass.
             HeldOut::OneIn(one_in) => {

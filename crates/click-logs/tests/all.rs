@@ -21,7 +21,7 @@ use log_reader::{Log, Part, Sessions};
 /// The log without one session in `one_in`, or one impression if it has no sessions, and these.
 fn without_one_in(log: &Log, one_in: u64, seed: u64) -> (Log, Part) {
     let parts = if log.sessions.is_empty() {
-        let counts = log.counts.split(one_in, seed).unwrap();
+        let counts = log.counts.split(one_in, seed);
         counts.map(|counts| Part { counts, sessions: Sessions::default() })
     } else {
         log.sessions.without_one_in(one_in, seed).unwrap().map(Part::from)

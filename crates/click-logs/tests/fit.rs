@@ -8,7 +8,7 @@ use super::lists::{HEADER, push_session, ranked};
 use super::without_one_in;
 use click_logs::fit::{
     Comparison, EmOptions, Estimate, Exit, Fit, FitError, Method, Model, Options, Prediction, Scope, compare,
-    fit, identifiability, rank_one_svd, split,
+    fit, identifiability, rank_one_svd,
 };
 use click_models::{
     CascadeModel, ClickModel, Clicks, DcmReward, DependentClick, Feedback, Interaction, ListFeedback,
@@ -796,18 +796,19 @@ fn skips_connect_in_one_direction() {
 #[test]
 fn counts_are_cut_impression_by_impression() {
     let all = counts("q,a,1,3000,10000\nq,b,2,10,20\nr,a,1,0,1\n");
-    let [rest, held_out] = split(&all, 5, 7).unwrap();
+    let [rest, held_out] = all.split(5, 7);
     assert_eq!(all.without(&held_out), rest);
     assert_eq!(all.without(&rest), held_out);
-    assert_eq!(split(&all, 5, 7).unwrap()[1], held_out);
-    assert_ne!(split(&all, 5, 8).unwrap()[1], held_out);
+    assert_eq!(all.split(5, 7)[1], held_out);
+    assert_ne!(all.split(5, 8)[1], held_out);
     let cell = held_out.queries().next().unwrap().cells().next().unwrap();
     // Binomial(10000, 1/5) and Binomial(3000, 1/5), five standard deviations.
     assert!(cell.impressions.abs_diff(2000) < 200 && cell.clicks.abs_diff(600) < 110, "{cell:?}");
     // The split does not depend on the rest of the file.
     let alone = counts("q,a,1,3000,10000\n");
-    assert_eq!(split(&alone, 5, 7).unwrap()[1].queries().next().unwrap().cells().next().unwrap(), cell);
-    assert_eq!(split(&all, 1, 7).unwrap_err(), FitError::Split(1));
+    assert_eq!(alone.split(5, 7)[1].queries().next().unwrap().cells().next().unwrap(), cell);
+    // One in 1 would leave nothing.
+    assert_eq!(all.split(1, 7), all.split(2, 7));
 }
 
 #[test]

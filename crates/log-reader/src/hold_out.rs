@@ -39,9 +39,9 @@ pub(crate) struct HoldOut {
 }
 
 impl HoldOut {
-    /// `one_in` is at least 2.
+    /// `one_in` is at least 2, so that something is left.
     pub(crate) fn new(one_in: u64, seed: u64) -> Self {
-        Self { one_in, key: finalised(seed) }
+        Self { one_in: one_in.max(2), key: finalised(seed) }
     }
 
     /// Draws for the line or session at this place in the log.

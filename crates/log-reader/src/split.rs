@@ -8,23 +8,15 @@
 //! Reference, deviations: none. Numerics: integers. Complexity: O(impressions / 64).
 
 use crate::counts::Counts;
-use crate::error::{Error, ErrorKind};
 use crate::hold_out::HoldOut;
 use crate::names::Renaming;
 use crate::table::{LineCounts, Table};
 use std::sync::Arc;
 
 impl Counts {
-    /// Splits counts into those without one impression in `one_in`, and these impressions.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Settings`] if `one_in` is below 2: nothing would be left.
-    pub fn split(&self, one_in: u64, seed: u64) -> Result<[Self; 2], Error> {
-        if one_in < 2 {
-            let message = format!("one in {one_in} held out leaves nothing: expected 2 or more");
-            return Err(Error::of(ErrorKind::Settings, "", message));
-        }
+    /// Splits counts into those without one impression in `one_in`, at least 2, and these
+    /// impressions.
+    pub fn split(&self, one_in: u64, seed: u64) -> [Self; 2] {
         let hold_out = HoldOut::new(one_in, seed);
         let names = self.names();
         let mut tables = [Table::default(), Table::default()];
@@ -44,9 +36,9 @@ impl Counts {
             }
         }
         let names = Arc::new(names.clone());
-        Ok(tables.map(|mut table| {
+        tables.map(|mut table| {
             table.finish(&Renaming::none());
             Counts::from_tables(Arc::clone(&names), vec![table])
-        }))
+        })
     }
 }

@@ -70,7 +70,7 @@ fn main() -> Outcome {
             let before = seconds();
             let log = reader.read_files(&[path])?;
             if task == "hold-out" {
-                let [rest, held_out] = log.counts.split(10, 1)?;
+                let [rest, held_out] = log.counts.split(10, 1);
                 println!("{} and {} impressions", rest.impressions(), held_out.impressions());
             }
             println!("{} queries, {} cells", log.counts.n_queries(), log.counts.n_cells());
