@@ -5,7 +5,7 @@ use crate::lists::LoggerColumns;
 use std::borrow::Cow;
 
 /// The columns by role.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Columns {
     /// The query. `None`: the only query is called `all`.
     pub query: Option<String>,
@@ -81,12 +81,7 @@ impl Columns {
     ///
     /// As [`parse`](Self::parse).
     pub fn named(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
-        let keys: Vec<&str> = Self::KEYS
-            .into_iter()
-            .chain(Self::LOGGED_KEYS)
-            .chain(Self::CONTEXT_KEYS)
-            .chain(Self::BEYOND)
-            .collect();
+        let keys: Vec<&str> = Self::keys().collect();
         let mut names: [Vec<String>; ROLES + 4] = Default::default();
         for (key, column) in pairs {
             // Python and CSV have names with underscores.
@@ -109,56 +104,42 @@ impl Columns {
                 names[place].push(column.to_owned());
             }
         }
-        let [
-            query,
-            item,
-            position,
-            click,
-            impressions,
-            session,
-            user,
-            propensity,
-            prefix,
-            list,
-            segment,
-            features,
-            strata,
-            time,
-        ] = names;
-        let [query, item, position, click, impressions, session, user, propensity, prefix, list, segment] =
-            [query, item, position, click, impressions, session, user, propensity, prefix, list, segment]
-                .map(|names| names.into_iter().next());
-        let beyond: Vec<String> = strata.iter().chain(&time).cloned().collect();
-        let time = time.into_iter().next();
+        // In the order of the keys.
+        let mut names = names.into_iter();
+        let mut next = || names.next().unwrap_or_default();
+        let one = |names: Vec<String>| names.into_iter().next();
+        let needed =
+            |name: Option<String>, key: &str| name.ok_or_else(|| wrong(format!("`{key}` is missing")));
+        let columns = Self {
+            query: one(next()),
+            item: needed(one(next()), "item")?,
+            position: needed(one(next()), "position")?,
+            click: needed(one(next()), "click")?,
+            impressions: one(next()),
+            session: one(next()),
+            user: one(next()),
+            propensity: one(next()),
+            prefix_propensity: one(next()),
+            list_propensity: one(next()),
+            segment: one(next()),
+            features: next(),
+            strata: next(),
+            time: one(next()),
+            beyond: Vec::new(),
+        };
+        let Self { session, prefix_propensity, list_propensity, time, .. } = &columns;
         if time.is_some() && session.is_none() {
             return Err(wrong("`time` is of a list, and needs `session`".into()));
         }
-        if impressions.is_some() && session.is_some() {
+        if columns.impressions.is_some() && session.is_some() {
             return Err(wrong("`impressions` and `session`: a line of a session is one impression".into()));
         }
-        let of_list = [&prefix, &list].into_iter().zip(["prefix", "list"]).find(|(name, _)| name.is_some());
-        if let (Some((_, what)), None) = (of_list, &session) {
+        let of_list = [(prefix_propensity, "prefix"), (list_propensity, "list")];
+        let of_list = of_list.into_iter().find(|(name, _)| name.is_some());
+        if let (Some((_, what)), None) = (of_list, session) {
             return Err(wrong(format!("`{what}-propensity` is of a list, and needs `session`")));
         }
-        let needed =
-            |name: Option<String>, key: &str| name.ok_or_else(|| wrong(format!("`{key}` is missing")));
-        Ok(Self {
-            query,
-            item: needed(item, "item")?,
-            position: needed(position, "position")?,
-            click: needed(click, "click")?,
-            impressions,
-            session,
-            user,
-            propensity,
-            prefix_propensity: prefix,
-            list_propensity: list,
-            segment,
-            features,
-            strata,
-            time,
-            beyond,
-        })
+        Ok(Self { beyond: columns.strata.iter().chain(time).cloned().collect(), ..columns.clone() })
     }
 
     /// The keys of columns that are always read, by role.
@@ -177,36 +158,25 @@ impl Columns {
     /// The keys of strata and time.
     pub const BEYOND: [&str; 2] = ["stratum", "time"];
 
+    /// All keys.
+    fn keys() -> impl Iterator<Item = &'static str> {
+        let of_roles = Self::KEYS.into_iter().chain(Self::LOGGED_KEYS);
+        of_roles.chain(Self::CONTEXT_KEYS).chain(Self::BEYOND)
+    }
+
     /// The columns by key; those of features with `;` between them.
     pub fn by_key(&self) -> impl Iterator<Item = (&'static str, Cow<'_, str>)> {
-        let keys = Self::KEYS.into_iter().chain(Self::LOGGED_KEYS).chain(Self::CONTEXT_KEYS);
-        let keys = keys.chain(Self::BEYOND);
         let several = |names: &[String]| (!names.is_empty()).then(|| Cow::from(names.join(";")));
         let one = |name: &'_ Option<String>| name.clone().map(Cow::from);
         let others = [one(&self.segment), several(&self.features), several(&self.strata), one(&self.time)];
         let names = self.by_role().into_iter().map(|name| name.map(Cow::from)).chain(others);
-        keys.zip(names).filter_map(|(key, name)| Some((key, name?)))
+        Self::keys().zip(names).filter_map(|(key, name)| Some((key, name?)))
     }
 
     /// Columns of this item, position and clicks, without any other.
     pub(crate) fn of_rows(item: &str, position: &str, click: &str) -> Self {
-        Self {
-            query: None,
-            item: item.into(),
-            position: position.into(),
-            click: click.into(),
-            impressions: None,
-            session: None,
-            user: None,
-            propensity: None,
-            prefix_propensity: None,
-            list_propensity: None,
-            segment: None,
-            features: vec![],
-            strata: vec![],
-            time: None,
-            beyond: vec![],
-        }
+        let [item, position, click] = [item, position, click].map(Into::into);
+        Self { item, position, click, ..Self::default() }
     }
 
     /// The columns of [`Counts::write_csv`](crate::Counts::write_csv).
