@@ -105,8 +105,6 @@ impl ListsAlone {
 struct Tested {
     items: Vec<usize>,
     sessions: f64,
-    /// By place: lists with one number have the same items down to the place, and one length.
-    prefixes: [u32; PLACES],
 }
 
 /// The lists and sessions of a query.
@@ -116,17 +114,6 @@ struct Query {
     lists: Vec<Tested>,
     /// List of each session, in their order, and its clicks at the places that are tested.
     sessions: Vec<(u32, u8)>,
-}
-
-/// A block, and the number of the items down to a place with the clicks above it.
-type Stratum = (u32, u32);
-
-/// A session in its stratum: the number of its list, and whether the place is clicked.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Row {
-    stratum: Stratum,
-    list: u32,
-    is_clicked: bool,
 }
 
 impl Query {
@@ -147,7 +134,7 @@ impl Query {
                 let item = |id| ids.binary_search(id).unwrap_or_default();
                 let items: Vec<usize> = list.items().iter().map(item).collect();
                 let sessions = list.patterns().iter().map(|pattern| pattern.sessions as f64).sum();
-                lists.push(Tested { items, sessions, prefixes: [0; PLACES] });
+                lists.push(Tested { items, sessions });
             }
         }
         let clicks = |clicks: Clicks| u8::from(clicks.get(0)) | u8::from(clicks.get(1)) << 1;
@@ -155,21 +142,6 @@ impl Query {
         let sessions: Vec<(u32, u8)> = query.in_order().filter_map(whole).collect();
         if lists.len() < 2 || sessions.len() < 2 {
             return None;
-        }
-        let mut order: Vec<usize> = (0..lists.len()).collect();
-        for place in 0..PLACES {
-            let key = |list: usize| {
-                let items = &lists[list].items;
-                (items.len(), &items[..items.len().min(place + 1)])
-            };
-            order.sort_by(|&a, &b| key(a).cmp(&key(b)));
-            let mut numbers = vec![0; lists.len()];
-            for pair in order.windows(2) {
-                numbers[pair[1]] = numbers[pair[0]] + u32::from(key(pair[0]) != key(pair[1]));
-            }
-            for (list, number) in lists.iter_mut().zip(numbers) {
-                list.prefixes[place] = number;
-            }
         }
         let n_positions = lists.iter().map(|list| list.items.len()).max().unwrap_or(0);
         Some(Self { n_items: ids.len(), n_positions, lists, sessions })
@@ -240,11 +212,12 @@ impl Query {
             let values = self.values(&loadings, place);
             let mut by_item = vec![FeatureScore::default(); self.n_items];
             let mut clusters = vec![[Cluster::default(); NAMES.len()]; self.lists.len()];
-            for stratum in self.in_strata(place).chunk_by(|a, b| a.stratum == b.stratum) {
-                let item = self.lists[stratum[0].list as usize].items[place];
+            self.for_each_stratum(place, |stratum| {
+                let item = self.lists[stratum[0].0 as usize].items[place];
                 for feature in 0..NAMES.len() {
-                    let numbers =
-                        |row: &Row| [values[row.list as usize][feature], f64::from(u8::from(row.is_clicked))];
+                    let numbers = |&(list, clicks): &(u32, u8)| {
+                        [values[list as usize][feature], f64::from(clicks >> place & 1)]
+                    };
                     let numbers: Vec<[f64; 2]> = stratum.iter().map(numbers).collect();
                     let score = match feature {
                         BELOW => &mut below,
@@ -252,11 +225,11 @@ impl Query {
                         feature => &mut of_log[feature],
                     };
                     score.add(&numbers, |number, [product, square]| {
-                        let cluster = &mut clusters[stratum[number].list as usize][feature];
+                        let cluster = &mut clusters[stratum[number].0 as usize][feature];
                         *cluster = [cluster[0] + product, cluster[1] + square];
                     });
                 }
-            }
+            });
             for (list, cluster) in self.lists.iter().zip(clusters) {
                 below.close(cluster[BELOW]);
                 if let Some(&item) = list.items.get(place) {
@@ -272,20 +245,23 @@ impl Query {
         all[BELOW].add(&below);
     }
 
-    /// The sessions whose lists have an item below a place, by stratum.
-    fn in_strata(&self, place: usize) -> Vec<Row> {
-        let n = self.sessions.len() as u64;
-        let blocks = (n / BLOCK).max(1);
-        let row = |(number, &(list, clicks)): (u64, &(u32, u8))| {
-            let tested = &self.lists[list as usize];
-            let block = u32::try_from(number * blocks / n).unwrap_or(u32::MAX);
-            let above = u32::from(clicks & ((1 << place) - 1));
-            let stratum = (block, tested.prefixes[place] << (PLACES - 1) | above);
-            let is_clicked = clicks >> place & 1 == 1;
-            (tested.items.len() > place + 1).then_some(Row { stratum, list, is_clicked })
+    /// Calls `each` for the strata of a place: the sessions of a block whose lists have an item below
+    /// it, with lists of one length, the same items down to the place and the same clicks above it.
+    fn for_each_stratum(&self, place: usize, mut each: impl FnMut(&[(u32, u8)])) {
+        let key = |&(list, clicks): &(u32, u8)| {
+            let items = &self.lists[list as usize].items;
+            (items.len(), &items[..=place], clicks & ((1 << place) - 1))
         };
-        let mut rows: Vec<Row> = (0..).zip(&self.sessions).filter_map(row).collect();
-        rows.sort_unstable();
-        rows
+        let n = self.sessions.len() as u64;
+        let numbered: Vec<(u64, (u32, u8))> = (0..).zip(self.sessions.iter().copied()).collect();
+        let block = |(number, _): &(u64, _)| number * (n / BLOCK).max(1) / n;
+        let goes_on = |row: &(u32, u8)| self.lists[row.0 as usize].items.len() > place + 1;
+        for rows in numbered.chunk_by(|a, b| block(a) == block(b)) {
+            let mut rows: Vec<(u32, u8)> = rows.iter().map(|(_, row)| *row).filter(goes_on).collect();
+            rows.sort_unstable_by(|a, b| {
+                key(a).cmp(&key(b)).then((a.0, a.1 >> place & 1).cmp(&(b.0, b.1 >> place & 1)))
+            });
+            rows.chunk_by(|a, b| key(a) == key(b)).for_each(&mut each);
+        }
     }
 }
