@@ -153,7 +153,7 @@ impl LoggedQueries {
                 let is_drawn = stands_for > lists.count() as f64;
                 let name = names.name(query.id).into_owned();
                 let variance = filtered.sessions.query(query.id).map_or(0.0, |of| variances.of(&of));
-                let starts = parts.iter().map(|share| filtered.sessions.start_of_last(*share));
+                let starts = parts.iter().map(|share| filtered.sessions.start_of_last(*share).0);
                 let parts = starts.map(|start| lists.since(start, fit, query, filtered)).collect();
                 queries.push(LoggedQuery {
                     id: query.id,

@@ -59,12 +59,10 @@ pub(crate) fn shares(asked: Option<LastPart>, sessions: &Sessions) -> Result<Vec
 
 impl Today {
     pub(crate) fn new(share: f64, lists: u64, is_asked: bool, sessions: &Sessions) -> Self {
-        let start = sessions.time_of_last(share);
-        let since = start.map(|start| time::date(start.div_euclid(time::MILLISECONDS_OF_A_DAY)));
-        let days = sessions
-            .times()
-            .zip(start)
-            .map(|([_, last], start)| (last - start) as f64 / time::MILLISECONDS_OF_A_DAY as f64);
+        const DAY: i64 = time::MILLISECONDS_OF_A_DAY;
+        let (_, start) = sessions.start_of_last(share);
+        let since = start.map(|start| time::date(start.div_euclid(DAY)));
+        let days = sessions.times().map(|[first, last]| share * (last - first) as f64 / DAY as f64);
         Self { share, days, has_times: days.is_some(), since, is_asked, lists }
     }
 

@@ -37,16 +37,18 @@ fn a_query_within_a_stratum_is_a_query_and_times_order_its_sessions() {
     let day = 86_400_000;
     let [first, last] = log.sessions.times().unwrap();
     assert_eq!(last - first, 2 * day);
-    // The last half of the time begins on the second day, with the second session of the log.
-    assert_eq!(log.sessions.start_of_last(0.5), 1);
-    assert_eq!(log.sessions.start_of_last(0.1), 2);
+    // One of two days of dates is the last date, and more of it begins with the second session.
+    assert_eq!(log.sessions.start_of_last(0.5), (2, Some(last)));
+    assert_eq!(log.sessions.start_of_last(1e-12), (2, Some(last)));
+    assert_eq!(log.sessions.start_of_last(0.6), (1, Some(first + day)));
+    assert_eq!(log.sessions.start_of_last(1.0), (0, Some(first)));
 }
 
 #[test]
 fn without_times_the_rows_order_sessions() {
     let log = read(COLUMNS.strip_suffix(",time=t").unwrap(), LOG).unwrap();
     assert_eq!(shown(&log)[1].1, ["a", "b"]);
-    assert_eq!((log.sessions.times(), log.sessions.start_of_last(0.5)), (None, 1));
+    assert_eq!((log.sessions.times(), log.sessions.start_of_last(0.5)), (None, (1, None)));
 }
 
 #[test]

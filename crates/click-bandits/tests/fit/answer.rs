@@ -281,15 +281,16 @@ fn todays_lists_are_the_last_ones_and_strata_stand_side_by_side() {
         let fixed = ["--format", "delimited", "--columns", columns, "--model", "pbm", "--out", text(&out)];
         [vec![text(&log)], fixed.to_vec(), vec!["--today", today]].concat()
     };
-    // Times are dates: those of the last date and the one a day before it are today.
-    let printed = works("fit", &arguments("1"));
+    // Times are dates: the last two of them are today.
+    let printed = works("fit", &arguments("2"));
     let answer: serde_json::Value =
         serde_json::from_slice(&fs::read(out.join("answer.json")).unwrap()).unwrap();
     let names: Vec<&str> =
         answer["queries"].as_array().unwrap().iter().map(|query| query["query"].as_str().unwrap()).collect();
     assert_eq!(names.len(), 2);
     assert!(names.contains(&"hats / phone") && names.contains(&"hats / desk"), "{names:?}");
-    assert_eq!(answer["today"]["since"], "2026-03-09", "{}", answer["today"]);
+    let today = &answer["today"];
+    assert_eq!((&today["since"], &today["days"]), (&"2026-03-09".into(), &2.0.into()), "{today}");
     assert!(printed.contains("since 2026-03-09"), "{printed}");
     let strata = &answer["strata"][0];
     assert_eq!(strata["query"], "hats");

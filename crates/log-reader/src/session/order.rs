@@ -192,23 +192,19 @@ impl Sessions {
         Some([times.first()?.1, times.last()?.1])
     }
 
-    /// The time at which the last part of the log's time begins, which is this share of it; `None`
-    /// without times.
-    pub fn time_of_last(&self, share: f64) -> Option<i64> {
-        let [first, last] = self.times()?;
-        let length = i128::from(last) - i128::from(first);
-        Some(last - (length as f64 * share).to_i64()?)
-    }
-
-    /// The first [`Session::place`] of the last part of the log: of this share of its time, or of
-    /// its sessions if it has no times. Up to one session in 4,096 before it is not told apart.
-    pub fn start_of_last(&self, share: f64) -> u32 {
-        if let Some(start) = self.time_of_last(share) {
-            let after = self.calendar.0.partition_point(|(_, time)| *time < start);
-            return self.calendar.0.get(after).map_or(0, |(place, _)| *place);
-        }
-        let end = self.order.placed.iter().map(|placed| placed.place + 1).max().unwrap_or(0);
-        (f64::from(end) * (1.0 - share)).to_u32().unwrap_or(0)
+    /// The first [`Session::place`] of the last part of the log, and its time: of less than this share
+    /// of the log's time, or of its sessions if it has no times. Up to one session in 4,096 before it
+    /// is not told apart.
+    pub fn start_of_last(&self, share: f64) -> (u32, Option<i64>) {
+        let Some([first, last]) = self.times() else {
+            let end = self.order.placed.iter().map(|placed| placed.place + 1).max().unwrap_or(0);
+            return ((f64::from(end) * (1.0 - share)).to_u32().unwrap_or(0), None);
+        };
+        // Two days of a log of dates are its last two dates.
+        let length = (i128::from(last) - i128::from(first)) as f64 * share;
+        let before = if share < 1.0 { last - length.max(1.0).to_i64().unwrap_or(i64::MAX) } else { i64::MIN };
+        let after = self.calendar.0.partition_point(|(_, time)| *time <= before);
+        self.calendar.0.get(after).map_or((0, None), |&(place, time)| (place, Some(time)))
     }
 
     /// Whether the order of the log is known. It is for sessions that were read, unless they are
