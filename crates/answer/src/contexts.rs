@@ -229,6 +229,7 @@ impl Spread {
 }
 
 /// The findings of the first pass.
+#[derive(Default)]
 struct Summary {
     lists: u64,
     longest: usize,
@@ -255,13 +256,7 @@ impl LogList {
 
 impl Summary {
     fn new(n_features: usize) -> Self {
-        Self {
-            lists: 0,
-            longest: 0,
-            features: vec![Spread::NOTHING; n_features],
-            cells: BTreeMap::new(),
-            sample: BTreeMap::new(),
-        }
+        Self { features: vec![Spread::NOTHING; n_features], ..Self::default() }
     }
 
     fn add(&mut self, list: &PersonalList<'_>) {

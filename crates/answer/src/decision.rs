@@ -426,27 +426,20 @@ impl<'a> SharedPart<'a> {
             let of_sample: f64 = shares.iter().zip(&of_log).map(|(share, clicks)| share * clicks).sum();
             (today + observed - of_sample).max(0.0)
         });
-        let all = Finding {
-            today: Interval::of_draws(&today.collect::<Vec<f64>>()),
-            observed,
-            loss: Interval::of_draws(&together(|draws| &draws.named_loss))
-                .around(&together(|draws| &draws.loss)),
-            gain: Interval::of_draws(&together(|draws| &draws.gain)),
+        let all = Draws {
+            today: today.collect(),
+            named_loss: together(|draws| &draws.named_loss),
+            loss: together(|draws| &draws.loss),
+            gain: together(|draws| &draws.gain),
+            is_recommended: false,
         };
+        let all = all.finding(observed);
         let played_lists: f64 =
             largest.iter().map(|&place| queries.queries[place].lists.count() as f64).sum();
         let shares_of_played: Vec<f64> =
             largest.iter().map(|&place| queries.queries[place].lists.count() as f64 / played_lists).collect();
-        let finding = |place: usize| {
-            let (query, draws) = (&queries.queries[place], &draws[place]);
-            Finding {
-                today: Interval::of_draws(&draws.today),
-                observed: query.observed(),
-                loss: Interval::of_draws(&draws.named_loss).around(&draws.loss),
-                gain: Interval::of_draws(&draws.gain),
-            }
-        };
-        let findings: Vec<Finding> = (0..draws.len()).map(finding).collect();
+        let findings: Vec<Finding> =
+            draws.iter().zip(&of_log).map(|(draws, observed)| draws.finding(*observed)).collect();
         let of_draws =
             |place: usize| OfDraws { loss: findings[place].loss.mean, gain: draws[place].gain.as_slice() };
         let of_played: Vec<OfDraws<'_>> = largest.iter().map(|&place| of_draws(place)).collect();
@@ -531,6 +524,16 @@ impl Draws {
             loss,
             gain,
             is_recommended,
+        }
+    }
+
+    /// What they tell of lists with these observed clicks.
+    fn finding(&self, observed: f64) -> Finding {
+        Finding {
+            today: Interval::of_draws(&self.today),
+            observed,
+            loss: Interval::of_draws(&self.named_loss).around(&self.loss),
+            gain: Interval::of_draws(&self.gain),
         }
     }
 

@@ -33,7 +33,7 @@ pub(super) type Columns = [(usize, &'static str); 4];
 pub(super) const COLUMNS: Columns = [(1, "query"), (3, "probability"), (4, "position"), (5, "item")];
 
 /// The rows of a ranking, each of them 20 bytes and the names that are new.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Rows {
     columns: Columns,
     names: Names,
@@ -56,14 +56,7 @@ struct Numbers {
 
 impl Rows {
     pub(super) fn new(columns: Columns) -> Self {
-        Self {
-            columns,
-            names: Names::default(),
-            list_names: Names::default(),
-            lists: Vec::new(),
-            places: BTreeMap::new(),
-            all: Vec::new(),
-        }
+        Self { columns, ..Self::default() }
     }
 
     fn at(&self, line: u64, column: usize, message: String) -> RankingError {
