@@ -94,18 +94,15 @@ fn strata(answer: &Answer, html: &mut Html) {
         html.element("p", "", &in_line(&strata.sentence()));
         let row = |place: &usize| -> Vec<Html> {
             let query = &answer.queries[*place];
-            let list = query.recommended.as_ref().map_or_else(
-                || "none found".to_owned(),
-                |list| in_line(&list.items[..list.items.len().min(NAMED)].join(", ")).into_owned(),
+            let [gain, list] = query.recommended.as_ref().map_or_else(
+                || ["–", "none found"].map(str::to_owned),
+                |list| {
+                    let named = list.items[..list.items.len().min(NAMED)].join(", ");
+                    [list.gain.to_string(), in_line(&named).into_owned()]
+                },
             );
             let QueryFinding { query, lists, finding, .. } = query;
-            let cells = [
-                in_line(query).into_owned(),
-                grouped(*lists),
-                finding.today.to_string(),
-                finding.gain.to_string(),
-                list,
-            ];
+            let cells = [in_line(query).into_owned(), grouped(*lists), finding.today.to_string(), gain, list];
             cells.iter().map(|cell| Html::of(cell)).collect()
         };
         let rows: Vec<Vec<Html>> = strata.strata.iter().map(row).collect();
