@@ -527,7 +527,7 @@ impl Draws {
         }
     }
 
-    /// What they tell of lists with these observed clicks.
+    /// The finding on lists with these observed clicks.
     fn finding(&self, observed: f64) -> Finding {
         Finding {
             today: Interval::of_draws(&self.today),

@@ -230,8 +230,8 @@ impl Sessions {
         }
     }
 
-    /// The sessions of sorted tables, and the new index of each pattern of each table; every query is
-    /// in one table only.
+    /// The sessions of sorted tables, and the new index of each pattern of each table; every query
+    /// is in one table only.
     pub(crate) fn from_tables(names: Arc<Names>, tables: &mut [Table]) -> (Self, Vec<Vec<u32>>) {
         // (query, table, list): sorted by query, then by the items of the list.
         let mut order: Vec<(Id, usize, usize)> = Vec::new();

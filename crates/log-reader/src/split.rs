@@ -1,9 +1,8 @@
 //! Splits counts: one impression in `one_in` is held out.
 //!
-//! It is better to hold out whole sessions ([`Sessions::without_one_in`](crate::Sessions::without_one_in)).
-//! A line of a file of counts has many impressions; here every impression, click or skip, is drawn
-//! independently. The same counts and the same seed give the
-//! same parts, whatever else the file contains.
+//! It is better to hold out whole sessions, if there are any. A line of a file of counts has many
+//! impressions; here every impression, click or skip, is drawn independently. The same counts and
+//! the same seed give the same parts, whatever else the file contains.
 //!
 //! Reference, deviations: none. Numerics: integers. Complexity: O(impressions / 64).
 

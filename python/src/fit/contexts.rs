@@ -116,9 +116,9 @@ impl ContextFit {
     /// contexts; None if nothing was held out. gain is their difference, with an interval of 95 %;
     /// columns has that of each column, with ablate. lists and units (users, or sessions) are those
     /// held out. clicks are those of a list that the fit expects: of the best list for all, of the
-    /// best for each segment, and of personal lists. personal_gain is what personal lists collect
-    /// beyond the best list for all, on users that took no part: they are worth showing if its lower
-    /// end is above 0. None if a tenth of the users has no lists.
+    /// best for each segment, and of personal lists. personal_gain is that of personal lists beyond
+    /// the best list for all, on users that took no part: they are worth showing if its lower end
+    /// is above 0. None if a tenth of the users has no lists.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json::to_python(py, &self.fit.report)

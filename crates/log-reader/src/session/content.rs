@@ -22,8 +22,8 @@ impl Sessions {
         self.split_by_key(0, &of_query)
     }
 
-    /// The sessions without one in `one_in`, at least 2, each drawn with a seed, and these. `None` if
-    /// the order of the log is unknown.
+    /// The sessions without one in `one_in`, at least 2, each drawn with a seed, and these. `None`
+    /// if the order of the log is unknown.
     pub fn without_one_in(&self, one_in: u64, seed: u64) -> Option<[Self; 2]> {
         let draw = HoldOut::new(one_in, seed);
         let of_query = |keys: Vec<u64>| keys.into_iter().map(|key| !draw.at(key).takes_one()).collect();

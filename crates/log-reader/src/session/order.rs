@@ -122,7 +122,8 @@ pub(super) fn narrow(number: impl TryInto<u32>) -> u32 {
     number.try_into().unwrap_or(u32::MAX)
 }
 
-/// Puts the sessions of a log in its order. `places` are the indices of the patterns of every table.
+/// Puts the sessions of a log in its order. `places` are the indices of the patterns of every
+/// table.
 pub(crate) fn put_in_order(
     sessions: &mut Sessions,
     mut read: Vec<ReadSession>,
@@ -192,9 +193,9 @@ impl Sessions {
         Some([times.first()?.1, times.last()?.1])
     }
 
-    /// The first [`Session::place`] of the last part of the log, and its time: of less than this share
-    /// of the log's time, or of its sessions if it has no times. Up to one session in 4,096 before it
-    /// is not told apart.
+    /// The first [`Session::place`] of the last part of the log, and its time: of less than this
+    /// share of the log's time, or of its sessions if it has no times. Up to one session in 4,096
+    /// before it is not told apart.
     pub fn start_of_last(&self, share: f64) -> (u32, Option<i64>) {
         let Some([first, last]) = self.times() else {
             let end = self.order.placed.iter().map(|placed| placed.place + 1).max().unwrap_or(0);
@@ -202,7 +203,11 @@ impl Sessions {
         };
         // Two days of a log of dates are its last two dates.
         let length = (i128::from(last) - i128::from(first)) as f64 * share;
-        let before = if share < 1.0 { last - length.max(1.0).to_i64().unwrap_or(i64::MAX) } else { i64::MIN };
+        let before = if share < 1.0 {
+            last.saturating_sub(length.max(1.0).to_i64().unwrap_or(i64::MAX))
+        } else {
+            i64::MIN
+        };
         let after = self.calendar.0.partition_point(|(_, time)| *time <= before);
         self.calendar.0.get(after).map_or((0, None), |&(place, time)| (place, Some(time)))
     }
