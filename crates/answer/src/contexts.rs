@@ -334,12 +334,7 @@ impl World {
     /// Whether a list is held out: that of one user in a number of them.
     fn is_held_out(&self, seed: u64) -> impl Fn(&PersonalList<'_>) -> bool + use<> {
         let one_in = self.one_in;
-        move |list| {
-            let mut bytes = [0; 16];
-            bytes[..8].copy_from_slice(&list.unit.to_le_bytes());
-            bytes[8..].copy_from_slice(&seed.to_le_bytes());
-            unit_hash(&bytes).is_multiple_of(one_in)
-        }
+        move |list| drawn(list.unit, seed, &[]).is_multiple_of(one_in)
     }
 
     /// Number of columns of a context: a constant, segments but the first, and features.
@@ -612,6 +607,11 @@ impl<'a> Replay<'a> {
         };
         held_out.iter().map(loss).collect()
     }
+}
+
+/// A number of a user or session, drawn with a seed for a role.
+fn drawn(unit: u64, seed: u64, role: &[u8]) -> u64 {
+    unit_hash(&[&unit.to_le_bytes()[..], &seed.to_le_bytes(), role].concat())
 }
 
 fn clicks_of(bits: u64, n: usize) -> Clicks {

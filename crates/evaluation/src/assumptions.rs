@@ -167,17 +167,12 @@ impl Score {
 
     /// Adds a cell. `response` is that of a row.
     fn add(&mut self, cell: &[&Row], response: impl Fn(&Row) -> f64) {
-        let feature = |row: &Row| row.features[self.on as usize];
-        let rows: Vec<&Row> = cell.iter().copied().filter(|row| feature(row).is_finite()).collect();
-        if rows.len() < 2 {
-            return;
+        let numbers = cell.iter().map(|row| ([row.features[self.on as usize], response(row)], row.group));
+        let numbers: Vec<([f64; 2], usize)> =
+            numbers.filter(|([feature, _], _)| feature.is_finite()).collect();
+        if numbers.len() > 1 {
+            self.sums.add(&numbers, &mut self.clusters);
         }
-        let numbers: Vec<[f64; 2]> = rows.iter().map(|row| [feature(row), response(row)]).collect();
-        let clusters = &mut self.clusters;
-        self.sums.add(&numbers, |number, [product, square]| {
-            let cluster = &mut clusters[rows[number].group];
-            *cluster = [cluster[0] + product, cluster[1] + square];
-        });
     }
 
     fn tested(mut self) -> Assumption {
@@ -253,18 +248,12 @@ impl<'a> Query<'a> {
                 let first = rows.len();
                 rows.extend(self.rows(*session));
                 let list = self.lists[session.list];
+                let (items, positions) = (list.items(), list.positions());
                 for fit in fits {
-                    fit.predict_at(
-                        query.id(),
-                        list.items(),
-                        list.positions(),
-                        session.clicks,
-                        &mut prediction,
-                    );
-                    rows[first..]
-                        .iter_mut()
-                        .zip(&prediction.conditional)
-                        .for_each(|(row, p)| row.predicted.push(*p));
+                    fit.predict_at(query.id(), items, positions, session.clicks, &mut prediction);
+                    for (row, p) in rows[first..].iter_mut().zip(&prediction.conditional) {
+                        row.predicted.push(*p);
+                    }
                 }
             }
             let mut cells: Vec<&Row> = rows.iter().collect();

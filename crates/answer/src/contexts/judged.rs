@@ -12,10 +12,10 @@
 //! Deviations: the fits of other parts are not repeated without a part. Numerics: normal equations
 //! with 1e-3 on the diagonal. Complexity: that of the fits, and O(items columns^3) for each part.
 
-use super::{ContextError, HeldOut, LogList, Replay, SeenColumns, World};
+use super::{ContextError, HeldOut, LogList, Replay, SeenColumns, World, drawn};
 use click_logs::fit::Model;
 use click_models::Context;
-use log_reader::{PersonalList, unit_hash};
+use log_reader::PersonalList;
 use spec::Gain;
 
 /// Parts of the users.
@@ -56,10 +56,8 @@ impl<'a> Judge<'a> {
     }
 
     pub(super) fn add(&mut self, list: &PersonalList<'_>) {
-        let mut bytes = [1; 17];
-        bytes[..8].copy_from_slice(&list.unit.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.seed.to_le_bytes());
-        let part = usize::try_from(unit_hash(&bytes) % FOLDS as u64).unwrap_or(0);
+        let part = drawn(list.unit, self.seed, &[1]) % FOLDS as u64;
+        let part = usize::try_from(part).unwrap_or(0);
         for (_, learners) in self.learners.iter_mut().enumerate().filter(|(other, _)| *other != part) {
             for learner in learners {
                 learner.learn(list);

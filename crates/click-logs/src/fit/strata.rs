@@ -34,19 +34,19 @@ pub struct FeatureScore {
 pub type Cluster = [f64; 2];
 
 impl FeatureScore {
-    /// Adds a stratum with the feature and the response of each row. `each` gets the sums that a
-    /// row, by its number in the stratum, adds to its cluster.
-    pub fn add(&mut self, rows: &[[f64; 2]], mut each: impl FnMut(usize, Cluster)) {
+    /// Adds a stratum with the feature and the response of each row, and the number of its cluster.
+    pub fn add(&mut self, rows: &[([f64; 2], usize)], clusters: &mut [Cluster]) {
         let n = rows.len() as f64;
-        let [mean_z, mean_y] = rows.iter().fold([0.0; 2], |[z, y], row| [z + row[0], y + row[1]]);
+        let [mean_z, mean_y] = rows.iter().fold([0.0; 2], |[z, y], (row, _)| [z + row[0], y + row[1]]);
         let [mean_z, mean_y] = [mean_z / n, mean_y / n];
         let (mut s_zz, mut s_yy) = (0.0, 0.0);
-        for (number, row) in rows.iter().enumerate() {
+        for (row, cluster) in rows {
             let [z, y] = [row[0] - mean_z, row[1] - mean_y];
             s_zz += z * z;
             s_yy += y * y;
             self.sum += z * y;
-            each(number, [z * y, z * z]);
+            let [product, square] = &mut clusters[*cluster];
+            (*product, *square) = (*product + z * y, *square + z * z);
         }
         let variance = s_zz * s_yy / (n - 1.0).max(1.0);
         self.variance += variance;

@@ -211,32 +211,31 @@ impl Query {
         for place in 0..PLACES {
             let values = self.values(&loadings, place);
             let mut by_item = vec![FeatureScore::default(); self.n_items];
-            let mut clusters = vec![[Cluster::default(); NAMES.len()]; self.lists.len()];
+            let mut clusters = NAMES.map(|_| vec![Cluster::default(); self.lists.len()]);
             self.for_each_stratum(place, |stratum| {
                 let item = self.lists[stratum[0].0 as usize].items[place];
                 for feature in 0..NAMES.len() {
                     let numbers = |&(list, clicks): &(u32, u8)| {
-                        [values[list as usize][feature], f64::from(clicks >> place & 1)]
+                        let list = list as usize;
+                        ([values[list][feature], f64::from(clicks >> place & 1)], list)
                     };
-                    let numbers: Vec<[f64; 2]> = stratum.iter().map(numbers).collect();
+                    let numbers: Vec<([f64; 2], usize)> = stratum.iter().map(numbers).collect();
                     let score = match feature {
                         BELOW => &mut below,
                         BY_ITEM => &mut by_item[item],
                         feature => &mut of_log[feature],
                     };
-                    score.add(&numbers, |number, [product, square]| {
-                        let cluster = &mut clusters[stratum[number].0 as usize][feature];
-                        *cluster = [cluster[0] + product, cluster[1] + square];
-                    });
+                    score.add(&numbers, &mut clusters[feature]);
                 }
             });
-            for (list, cluster) in self.lists.iter().zip(clusters) {
-                below.close(cluster[BELOW]);
+            for (number, list) in self.lists.iter().enumerate() {
+                below.close(clusters[BELOW][number]);
                 if let Some(&item) = list.items.get(place) {
-                    by_item[item].close(cluster[BY_ITEM]);
+                    by_item[item].close(clusters[BY_ITEM][number]);
                 }
-                of_log[TIMES_ITEM].close(cluster[TIMES_ITEM]);
-                of_log[NEIGHBOUR].close(cluster[NEIGHBOUR]);
+                for feature in [TIMES_ITEM, NEIGHBOUR] {
+                    of_log[feature].close(clusters[feature][number]);
+                }
             }
             for score in &by_item {
                 all[BY_ITEM].add(score);
@@ -245,8 +244,9 @@ impl Query {
         all[BELOW].add(&below);
     }
 
-    /// Calls `each` for the strata of a place: the sessions of a block whose lists have an item below
-    /// it, with lists of one length, the same items down to the place and the same clicks above it.
+    /// Calls `each` for the strata of a place: the sessions of a block whose lists have an item
+    /// below it, with lists of one length, the same items down to the place and the same clicks
+    /// above it.
     fn for_each_stratum(&self, place: usize, mut each: impl FnMut(&[(u32, u8)])) {
         let key = |&(list, clicks): &(u32, u8)| {
             let items = &self.lists[list as usize].items;
