@@ -254,11 +254,10 @@ impl<'s> Rows<'s> {
             Kind::Interleaving => Test::Teams(TeamTest::new(settings.miss).expect("valid")),
             Kind::Ab => {
                 let test = AbTest::new(settings.miss).expect("valid");
-                Test::Ab(
-                    settings
-                        .most_sessions
-                        .map_or_else(|| test.clone(), |most| test.clone().most_sessions(most)),
-                )
+                Test::Ab(match settings.most_sessions {
+                    None => test,
+                    Some(most) => test.most_sessions(most),
+                })
             }
         };
         Self {
