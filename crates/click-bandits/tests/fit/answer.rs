@@ -306,3 +306,43 @@ fn todays_lists_are_the_last_ones_and_strata_stand_side_by_side() {
     let results = top.path().join("results");
     works("simulate", &[text(&out.join("decision.toml")), "--out", text(&results), "--quiet"]);
 }
+
+/// A query within a stratum is a query of its own for `judgments` and `evaluate`, too.
+#[test]
+fn strata_are_rated_and_evaluated_as_queries() {
+    let top = tempdir().unwrap();
+    let [log, ranking, out, earned] =
+        ["log.csv", "new.csv", "fitted", "earned"].map(|name| top.path().join(name));
+    let mut lines = "s,user,device,query,item,position,click,p\n".to_owned();
+    for session in 0..1200 {
+        let (device, best) = [("phone", "a"), ("desk", "b")][session % 2];
+        let list = [["a", "b"], ["b", "a"]][session / 2 % 2];
+        for (place, item) in list.into_iter().enumerate() {
+            let (click, position) = (u8::from(item == best && session / 4 % 3 > place), place + 1);
+            writeln!(lines, "{session},u{},{device},hats,{item},{position},{click},0.5", session / 3)
+                .unwrap();
+        }
+    }
+    fs::write(&log, lines).unwrap();
+    let new = [("phone", ["a", "b"]), ("desk", ["b", "a"])];
+    let new = new
+        .map(|(device, [first, second])| format!("hats / {device},1,{first}\nhats / {device},2,{second}\n"));
+    fs::write(&ranking, format!("query,position,item\n{}", new.concat())).unwrap();
+    let columns = "query=query,session=s,user=user,item=item,position=position,click=click,list-propensity=p,stratum=device";
+    let read = [text(&log), "--format", "delimited", "--columns", columns, "--quiet"];
+    works("fit", &[&read[..], &["--model", "pbm", "--answer", "0", "--out", text(&out)]].concat());
+    let ratings = works("judgments", &[text(&out), "--as", "csv", "--by", "coec"]);
+    let rating = |of: &str| -> f64 {
+        let line = ratings.lines().find(|line| line.starts_with(of)).unwrap();
+        line.split(',').nth(2).unwrap().parse().unwrap()
+    };
+    assert!(rating("hats / phone,a,") > 1.5 && rating("hats / phone,b,") == 0.0, "{ratings}");
+    assert!(rating("hats / desk,b,") > 1.5 && rating("hats / desk,a,") == 0.0, "{ratings}");
+    let question = ["--ranking", text(&ranking), "--model", "none", "--out", text(&earned)];
+    works("evaluate", &[&read[..], &question].concat());
+    let answer: serde_json::Value =
+        serde_json::from_slice(&fs::read(earned.join("answer.json")).unwrap()).unwrap();
+    // Of three sessions, two click on the best item at the top, and one if it is second.
+    let difference = answer["estimators"]["list"]["difference"].as_f64().unwrap();
+    assert!((difference - 1.0 / 6.0).abs() < 1e-9, "{difference}");
+}
