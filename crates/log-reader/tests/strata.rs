@@ -61,3 +61,12 @@ fn what_is_no_time_is_a_fault_with_its_place() {
     let error = Columns::parse("item=i,position=p,click=c,time=t").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Settings), "{error}");
 }
+
+/// A query within a stratum whose name has a slash is none within two strata.
+#[test]
+fn slashes_of_strata_are_written_otherwise() {
+    let log = "s,device,query,item,position,click\n1,x,a / b,i,1,1\n2,b / x,a,i,1,0\n";
+    let read = read("query=query,session=s,item=item,position=position,click=click,stratum=device", log);
+    let names: Vec<String> = shown(&read.unwrap()).into_iter().map(|(query, _)| query).collect();
+    assert_eq!(names, ["a / b %2F x", "a / b / x"]);
+}

@@ -427,11 +427,14 @@ impl<'a, 'b> Rows<'a, 'b> {
     }
 }
 
-/// The name of a query within strata.
+/// The name of a query within strata, whose slashes are written `%2F`: otherwise a query within two
+/// would have the name of another.
 pub(super) fn within<'a>(query: &[u8], strata: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     strata.fold(query.to_vec(), |mut name, stratum| {
         name.extend_from_slice(Columns::WITHIN.as_bytes());
-        name.extend_from_slice(stratum);
+        for &byte in stratum {
+            if byte == b'/' { name.extend_from_slice(b"%2F") } else { name.push(byte) }
+        }
         name
     })
 }
