@@ -179,7 +179,7 @@ impl<A: Arm> Shortlist<A> {
             home: vec![UNLISTED; arms.len()],
             place: vec![0; arms.len()],
             order: Vec::with_capacity(arms.len()),
-            last: 1.0,
+            last: f64::INFINITY,
             computed: Vec::with_capacity(4 * arms.len()),
             top: TopL::new(capacity),
             tied: ItemSet::none(arms.len()),
@@ -560,6 +560,17 @@ impl<A: Arm> Shortlist<A> {
         }
     }
 
+    /// The index of the last winner among all present arms, by a pass over them.
+    fn last_of_all(&mut self, arms: &[A], level: f64) -> f64 {
+        self.top.clear();
+        for (item, arm) in (0..).zip(arms) {
+            if !arm.is_fresh() && !self.absent.contains(ItemId::new(item)) {
+                self.top.offer(item, arm.index(level), Ties::of(0));
+            }
+        }
+        self.top.best().last().map_or(1.0, |last| last.0)
+    }
+
     /// Makes a list for `level` and some levels above it, with a floor below `from`.
     #[inline(never)]
     fn make(&mut self, arms: &[A], level: f64, from: f64) {
@@ -572,7 +583,7 @@ impl<A: Arm> Shortlist<A> {
             if level > self.made_at {
                 self.pace = level - self.made_at;
             }
-            let from = if from.is_finite() { from } else { 1.0 };
+            let from = if from.is_finite() { from } else { self.last_of_all(arms, level) };
             self.floor = from - self.gap;
             self.ceiling = level + (2.0 * self.pace).min(level * FURTHEST_CEILING);
             self.list(arms);
