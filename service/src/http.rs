@@ -303,7 +303,7 @@ async fn row_of_item(
     Parameters(OfQuery { query }): Parameters<OfQuery>,
 ) -> Result<Json<Value>, Refusal> {
     let (item, query) = (named(item, "item")?, query.unwrap_or_else(Name::default_query));
-    let row = app.requests.ask(move |turn| turn.engine.row(&query, &item)).await??;
+    let row = app.requests.ask(move |turn| turn.engine.row(&query, &item, turn.events)).await??;
     Ok(Json(page::row(&row)))
 }
 
@@ -319,6 +319,7 @@ async fn queries(
         let queries = turn.engine.usage(after.as_ref()).take(most);
         let line = |(name, usage): (&Name, Usage)| {
             let Usage { decisions, clicks, last } = usage;
+            let last = (decisions > 0).then_some(last);
             json!({ "query": name, "decisions": decisions, "clicks": clicks, "last": last })
         };
         queries.map(line).collect::<Vec<Value>>()
@@ -374,7 +375,11 @@ async fn items(
     let (from, most) = (usize::try_from(part.from).unwrap_or(usize::MAX), part.limit(1_000, 1_000)?);
     let query = part.query.unwrap_or_else(Name::default_query);
     let name = query.clone();
-    let rows = app.requests.ask(move |turn| turn.engine.rows(&name, from, most)).await??;
+    let rows = app.requests.ask(move |turn| {
+        turn.engine.follow(&name, turn.events)?;
+        turn.engine.rows(&name, from, most)
+    });
+    let rows = rows.await??;
     let next = (rows.len() == most).then(|| rows.last().map(|(place, _)| place + 1)).flatten();
     let items: Vec<Value> = rows.iter().map(|(_, row)| page::row(row)).collect();
     Ok(Json(json!({ "query": query, "items": items, "next": next })))

@@ -379,6 +379,41 @@ fn an_item_is_told_by_itself() {
     }
 }
 
+/// Items are what they are by the last request, and queries are known, whether or not one is used.
+#[test]
+fn items_and_queries_are_those_of_now() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("config.toml"), one_item_config("")).unwrap();
+    let mut server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    let table = |server: &Server| {
+        let rows = server.get("/v1/items").1["items"].as_array().unwrap().clone();
+        rows.into_iter()
+            .map(|row| format!("{} {}", row["item"].as_str().unwrap(), row["state"].as_str().unwrap()))
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let present = ["a present", "b present", "c present", "d present", "e present"].map(str::to_owned);
+    assert_eq!(table(&server), present.into());
+    for (method, path) in [("PUT", "kiwi"), ("DELETE", "a"), ("DELETE", "b?forget=true")] {
+        assert_eq!(server.send(method, &format!("/v1/items/{path}"), "", b"").1["outcome"], "counted");
+    }
+    let now = ["a retired", "c present", "d present", "e present", "kiwi present"].map(str::to_owned);
+    let status = |item: &str| server.get(&format!("/v1/items/{item}")).0;
+    assert_eq!(["kiwi", "a", "b"].map(status), [200, 200, 404]);
+    assert_eq!(table(&server), now.clone().into());
+    // A request that finds the item makes the query.
+    for outcome in ["counted", "repeated"] {
+        assert_eq!(server.send("PUT", "/v1/items/kiwi?query=shoes", "", b"").1["outcome"], outcome);
+    }
+    let known = server.get("/v1/queries").1;
+    let row = |query: &str| json!({ "query": query, "decisions": 0, "clicks": 0, "last": null });
+    assert_eq!(known["queries"], json!([row("default"), row("shoes")]));
+    for stop in ["-KILL", "-TERM"] {
+        server.stop(stop);
+        server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+        assert_eq!((table(&server), server.get("/v1/queries").1), (now.clone().into(), known.clone()));
+    }
+}
+
 /// A query that is forgotten is new when it is asked for again, and stays so after a kill and a
 /// snapshot.
 #[test]
@@ -409,7 +444,10 @@ fn a_query_may_be_forgotten() {
     };
     let check = |server: &Server| {
         assert_eq!(["a", "b", "c"].map(|query| shows(server, query)), [None, Some(3), None]);
-        let refused = server.send("DELETE", "/v1/queries/a", "", b"");
+        // Sent again, it has the same answer, and one that was never there is unknown.
+        let again = server.send("DELETE", "/v1/queries/a", "", b"");
+        assert_eq!((again.0, &again.1["outcome"]), (200, &json!("repeated")));
+        let refused = server.send("DELETE", "/v1/queries/z", "", b"");
         assert_eq!((refused.0, &refused.1["error"]["code"]), (404, &json!("unknown_query")));
         // Its decisions keep their lists.
         assert_eq!(

@@ -1,6 +1,7 @@
 //! Queries that end.
 
 use crate::engine::{Served, act, base, template};
+use click_bandits_service::api::Outcome;
 use click_bandits_service::config::Limits;
 use click_bandits_service::engine::Engine;
 use click_bandits_service::event::{Event, Name};
@@ -35,11 +36,10 @@ fn queries_that_are_forgotten_stay_so() {
             if rng.random_range(0..12) == 0 {
                 let query = &queries[rng.random_range(0..queries.len())];
                 served.commit(|engine, _, events| {
-                    if engine.drop_query(query, events).is_ok() {
+                    if matches!(engine.drop_query(query, events), Ok(Outcome::Counted)) {
+                        assert!(engine.rows(query, 0, 1).is_err());
+                        assert_eq!(engine.drop_query(query, events).unwrap(), Outcome::Repeated);
                         assert_eq!(*events, [Event::Dropped { query: query.clone() }]);
-                        assert!(
-                            engine.rows(query, 0, 1).is_err() && engine.drop_query(query, events).is_err()
-                        );
                         forgotten += 1;
                     }
                 });

@@ -34,6 +34,7 @@ impl Engine {
                 Ok(())
             }
             Event::Began { query: Some(name), prior, items } => {
+                self.note_query(name);
                 let others = std::mem::replace(&mut self.prior, *prior);
                 let query = self.change(name).map(|query| {
                     for (item, shows, clicks) in items {
@@ -72,6 +73,7 @@ impl Engine {
             return Err(Refusal::other_features(item));
         }
         self.totals.queries += 1;
+        self.note_query(name);
         self.insert(name, query);
         self.change(name).map(|_| ())
     }

@@ -18,15 +18,21 @@ impl Engine {
         if features.len() != expected {
             return Err(Refusal::not_features(features.len(), &self.template.item_features, "features"));
         }
+        let n_queries = self.totals.queries;
         self.noting(events, |engine, events| {
             let is_new = match query {
                 Some(query) => engine.change_own(item, query, change, features)?,
                 None => engine.change_shared(item, change, features)?,
             };
             if !is_new {
-                return Ok(Outcome::Repeated);
+                // The query itself may be new.
+                let is_made = engine.totals.queries > n_queries;
+                return Ok(if is_made { Outcome::Counted } else { Outcome::Repeated });
             }
             engine.next += 1;
+            if let Some(query) = query {
+                engine.note_query(query);
+            }
             let (item, query, features) = (item.clone(), query.cloned(), features.to_vec());
             events.push(Event::Item { item, query, change, features });
             Ok(Outcome::Counted)

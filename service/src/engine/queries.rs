@@ -11,6 +11,15 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::Arc;
 
 impl Engine {
+    /// Lets a query take the changes of the items of all queries, as its next decision would.
+    /// `default` is made if nothing has used it.
+    pub fn follow(&mut self, query: &Name, events: &mut Vec<Event>) -> Result<(), Refusal> {
+        if *query != Name::default_query() && !self.load(query)? {
+            return Err(Refusal::unknown_query(query));
+        }
+        self.noting(events, |engine, _| engine.query(query).map(|_| ()))
+    }
+
     /// The items of a query that exists, from a place on, with their places.
     pub fn rows(&mut self, query: &Name, from: usize, most: usize) -> Result<Vec<(usize, ItemRow)>, Refusal> {
         if !self.load(query)? {
@@ -19,11 +28,9 @@ impl Engine {
         Ok(self.queries[query].rows(from).take(most).collect())
     }
 
-    /// An item of a query that exists.
-    pub fn row(&mut self, query: &Name, item: &Name) -> Result<ItemRow, Refusal> {
-        if !self.load(query)? {
-            return Err(Refusal::unknown_query(query));
-        }
+    /// An item of a query that exists, after [`follow`](Self::follow).
+    pub fn row(&mut self, query: &Name, item: &Name, events: &mut Vec<Event>) -> Result<ItemRow, Refusal> {
+        self.follow(query, events)?;
         self.queries[query].row(item).ok_or_else(|| Refusal::unknown_item(item, "item".into()))
     }
 
@@ -31,7 +38,9 @@ impl Engine {
     /// answered. A request that names it later makes a new one.
     pub fn drop_query(&mut self, query: &Name, events: &mut Vec<Event>) -> Result<Outcome, Refusal> {
         if !self.load(query)? {
-            return Err(Refusal::unknown_query(query));
+            // A snapshot has an empty state of a query that was forgotten.
+            let is_gone = self.dropped.contains(query) || self.swap.get(query, self.next)?.is_some();
+            return if is_gone { Ok(Outcome::Repeated) } else { Err(Refusal::unknown_query(query)) };
         }
         self.forget_query(query);
         self.decisions.drop_query(query);
@@ -115,6 +124,7 @@ impl Engine {
             && events.len() == before
         {
             self.next += 1;
+            self.note_query(&query);
             events.push(Event::Used { query });
         }
         outcome

@@ -62,6 +62,7 @@ impl Engine {
                 let user = user.map_err(|refusal| fault(number, refusal))?;
                 self.record(decision, &user, Box::default(), time);
             }
+            Event::Item { .. } | Event::Used { .. } => self.note_query(&query),
             Event::Clicked { .. } => self.note_click(&query),
             Event::Closed { .. } => self.decisions.close(decision),
             Event::Dropped { query } => {

@@ -13,7 +13,7 @@ pub struct Usage {
     pub decisions: u64,
     /// Clicks.
     pub clicks: u64,
-    /// The time of the last decision, in milliseconds since 1970.
+    /// The time of the last decision, in milliseconds since 1970; 0 without decisions.
     pub last: u64,
 }
 
@@ -25,6 +25,11 @@ impl Engine {
     pub fn usage(&self, after: Option<&Name>) -> impl Iterator<Item = (&Name, Usage)> {
         let start = after.map_or(Bound::Unbounded, Bound::Excluded);
         self.usage.range::<Name, _>((start, Bound::Unbounded)).map(|(name, usage)| (name, *usage))
+    }
+
+    /// Knows a query that may have no decision yet.
+    pub(super) fn note_query(&mut self, query: &Name) {
+        self.usage.entry(query.clone()).or_default();
     }
 
     pub(super) fn note_decision(&mut self, query: &Name, time: u64) {
@@ -43,10 +48,11 @@ impl Engine {
         if since <= self.oldest_use {
             return Ok(());
         }
-        let unused = self.usage.iter().filter(|(_, usage)| usage.last < since).take(AT_ONCE);
+        let used = self.usage.iter().filter(|(_, usage)| usage.decisions > 0);
+        let unused = used.clone().filter(|(_, usage)| usage.last < since).take(AT_ONCE);
         let unused: Vec<Name> = unused.map(|(name, _)| name.clone()).collect();
         if unused.is_empty() {
-            self.oldest_use = self.usage.values().map(|usage| usage.last).min().unwrap_or(since);
+            self.oldest_use = used.map(|(_, usage)| usage.last).min().unwrap_or(since);
         }
         unused.iter().try_for_each(|query| self.drop_query(query, events).map(|_| ()))
     }

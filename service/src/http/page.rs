@@ -69,7 +69,7 @@ pub(super) async fn page(
         let engine = &mut *turn.engine;
         let first = engine.query_names().next().cloned();
         let query = part.query.or(first).unwrap_or_else(Name::default_query);
-        let rows = match engine.rows(&query, from, most) {
+        let rows = match engine.follow(&query, turn.events).and_then(|()| engine.rows(&query, from, most)) {
             Err(Refusal::Client { code: "unknown_query", .. }) => vec![],
             rows => rows?,
         };
