@@ -256,15 +256,15 @@ impl Template {
 
     /// The policy's knowledge of a user; a fault of the client is refused. Without a context, it is
     /// somebody of no segment, with features of 0. A segment that is not known has no effect, and
-    /// features are clipped.
-    pub fn user(&self, context: Option<&Context>) -> Result<click_models::Context, Refusal> {
+    /// features are clipped. With `is_earlier`, their number is that of earlier settings.
+    pub fn user(&self, told: Option<&Context>, is_earlier: bool) -> Result<click_models::Context, Refusal> {
         let mut user = click_models::Context { segment: NO_SEGMENT, features: vec![] };
-        let Some(Context { segment, features }) = context else { return Ok(user) };
+        let Some(Context { segment, features }) = told else { return Ok(user) };
         if let Some(segment) = segment.as_ref().filter(|_| !self.segments.is_empty()) {
             let place = self.segments.iter().position(|known| known == segment);
             user.segment = place.and_then(|place| u32::try_from(place).ok()).unwrap_or(NO_SEGMENT);
         }
-        if !features.is_empty() && features.len() != self.features.len() {
+        if !features.is_empty() && !is_earlier && features.len() != self.features.len() {
             return Err(Refusal::not_features(features.len(), &self.features, "context.features"));
         }
         user.features.clone_from(features);

@@ -337,7 +337,7 @@ fn a_policy_that_sees_who_asks_begins_with_a_fit() {
         fitted.begin(&mut Turn { engine, events, time }).unwrap();
     });
     // Who is unlike anybody in the log is somebody at its edge, without a segment, and is counted.
-    let user_of = |context: Value| given.user(Some(&body(context))).unwrap();
+    let user_of = |context: Value| given.user(Some(&body(context)), false).unwrap();
     let far = user_of(json!({ "segment": "es", "features": [1e300] }));
     assert_eq!(far, Context { segment: live::NO_SEGMENT, features: vec![36.0] });
     let near = user_of(json!({ "segment": "de", "features": [31.5] }));

@@ -284,6 +284,34 @@ fn a_store_without_events_has_settings() {
     assert_eq!(server.post("/v1/decide", &json!({ "id": "1" })).1["items"].as_array().unwrap().len(), 2);
 }
 
+/// Clients that do not know a new feature go on, and requests that are repeated have their answers,
+/// at once and after a kill.
+#[test]
+fn a_new_feature_stops_no_client() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = |features: &str| {
+        let text = one_item_config("").replace("positions = 3", &format!("positions = 3\n{features}"));
+        std::fs::write(directory.path().join("config.toml"), text).unwrap();
+    };
+    config("features = ['age']");
+    let server = start(directory.path(), &[]).unwrap();
+    let ask = |server: &Server, id: &str, features: &[f64]| {
+        server.post("/v1/decide", &json!({ "id": id, "context": { "features": features } }))
+    };
+    let one = ask(&server, "1", &[0.5]);
+    server.stop("-TERM");
+    config("features = ['age', 'visits']");
+    let server = start(directory.path(), &["--apply"]).unwrap();
+    let lists = [ask(&server, "1", &[0.5]), ask(&server, "2", &[0.5]), ask(&server, "3", &[0.5, 2.0])];
+    assert_eq!(lists[0], one);
+    assert_eq!(lists.each_ref().map(|(status, _)| *status), [200; 3]);
+    assert_eq!(ask(&server, "4", &[0.5, 2.0, 3.0]).0, 409);
+    server.stop("-KILL");
+    let server = start(directory.path(), &[]).unwrap();
+    assert_eq!(ask(&server, "2", &[0.5]), lists[1]);
+    assert_eq!(ask(&server, "3", &[0.5, 2.0]), lists[2]);
+}
+
 /// Of several servers, one is told; all follow, and a table is that of the log.
 #[test]
 fn the_newest_settings_hold_for_all_servers() {

@@ -33,7 +33,7 @@ impl Engine {
         let chosen = Some(Choice { allowed, positions, propensities: None });
         let context = body.context.map(|Object(context)| context);
         let decision = Decision { id: body.id, query: name, list: vec![], chosen, user: body.user, context };
-        let user = self.template.user(decision.context.as_ref())?;
+        let user = self.user(decision.context.as_ref())?;
         if let Some(open) = self.decided(&decision.id, &decision.query)? {
             // The list is that of the settings of then.
             let is_it = |of: &Arc<Template>| self.asked(&decision, &user, of.positions) == open.checksum;
@@ -85,7 +85,7 @@ impl Engine {
             context: body.context.map(|Object(context)| context),
         };
         self.noting(events, |engine, events| {
-            let user = engine.template.user(decision.context.as_ref())?;
+            let user = engine.user(decision.context.as_ref())?;
             engine.shown(engine.decisions.next(), &user, &decision)?;
             engine.record(&decision, &user, Box::default(), time);
             let given = Receipt { id: decision.id.clone(), outcome: Outcome::Counted };
@@ -146,6 +146,15 @@ impl Engine {
         let user = self.template.sees_contexts().then_some(user);
         let bytes = postcard::to_allocvec(&(is_only, items, positions, user)).expect("plain data");
         Some(checksum(&[], &bytes))
+    }
+
+    /// The policy's knowledge of a user. Where it does not see who asks, clients may still send the
+    /// features of earlier settings, which are the first of the present ones.
+    pub(super) fn user(&self, context: Option<&crate::event::Context>) -> Result<Context, Refusal> {
+        let n = context.map_or(0, |told| told.features.len());
+        let is_earlier =
+            !self.template.sees_contexts() && self.history.iter().any(|of| of.features.len() == n);
+        self.template.user(context, is_earlier)
     }
 
     /// Counts a user whose segment is not known or whose features were clipped.

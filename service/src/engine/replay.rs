@@ -58,7 +58,7 @@ impl Engine {
         self.later.entry(query.clone()).or_default();
         match &event {
             Event::Decided(decision) => {
-                let user = self.template.user(decision.context.as_ref());
+                let user = self.user(decision.context.as_ref());
                 let user = user.map_err(|refusal| fault(number, refusal))?;
                 self.record(decision, &user, Box::default(), time);
             }
@@ -115,7 +115,7 @@ impl Engine {
     fn take_event(&mut self, name: &Name, number: u64, event: &Event, origin: Origin) -> Result<(), Refusal> {
         match event {
             Event::Decided(decision) => {
-                let user = self.template.user(decision.context.as_ref())?;
+                let user = self.user(decision.context.as_ref())?;
                 let unknown = match &decision.chosen {
                     Some(choice) if origin == Origin::Own => {
                         self.decide_again(number, &user, decision, choice)?
