@@ -383,14 +383,19 @@ pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreErro
     store.settings()?.map_or(Ok(()), |text| settings_of_store(&text).map(|found| *template = found))
 }
 
-/// The keys in which settings differ, a line each.
-pub(crate) fn differing(found: &Template, now: &Template) -> Vec<String> {
+/// The keys in which settings differ: each as a change, and as one that is not applied.
+pub(crate) fn differing(found: &Template, now: &Template) -> Vec<[String; 2]> {
     let [found, now] = [found, now].map(|of| serde_json::from_str::<Keys>(&of.to_text()));
     let [found, now] = [found, now].map(|keys| keys.expect("settings are an object"));
     let keys: BTreeSet<&String> = found.keys().chain(now.keys()).collect();
     let value = |of: &Keys, key: &str| of.get(key).map_or("nothing".into(), ToString::to_string);
     let differing = keys.into_iter().filter(|key| found.get(*key) != now.get(*key));
-    differing.map(|key| format!("{key} = {}, now {}", value(&found, key), value(&now, key))).collect()
+    let line = |key: &String| {
+        let [found, now] = [&found, &now].map(|of| value(of, key));
+        let held = format!("{key}: the store's {found} holds, the file has {now} (--apply changes it)");
+        [format!("{key} = {found}, now {now}"), held]
+    };
+    differing.map(line).collect()
 }
 
 /// The queries that requests may make.

@@ -145,8 +145,8 @@ impl Writer {
         let (store, first, mut events) = (&*self.base.store, engine.next(), vec![]);
         let mut turn = Turn { engine, events: &mut events, time };
         let differences = turn.engine.differences(store, template, items)?;
-        let said = |event: &str| {
-            differences.lines.iter().for_each(|line| log("info", event, json!({ "what": line })));
+        let said = |event: &str, form: usize| {
+            differences.lines.iter().for_each(|line| log("info", event, json!({ "what": line[form] })));
         };
         let is_change = apply && !differences.lines.is_empty();
         let changed = if is_change { turn.engine.change_settings(&differences, turn.events) } else { Ok(()) };
@@ -159,7 +159,9 @@ impl Writer {
             Refusal::Client { message, .. } => StoreError::Settings(message),
         })?;
         if !apply {
-            said("settings-differ");
+            said("settings-differ", 1);
+        } else if !is_change && first > 0 {
+            log("info", "settings-unchanged", json!({ "what": "--apply: the store has these settings" }));
         }
         if events.is_empty() {
             return store.give_up();
@@ -172,7 +174,7 @@ impl Writer {
         store.append(first, &batch)?;
         engine.keep(first, &batch);
         if is_change {
-            said("settings-applied");
+            said("settings-applied", 0);
         }
         Ok(())
     }

@@ -146,6 +146,7 @@ fn what_cannot_change_is_refused_by_name() {
             "policy.segments cannot change: the policy has learned",
         ),
         (hybrid.clone(), cascade.clone(), "policy.policy cannot change: the policy has learned"),
+        (cascade.clone(), hybrid.clone(), "policy.policy cannot change: a policy that sees who asks begins"),
         (
             PBM.to_owned(),
             PBM.replace("positions = 4", "positions = 1").replace(", 0.8, 0.6, 0.4", ""),
@@ -207,14 +208,22 @@ fn a_configuration_is_applied_once_and_holds() {
     std::fs::write(&config, &new).unwrap();
     let server = start(directory.path(), &[]).unwrap();
     let log = server.log();
-    for line in ["positions = 3, now 2", "wait = 1800, now 60", "items: `f` is new", "items: `b` is gone"] {
+    for line in [
+        "positions: the store's 3 holds, the file has 2 (--apply changes it)",
+        "wait: the store's 1800 holds",
+        "items: `f` is new in the file (--apply adds it)",
+        "items: `b` is gone in the file",
+    ] {
         assert!(log.contains("settings-differ") && log.contains(line), "{log}");
     }
     assert_eq!(present(&server), ["a", "b", "by-request", "c", "d", "e"]);
     server.stop("-TERM");
     assert!(!of_store().contains(NEWER));
     let server = start(directory.path(), &["--apply"]).unwrap();
-    assert!(server.log().contains("settings-applied"), "{}", server.log());
+    let log = server.log();
+    for line in ["settings-applied", "wait = 1800, now 60", "items: `f` is new\""] {
+        assert!(log.contains(line), "{log}");
+    }
     let shown = |server: &Server, id: &str| {
         server.post("/v1/decide", &json!({ "id": id })).1["items"].as_array().unwrap().len()
     };
@@ -229,6 +238,7 @@ fn a_configuration_is_applied_once_and_holds() {
         let server = start(directory.path(), if apply { &["--apply"] } else { &[] }).unwrap();
         assert_eq!(server.log().contains("settings-differ"), differs, "{}", server.log());
         assert!(!server.log().contains("settings-applied"));
+        assert_eq!(server.log().contains("settings-unchanged"), apply);
         assert_eq!(shown(&server, &format!("{apply}{differs}")), 2);
         assert_eq!(present(&server), ["a", "by-request", "d", "e", "f"]);
         let lines = server.get("/v1/log?limit=1000").1;
@@ -267,7 +277,7 @@ fn a_store_without_events_has_settings() {
     start(directory.path(), &[]).unwrap().stop("-TERM");
     std::fs::write(&config, one_item_config("").replace("positions = 3", "positions = 2")).unwrap();
     let server = start(directory.path(), &[]).unwrap();
-    assert!(server.log().contains("positions = 3, now 2"), "{}", server.log());
+    assert!(server.log().contains("positions: the store's 3 holds"), "{}", server.log());
     assert_eq!(present(&server), ["a", "b", "c", "d", "e"]);
     server.stop("-TERM");
     let server = start(directory.path(), &["--apply"]).unwrap();

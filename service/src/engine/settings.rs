@@ -11,14 +11,17 @@ use std::sync::Arc;
 
 const FIXED: &str = "it holds as long as the store";
 const WHOLE: &str = "the policy has learned from whole answers, which other settings cannot take over";
+const OF_ANSWERS: &str =
+    "a policy that sees who asks begins with whole answers, and not with counts of another";
 
 /// The keys of settings that cannot become others, with the reason for each.
 fn refused(old: &Template, new: &Template) -> Vec<(&'static str, &'static str)> {
     let is_longer = |old: &[Name], new: &[Name]| new.starts_with(old);
     let sees_contexts = old.sees_contexts() || new.sees_contexts();
+    let whole = if old.sees_contexts() { WHOLE } else { OF_ANSWERS };
     let [segments, features] =
         [(&old.segments, &new.segments), (&old.features, &new.features)].map(|(old, new)| {
-            let why = if is_longer(old, new) { WHOLE } else { "new ones come behind those of the store" };
+            let why = if is_longer(old, new) { whole } else { "new ones come behind those of the store" };
             (old != new && (sees_contexts || !is_longer(old, new)), why)
         });
     let faults = [
@@ -28,9 +31,9 @@ fn refused(old: &Template, new: &Template) -> Vec<(&'static str, &'static str)> 
         ("seed", old.seed != new.seed, FIXED),
         ("segments", segments.0, segments.1),
         ("features", features.0, features.1),
-        ("policy", sees_contexts && old.policy != new.policy, WHOLE),
-        ("positions", sees_contexts && old.positions != new.positions, WHOLE),
-        ("examination", sees_contexts && old.examination != new.examination, WHOLE),
+        ("policy", sees_contexts && old.policy != new.policy, whole),
+        ("positions", sees_contexts && old.positions != new.positions, whole),
+        ("examination", sees_contexts && old.examination != new.examination, whole),
     ];
     faults.into_iter().filter(|(_, is_fault, _)| *is_fault).map(|(key, _, why)| (key, why)).collect()
 }
@@ -59,8 +62,13 @@ pub struct Differences<'a> {
     /// The items that the configuration has no more.
     gone: BTreeSet<Name>,
     new: Vec<&'a FirstItem>,
-    /// A line for each difference.
-    pub lines: Vec<String>,
+    /// Each difference as a change, and as one that is not applied.
+    pub lines: Vec<[String; 2]>,
+}
+
+fn line_of_item(item: &Name, what: &str, change: &str) -> [String; 2] {
+    let line = format!("items: `{}` is {what}", &**item);
+    [line.clone(), format!("{line} in the file (--apply {change} it)")]
 }
 
 impl Engine {
@@ -80,8 +88,8 @@ impl Engine {
         };
         let new: Vec<_> = items.iter().filter(|of| !gone.remove(&of.item)).collect();
         let mut lines = differing(&self.template, template);
-        lines.extend(new.iter().map(|of| format!("items: `{}` is new", &*of.item)));
-        lines.extend(gone.iter().map(|item| format!("items: `{}` is gone", &**item)));
+        lines.extend(new.iter().map(|of| line_of_item(&of.item, "new", "adds")));
+        lines.extend(gone.iter().map(|item| line_of_item(item, "gone", "retires")));
         Ok(Differences { template, items, gone, new, lines })
     }
 
