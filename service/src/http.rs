@@ -184,7 +184,8 @@ impl Work for AnswerBody {
     fn fault(&self) -> Option<[&'static str; 2]> {
         let n = self.clicks.as_ref().map_or(0, Vec::len) + self.items.as_ref().map_or(0, Vec::len);
         let is_empty = n == 0 && self.close != Some(true) && self.seen.is_none();
-        is_empty.then_some(["clicks", "an answer has `clicks`, `items`, `close` or `seen`"])
+        is_empty
+            .then_some(["clicks", "an answer has a click, in `clicks` or `items`, `close`: true or `seen`"])
     }
 
     fn work(self, turn: &mut Turn<'_>) -> Result<Receipt, Refusal> {

@@ -194,8 +194,9 @@ pub fn run() -> Result<(), String> {
 /// Reads the tokens again with each SIGHUP; those that cannot be read change nothing.
 async fn read_again(mut hangup: Signal, path: Option<PathBuf>, tokens: Arc<RwLock<Tokens>>) {
     while hangup.recv().await.is_some() {
-        let read = path.as_deref().map_or_else(|| Err("there are none".into()), Tokens::read);
-        match read {
+        // Without tokens, there is nothing to read.
+        let Some(path) = &path else { continue };
+        match Tokens::read(path) {
             Ok(read) => {
                 *tokens.write().unwrap_or_else(PoisonError::into_inner) = read;
                 log("info", "tokens-read", json!({}));

@@ -23,7 +23,7 @@ pub enum StoreError {
     #[error("the store is not available: {0}")]
     Unavailable(String),
     /// Another process has it.
-    #[error("another process uses {0}")]
+    #[error("another process uses {0}: stop it first; while it serves, GET /v1/log has the events")]
     InUse(String),
     /// It contains what this version cannot read.
     #[error("the store is damaged: {0}")]

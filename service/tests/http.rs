@@ -542,6 +542,12 @@ fn tokens_are_read_again() {
     std::fs::write(&tokens, "other-other-other-other read\n").unwrap();
     hang_up("tokens-read");
     assert_eq!((status("first-first-first-first"), status("other-other-other-other")), (401, 200));
+    // Without tokens there is nothing to read.
+    let open = Server::start("");
+    let id = open.process.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!((open.get("/readyz").0, open.log().contains("tokens-")), (200, false));
 }
 
 #[test]
