@@ -443,6 +443,10 @@ fn a_position_based_policy_begins_with_the_counts_of_each_position() {
         let mut served = Served::new(&store, &Arc::new(template), &Limits::default());
         served.commit(|engine, time, events| fitted.begin(&mut Turn { engine, events, time }).unwrap());
         for engine in [&mut served.twin(), &mut served.engine] {
+            // Those of the fit are known before they have a decision.
+            assert!(
+                engine.usage(None).any(|(query, usage)| **query == *"shoes, red" && usage.decisions == 0)
+            );
             let rows = engine.rows(&name("shoes, red"), 0, 10).unwrap();
             let counts = |row: &ItemRow| {
                 let tallies = row.entries.iter().map(|entry| (entry.tally.shows, entry.tally.clicks));

@@ -147,6 +147,8 @@ fn bad_requests_are_refused_by_what_is_at_fault() {
         assert_eq!(refused("/v1/clicks", &body), (status, code.into(), at.into()), "{body}");
     }
     assert_eq!(refused("/v1/clicks", "{\"id\": \"1\"}").0, 400);
+    let nothing = server.post("/v1/clicks", &json!({ "id": "1", "clicks": [], "close": false })).1;
+    assert!(nothing["error"]["message"].as_str().unwrap().contains("has a click, in `clicks`"), "{nothing}");
     assert_eq!(
         refused("/v1/decide", "{\"id\": \"1\", \"query\": \"q\"}"),
         (409, "other_query".into(), "query".into())

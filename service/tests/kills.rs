@@ -280,7 +280,8 @@ fn what_cannot_be_started_says_why() {
     }
     std::fs::write(directory.path().join("config.toml"), &plain).unwrap();
     let running = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
-    assert!(fault(&plain, "127.0.0.1:0").contains("another process uses"));
+    let found = fault(&plain, "127.0.0.1:0");
+    assert!(found.contains("another process uses") && found.contains("stop it first"), "{found}");
     drop(running);
     // Options that the command would ignore.
     for (arguments, expected) in [
