@@ -580,7 +580,11 @@ fn a_store_knows_the_fit_with_which_it_began() {
         let other = crate::engine::pbm_fit().to_string();
         std::fs::write(at("parameters.json"), other.replace("0.5", "0.25")).unwrap();
         let server = start(true).unwrap();
-        assert!(server.log().contains("examination = [1.0,0.5], now [1.0,0.25]"), "{}", server.log());
+        assert!(
+            server.log().contains("examination: the store's [1.0,0.5] holds, the file has [1.0,0.25]"),
+            "{}",
+            server.log()
+        );
         drop(server);
         std::fs::write(at("parameters.json"), other.replace("70", "71")).unwrap();
         let error = start(true).err().unwrap();

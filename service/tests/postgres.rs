@@ -169,7 +169,7 @@ fn a_click_may_reach_another_server_than_its_decision() {
     std::fs::write(differing.path().join("config.toml"), config.replace("positions = 3", "positions = 2"))
         .unwrap();
     let server = Server::start_in(differing.path(), "127.0.0.1:0").unwrap();
-    assert!(server.log().contains("positions = 3, now 2"), "{}", server.log());
+    assert!(server.log().contains("positions: the store's 3 holds, the file has 2"), "{}", server.log());
 }
 
 /// Kills servers and the database again and again while clients use all of them; `KILLS` and
