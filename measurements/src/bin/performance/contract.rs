@@ -30,21 +30,12 @@ const MOST_SETTLED: f64 = 1e8;
 const FIRST: u64 = 2_000;
 
 /// Policies that may pass a limit, the limit, and why.
-const EXCEPTIONS: [(&str, Limited, &str); 12] = [
-    ("pbm-ucb", Limited::Exponent, RESTORED),
-    ("rsf-ucb", Limited::Exponent, RESTORED),
-    ("rsf-kl-ucb", Limited::Ways, RESTORED),
-    ("cascade-ucb1", Limited::Exponent, RESTORED),
-    ("cascade-kl-ucb", Limited::Exponent, RESTORED),
-    ("cascade-ucb-v", Limited::Exponent, RESTORED),
-    ("dcm-kl-ucb", Limited::Exponent, RESTORED),
-    ("dcm-kl-ucb", Limited::Ways, RESTORED),
+const EXCEPTIONS: [(&str, Limited, &str); 4] = [
     ("ts-cascade", Limited::Exponent, "items that were never shown tie, and each is hashed"),
     ("top-rank", Limited::Exponent, "compares pairs of items"),
     ("uniform", Limited::Ways, LEARNS_NOTHING),
     ("uniform", Limited::Step, LEARNS_NOTHING),
 ];
-const RESTORED: &str = "given a million items, the first lists are too long";
 const LEARNS_NOTHING: &str = "a round is a few draws, less than the bookkeeping of live use and noise";
 
 /// The kinds of limits.
