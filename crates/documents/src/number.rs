@@ -21,9 +21,9 @@ pub fn first_of(all: impl ExactSizeIterator<Item: Display>, most: usize) -> Stri
     if others > 0 { format!("{shown} and {others} more") } else { shown }
 }
 
-/// The counted noun, in the plural unless the count is one.
+/// The counted noun, in the plural unless the count is one; a y after a vowel stays.
 pub fn noun(count: u64, one: &str) -> String {
-    match one.strip_suffix('y') {
+    match one.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o'])) {
         _ if count == 1 => one.to_owned(),
         Some(stem) => format!("{stem}ies"),
         None => format!("{one}s"),
@@ -134,8 +134,9 @@ mod tests {
 
     #[test]
     fn nouns_are_plural_unless_the_count_is_one() {
-        let texts = [(0, "run"), (1, "run"), (1, "query"), (1000, "query")].map(|(n, one)| counted(n, one));
-        assert_eq!(texts, ["0 runs", "1 run", "1 query", "1,000 queries"]);
+        let texts = [(0, "run"), (1, "run"), (1, "query"), (1000, "query"), (203, "day"), (2, "key")]
+            .map(|(n, one)| counted(n, one));
+        assert_eq!(texts, ["0 runs", "1 run", "1 query", "1,000 queries", "203 days", "2 keys"]);
     }
 
     #[test]
