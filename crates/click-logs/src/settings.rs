@@ -55,7 +55,7 @@ pub struct FitSettings {
     pub prior: Option<f64>,
     /// Hold out one session in N to compare the models on (one impression if lines are not
     /// sessions), or `last`: fit them to the first half of the log for it, and compare them on the
-    /// second; 0 for no comparison, and no yardsticks to compare with
+    /// second; 0 for neither comparison nor yardsticks
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::default().held_out))]
     pub held_out: HoldOut,
     /// Seed of the choice of the held-out sessions

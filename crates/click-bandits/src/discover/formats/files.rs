@@ -319,8 +319,10 @@ pub(crate) static FILES: &[FileFormat] = &[
         .with(&[
             ("instance", "index of the instance, from 0"),
             ("query", "its name"),
-            ("lists", "how often the log shows the list"),
+            ("lists", "how often the log shows the list; with of-log, how often its last part does"),
             ("items", "the items from the first position on, by index, separated by spaces"),
+            ("clicks", "clicks on the list in the whole log, which may be left out"),
+            ("of-log", "how often the whole log shows it, if lists counts a part"),
         ])
         .like("instance,query,lists,items\n0,shoes,120,3 0 1\n0,shoes,40,0 3 1\n"),
 ];
