@@ -84,9 +84,9 @@ pub enum EvaluationError {
     /// The log lacks the impressions that were not clicked.
     #[error("no answer: {ONLY_CLICKED}")]
     OnlyClicked,
-    /// The ranking has no query of the log.
-    #[error("no query of the ranking is in the log")]
-    NoQuery,
+    /// The ranking has no query of the log, of which this hint says how queries are called.
+    #[error("no query of the ranking is in the log{0}")]
+    NoQuery(&'static str),
     /// Lists cannot be learned.
     #[error(
         "learned lists need whole lists in the log, and a model other than `ubm`, whose best lists take too long to find"
@@ -183,7 +183,9 @@ impl Evaluation {
             let findings = Findings::new(None, models.as_ref().ok(), assumptions, true);
             return Ok(Self { values: values.clone(), levels: None, models, findings });
         }
-        let levels = question.levels(read.receivers, are_rows).ok_or(EvaluationError::NoQuery)?;
+        let called = " (with strata a query is called `shoes / mobile`)";
+        let hint = if read.report.strata > 0 { called } else { "" };
+        let levels = question.levels(read.receivers, are_rows).ok_or(EvaluationError::NoQuery(hint))?;
         let asked = sessions.as_ref().and_then(|sessions| NewLists::of_ranking(ranking, sessions, values));
         let models = match (&sessions, asked) {
             _ if models.is_empty() => Err(remark!("no-model-asked")),
