@@ -238,9 +238,7 @@ impl<'a> SharedPart<'a> {
     fn decision(&mut self, users: &[FittedUsers<'_>]) -> Result<Decision, Error> {
         let all: Vec<usize> = (0..self.queries.queries.len()).collect();
         let evidence = self.evidence(users, &all, &|_| Vec::new())?;
-        let lists: Vec<u64> = self.queries.queries.iter().map(|query| query.lists.count()).collect();
-        let is_asked = self.study.today.is_some();
-        self.queries.today = today::chosen(is_asked, &evidence, &self.queries.shares(), &lists);
+        self.queries.today = today::chosen(self.study.today.is_some(), &evidence, &self.queries);
         let models: Vec<TransferSlope> =
             users.iter().map(|users| self.transferred(users.fit().model())).collect();
         let largest = self.queries.largest(PLAYED);
@@ -288,16 +286,18 @@ impl<'a> SharedPart<'a> {
 
     /// Whether one list for all strata of a query loses against a list for each.
     fn strata(&self, users: &[FittedUsers<'_>], evidence: &[Evidence]) -> Result<Vec<Strata>, Error> {
-        let queries = &self.queries.queries;
+        let (queries, log) = (&self.queries.queries, &self.study.log);
+        let n_columns = log.report.strata;
         let of_query = |(name, places): (String, Vec<usize>)| {
             let of_strata: Vec<&LoggedQuery> = places.iter().map(|&place| &queries[place]).collect();
             let known: Vec<&Evidence> = places.iter().map(|&place| &evidence[place]).collect();
             let lists = strata::candidates(&of_strata, &known);
             let others = |number: usize| lists.iter().map(|list| list[number].clone()).collect();
             let valued = self.evidence(users, &places, &others)?;
-            Ok(Strata::new(name, places, &of_strata, &valued, &lists))
+            let is_of = |id: Id| strata::without(&log.counts.names().name(id), n_columns) == Some(&*name);
+            let in_log = log.sessions.queries().filter(|query| is_of(query.id())).count();
+            Ok(Strata::new((name, in_log), places, &of_strata, &valued, &lists))
         };
-        let n_columns = self.study.log.report.strata;
         strata::grouped(queries, n_columns).into_iter().map(of_query).collect()
     }
 
@@ -374,8 +374,9 @@ impl<'a> SharedPart<'a> {
 
     fn today(&self) -> Today {
         let share = self.queries.today.checked_sub(1).map_or(1.0, |part| self.parts[part]);
-        let lists = self.queries.queries.iter().map(|query| query.lists_of(self.queries.today)).sum();
-        Today::new(share, lists, self.study.today.is_some(), &self.study.log.sessions)
+        let queries = self.queries.queries.iter();
+        let lists: Vec<Option<u64>> = queries.map(|query| query.lists_of(self.queries.today)).collect();
+        Today::new(share, &lists, self.study.today.is_some(), &self.study.log.sessions)
     }
 
     fn transferred(&self, model: Model) -> TransferSlope {
@@ -434,10 +435,9 @@ impl<'a> SharedPart<'a> {
             is_recommended: false,
         };
         let all = all.finding(observed);
-        let played_lists: f64 =
-            largest.iter().map(|&place| queries.queries[place].lists.count() as f64).sum();
-        let shares_of_played: Vec<f64> =
-            largest.iter().map(|&place| queries.queries[place].lists.count() as f64 / played_lists).collect();
+        let lists_of = |place: &usize| queries.queries[*place].lists.count() as f64;
+        let played_lists: f64 = largest.iter().map(lists_of).sum();
+        let shares_of_played: Vec<f64> = largest.iter().map(|of| lists_of(of) / played_lists).collect();
         let findings: Vec<Finding> =
             draws.iter().zip(&of_log).map(|(draws, observed)| draws.finding(*observed)).collect();
         let of_draws =
@@ -453,7 +453,7 @@ impl<'a> SharedPart<'a> {
             QueryFinding {
                 query: query.name.clone(),
                 lists: query.lists.count(),
-                lists_today: query.lists_of(queries.today),
+                lists_today: query.lists_of(queries.today).unwrap_or(0),
                 share: shares[place],
                 deviation: query.variance.sqrt(),
                 finding: findings[place].clone(),
@@ -468,6 +468,7 @@ impl<'a> SharedPart<'a> {
             today: self.today(),
             lists_of_log: queries.lists_of_log,
             queries_of_log: queries.n_queries,
+            are_strata: self.study.log.report.strata > 0,
             lists: queries.queries.iter().map(|query| query.lists.count()).sum(),
             left_out: queries.left_out,
             fitted_clicks,
@@ -546,14 +547,8 @@ impl Draws {
         let known_share = query.known_share(&evidence.recommended);
         let is_guess = known_share < 1.0 || beyond.mean > 0.5 * gain.mean;
         let predicted = query.fitted_gain(fit, &evidence.recommended);
-        Some(Recommendation {
-            items: query.items(&evidence.recommended),
-            predicted,
-            gain,
-            beyond,
-            known_share,
-            is_guess,
-        })
+        let items = query.items(&evidence.recommended);
+        Some(Recommendation { items, predicted, gain, beyond, known_share, is_guess })
     }
 }
 

@@ -9,6 +9,7 @@
 
 use crate::{HORIZON, Interval};
 use experiment::{JournalError, Measurement, Quantity};
+use itertools::Itertools as _;
 use serde::Serialize;
 
 /// Regret of a policy and of today's lists, query by query and run by run.
@@ -131,10 +132,8 @@ impl Gains {
             };
             (0..n_runs).map(|run| self.rounds.iter().map(|&round| gain(run, round)).collect()).collect()
         };
-        self.played(&Curves {
-            likely: together(|curves| &curves.likely),
-            cautious: together(|curves| &curves.cautious),
-        })
+        let (likely, cautious) = (together(|curves| &curves.likely), together(|curves| &curves.cautious));
+        self.played(&Curves { likely, cautious })
     }
 
     fn curves(&self, query: usize, draws: OfDraws<'_>) -> Curves {
@@ -176,10 +175,7 @@ impl Gains {
             runs.iter().map(|gains| gains.last().copied().unwrap_or(0.0)).collect()
         };
         let passed = |runs: &[Vec<f64>]| -> Vec<u64> {
-            let mut passed: Vec<u64> =
-                runs.iter().map(|gains| self.passed(gains).unwrap_or(u64::MAX)).collect();
-            passed.sort_unstable();
-            passed
+            runs.iter().map(|gains| self.passed(gains).unwrap_or(u64::MAX)).sorted_unstable().collect()
         };
         let (early, late) = (passed(likely), passed(cautious));
         let n_passed = early.partition_point(|&round| round <= HORIZON);
@@ -188,11 +184,9 @@ impl Gains {
             let place = if percent < 50 { passed.len() * percent } else { passed.len() * percent + 99 } / 100;
             passed.get(place.min(passed.len().saturating_sub(1))).copied().filter(|&round| round <= HORIZON)
         };
+        let lower = Interval::of_draws(&ends(cautious)).lower;
         PolicyGain {
-            gained: Interval {
-                lower: Interval::of_draws(&ends(cautious)).lower,
-                ..Interval::of_draws(&ends(likely))
-            },
+            gained: Interval { lower, ..Interval::of_draws(&ends(likely)) },
             passed: PassingTime { median: at(&early, 50), lower: at(&early, 2), upper: at(&late, 98) },
             share_passed: n_passed as f64 / early.len().max(1) as f64,
         }

@@ -181,6 +181,8 @@ pub struct Answer {
     pub lists_of_log: u64,
     /// Queries of the log with lists that can be simulated.
     pub queries_of_log: u64,
+    /// Whether these are queries within strata.
+    pub are_strata: bool,
     /// Lists of the answer's queries.
     pub lists: u64,
     /// Lists that are left out: shorter than others of their query, or with an item that is not

@@ -52,9 +52,13 @@ pub(crate) struct LoggedQuery {
     /// The variance of the clicks of sessions with the same list.
     pub(crate) variance: f64,
     pub(crate) lists: Lists,
-    /// How often each list is in each part of the log that may be today; all of them if none is.
-    parts: Vec<BTreeMap<(Vec<usize>, Positions), u64>>,
+    /// The lists of each part of the log that may be today.
+    parts: Vec<PartLists>,
 }
+
+/// How often each list is in a part of the log; of all of it, and false, if most of the part's are
+/// left out, as where lists have become shorter: the others would not be those of today.
+type PartLists = (BTreeMap<(Vec<usize>, Positions), u64>, bool);
 
 /// The lists of one query.
 #[derive(Debug, Default)]
@@ -84,27 +88,23 @@ impl Lists {
         self.counted.iter().map(of_list).sum()
     }
 
-    /// How often each list is shown from a place of the log on; in all of it, if that is never.
-    fn since(
-        &self,
-        start: u32,
-        fit: &Fit,
-        query: &QueryFit,
-        filtered: &FilteredLog,
-    ) -> BTreeMap<(Vec<usize>, Positions), u64> {
-        let Some(of_query) = filtered.sessions.query(query.id) else { return BTreeMap::new() };
+    /// The lists from a place of the log on.
+    fn since(&self, start: u32, fit: &Fit, query: &QueryFit, filtered: &FilteredLog) -> PartLists {
+        let Some(of_query) = filtered.sessions.query(query.id) else { return PartLists::default() };
         let n_positions = n_positions(fit, query, filtered).unwrap_or(0);
         let keys: Vec<_> = of_query.lists().map(|list| key(query, n_positions, &list)).collect();
-        let mut shown = BTreeMap::new();
+        let (mut shown, mut left_out) = (BTreeMap::new(), 0_u64);
         for session in of_query.in_order().filter(|session| session.place >= start) {
-            if let Some(key) = &keys[session.list] {
-                *shown.entry(key.clone()).or_default() += 1;
+            match &keys[session.list] {
+                Some(key) => *shown.entry(key.clone()).or_default() += 1,
+                None => left_out += 1,
             }
         }
-        if shown.is_empty() {
+        let are_own = shown.values().sum::<u64>() > left_out;
+        if !are_own {
             shown = self.counted.iter().map(|(key, [shown, _])| (key.clone(), *shown)).collect();
         }
-        shown
+        (shown, are_own)
     }
 
     /// How often an item was shown at most two positions from a position.
@@ -151,20 +151,11 @@ impl LoggedQueries {
             if let Some((_, stands_for)) = drawn.next_if(|(next, _)| *next == place) {
                 let items = query.items.iter().map(|item| names.name(item.item).into_owned()).collect();
                 let is_drawn = stands_for > lists.count() as f64;
-                let name = names.name(query.id).into_owned();
+                let (id, name) = (query.id, names.name(query.id).into_owned());
                 let variance = filtered.sessions.query(query.id).map_or(0.0, |of| variances.of(&of));
                 let starts = parts.iter().map(|share| filtered.sessions.start_of_last(*share).0);
                 let parts = starts.map(|start| lists.since(start, fit, query, filtered)).collect();
-                queries.push(LoggedQuery {
-                    id: query.id,
-                    name,
-                    stands_for,
-                    is_drawn,
-                    items,
-                    variance,
-                    lists,
-                    parts,
-                });
+                queries.push(LoggedQuery { id, name, stands_for, is_drawn, items, variance, lists, parts });
             }
         }
         Some(Self { queries, n_queries, lists_of_log, left_out, clicks_of_all, today: 0 })
@@ -229,7 +220,7 @@ impl LoggedQueries {
             let LoggedQuery { name, lists, parts, .. } = &self.queries[place];
             let name = if title_fault(name).is_none() { name } else { "" };
             for (key @ (list, _), [shown, clicks]) in &lists.counted {
-                let part = self.today.checked_sub(1).map(|part| parts[part].get(key).copied().unwrap_or(0));
+                let part = self.today.checked_sub(1).map(|part| parts[part].0.get(key).copied().unwrap_or(0));
                 let row = [
                     &*instance.to_string(),
                     name,
@@ -254,7 +245,7 @@ impl LoggedQuery {
             list.iter().map(|&item| ItemId::from_index(item)).collect()
         };
         let lists = self.lists.counted.iter().map(|((list, _), counts)| (items(list), *counts));
-        let of_part = |part: &BTreeMap<(Vec<usize>, Positions), u64>| {
+        let of_part = |(part, _): &PartLists| {
             let lists = part.iter().map(|((list, _), shown)| (items(list).into_iter().collect(), *shown));
             Logged::new(lists.collect()).ok()
         };
@@ -292,9 +283,10 @@ impl LoggedQuery {
             - self.fitted_clicks(fit)
     }
 
-    /// How many lists it has in the whole log (0), or in a part of it, from 1.
-    pub(crate) fn lists_of(&self, part: usize) -> u64 {
-        part.checked_sub(1).map_or_else(|| self.lists.count(), |part| self.parts[part].values().sum())
+    /// How many lists it has in the whole log (0), or in a part of it, from 1, if that has its own.
+    pub(crate) fn lists_of(&self, part: usize) -> Option<u64> {
+        let Some(part) = part.checked_sub(1) else { return Some(self.lists.count()) };
+        self.parts[part].1.then(|| self.parts[part].0.values().sum())
     }
 
     /// Observed clicks per 1,000 lists.

@@ -18,6 +18,8 @@ pub struct Strata {
     pub query: String,
     /// The queries within its strata, by their places among those of the answer.
     pub strata: Vec<usize>,
+    /// Number of its strata in the log; the answer may have a sample of them.
+    pub in_log: usize,
     /// The best list for all, from the top; empty if none can be valued in every stratum.
     pub list_for_all: Vec<String>,
     /// Clicks per 1,000 lists that a list for each stratum gains over one for all.
@@ -25,11 +27,16 @@ pub struct Strata {
     pub gain_of_each: Option<Interval>,
 }
 
+/// The name of a query, of which this is the name within its strata.
+pub(crate) fn without(name: &str, n_columns: usize) -> Option<&str> {
+    name.rsplitn(n_columns + 1, Columns::WITHIN).nth(n_columns)
+}
+
 /// The places of the queries with several strata in the answer, by the name of the query.
 pub(crate) fn grouped(queries: &[LoggedQuery], n_columns: usize) -> Vec<(String, Vec<usize>)> {
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for (place, query) in queries.iter().enumerate().filter(|_| n_columns > 0) {
-        let Some(name) = query.name.rsplitn(n_columns + 1, Columns::WITHIN).nth(n_columns) else { continue };
+        let Some(name) = without(&query.name, n_columns) else { continue };
         match groups.iter_mut().find(|(known, _)| known == name) {
             Some((_, places)) => places.push(place),
             None => groups.push((name.to_owned(), vec![place])),
@@ -55,7 +62,7 @@ pub(crate) fn candidates(queries: &[&LoggedQuery], evidence: &[&Evidence]) -> Ve
 impl Strata {
     /// `others` has the draws of each stratum with the values of its candidates.
     pub(crate) fn new(
-        query: String,
+        (query, in_log): (String, usize),
         strata: Vec<usize>,
         queries: &[&LoggedQuery],
         others: &[Evidence],
@@ -82,6 +89,7 @@ impl Strata {
         Self {
             query,
             strata,
+            in_log,
             list_for_all: best.map_or_else(Vec::new, |best| queries[0].items(&candidates[best][0])),
             gain_of_each: gain.map(|gain| Interval::of_draws(&gain)),
         }
@@ -89,19 +97,18 @@ impl Strata {
 
     /// Whether one list for all loses.
     pub fn sentence(&self) -> String {
-        let of = format!("{} in {} strata", self.query, self.strata.len());
-        match self.gain_of_each {
-            None => format!(
-                "{of}: no list has only items that every stratum saw, so one list for all cannot be valued."
-            ),
-            Some(gain) if gain.lower > 0.0 => {
-                format!(
-                    "{of}: one list for all loses; a list for each stratum gains {gain} clicks per 1,000 lists."
-                )
-            }
-            Some(gain) => format!(
-                "{of}: the log cannot tell whether one list for all loses; a list for each stratum gains {gain} clicks per 1,000 lists."
-            ),
-        }
+        let (query, n, all) = (&self.query, self.strata.len(), self.in_log);
+        let sampled = if n < all { format!(" of {all} strata in the sample") } else { " strata".to_owned() };
+        let of = format!("{query} in {n}{sampled}");
+        let Some(gain) = self.gain_of_each else {
+            let why = "no list has only items that every stratum saw, so one list for all cannot be valued";
+            return format!("{of}: {why}.");
+        };
+        let found = if gain.lower > 0.0 {
+            "one list for all loses; a list for each stratum gains"
+        } else {
+            "the log does not show that one list for all loses; the difference that a list for each stratum makes is"
+        };
+        format!("{of}: {found} {gain} clicks per 1,000 lists.")
     }
 }

@@ -8,7 +8,9 @@
 //! its last rows are asked for.
 
 use crate::Interval;
+use crate::lists::LoggedQueries;
 use click_logs::settings::LastPart;
+use documents::number::{counted, fixed};
 use log_reader::{Sessions, time};
 use serde::Serialize;
 use spec::models::Evidence;
@@ -37,6 +39,8 @@ pub struct Today {
     pub is_asked: bool,
     /// Number of its lists, of the answer's queries.
     pub lists: u64,
+    /// Queries of the answer that have too few lists in it: all of theirs are today's.
+    pub queries_by_all: u64,
 }
 
 /// The shares of the last parts of a log that may be today, or why the part that is asked for is
@@ -51,49 +55,54 @@ pub(crate) fn shares(asked: Option<LastPart>, sessions: &Sessions) -> Result<Vec
             Ok(if share < 1.0 { vec![share] } else { Vec::new() })
         }
         (Some(LastPart::Days(_)), None) => Err(
-            "the last days are asked for as today's ranking, and the log has no times (`--columns ..,time=..`)"
+            "the last days are asked for as today's ranking, and the log has no times, or the same for all lists (`--columns ..,time=..`)"
                 .to_owned(),
         ),
     }
 }
 
 impl Today {
-    pub(crate) fn new(share: f64, lists: u64, is_asked: bool, sessions: &Sessions) -> Self {
+    /// `lists` has the number of lists of each query, if they are not all that it has.
+    pub(crate) fn new(share: f64, lists: &[Option<u64>], is_asked: bool, sessions: &Sessions) -> Self {
         const DAY: i64 = time::MILLISECONDS_OF_A_DAY;
         let (_, start) = sessions.start_of_last(share);
         let since = start.map(|start| time::date(start.div_euclid(DAY)));
         let days = sessions.times().map(|[first, last]| share * (last - first) as f64 / DAY as f64);
-        Self { share, days, has_times: days.is_some(), since, is_asked, lists }
+        let queries_by_all = lists.iter().filter(|lists| lists.is_none()).count() as u64;
+        let lists = lists.iter().flatten().sum();
+        Self { share, days, has_times: days.is_some(), since, is_asked, lists, queries_by_all }
     }
 
     /// A sentence about it.
     pub(crate) fn sentence(&self) -> String {
-        let lists = documents::number::counted(self.lists, "list");
-        let percent = documents::number::fixed(100.0 * self.share, 0);
-        match (&self.since, self.share < 1.0) {
-            (Some(day), true) => format!(
-                "Today's ranking is that of the last {percent} % of the log's time, since {day} ({lists}); --today all takes all of it."
+        let (lists, percent) = (counted(self.lists, "list"), fixed(100.0 * self.share, 0));
+        let (last, whole) = (format!("that of the last {percent} % of the log's"), "that of the whole log");
+        let today = match (&self.since, self.share < 1.0) {
+            (Some(day), true) => format!("{last} time, since {day} ({lists}); --today all takes all of it"),
+            (None, true) => format!("{last} rows ({lists})"),
+            (Some(_), false) if self.is_asked => whole.to_owned(),
+            (Some(_), false) => format!(
+                "{whole}: with a later part of it gains would be much less sure, or most of that part's lists are left out"
             ),
-            (None, true) => {
-                format!("Today's ranking is that of the last {percent} % of the log's rows ({lists}).")
-            }
-            (Some(_), false) if self.is_asked => "Today's ranking is that of the whole log.".to_owned(),
-            (Some(_), false) => {
-                "Today's ranking is that of the whole log: with a later part of it gains would be much less sure."
-                    .to_owned()
-            }
-            (None, false) => {
-                "Today's ranking is that of the whole log, which has no times (time=.. in --columns): if the ranking has changed, \
-                 --today .1 takes the last tenth of the rows."
-                    .to_owned()
-            }
-        }
+            (None, false) => format!(
+                "{whole}, which has no times, or the same for all lists (time=.. in --columns): if the ranking has changed, --today .1 \
+                 takes the last tenth of the rows"
+            ),
+        };
+        let by_all = match self.queries_by_all {
+            0 => String::new(),
+            n => format!(
+                " In {} most lists of this part are left out, or there are none: all usable lists stand for today.",
+                counted(n, "query")
+            ),
+        };
+        format!("Today's ranking is {today}.{by_all}")
     }
 }
 
-/// Which part is today: 0 for the whole log, or the number of a part, from 1. `shares` are those of
-/// the queries, `lists` their numbers of lists.
-pub(crate) fn chosen(is_asked: bool, evidence: &[Evidence], shares: &[f64], lists: &[u64]) -> usize {
+/// Which part is today: 0 for the whole log, or the number of a part, from 1.
+pub(crate) fn chosen(is_asked: bool, evidence: &[Evidence], queries: &LoggedQueries) -> usize {
+    let (shares, queries) = (queries.shares(), &queries.queries);
     let n_parts = evidence.iter().map(|evidence| evidence.today.len()).min().unwrap_or(1);
     if is_asked || n_parts == 1 {
         return n_parts - 1;
@@ -101,12 +110,14 @@ pub(crate) fn chosen(is_asked: bool, evidence: &[Evidence], shares: &[f64], list
     let widths = |part: usize| -> Vec<f64> {
         let gains: Vec<Vec<f64>> = evidence.iter().map(|evidence| evidence.gains(part)).collect();
         let n_draws = gains.iter().map(Vec::len).min().unwrap_or(0);
-        let together = |draw: usize| gains.iter().zip(shares).map(|(gains, share)| share * gains[draw]).sum();
+        let together = |draw: usize| gains.iter().zip(&shares).map(|(gain, share)| share * gain[draw]).sum();
         let all: Vec<f64> = (0..n_draws).map(together).collect();
-        let told = gains.iter().zip(lists).filter(|(_, lists)| **lists >= FEWEST).map(|(gains, _)| gains);
+        let told =
+            gains.iter().zip(queries).filter(|(_, of)| of.lists.count() >= FEWEST).map(|(gain, _)| gain);
         told.chain([&all]).map(|gains| Interval::of_draws(gains)).map(|of| of.upper - of.lower).collect()
     };
     let whole = widths(0);
     let is_sure = |part: &usize| widths(*part).iter().zip(&whole).all(|(part, all)| *part <= WIDER * all);
-    (1..n_parts).find(is_sure).unwrap_or(0)
+    let has_lists = |part: &usize| queries.iter().any(|of| of.lists_of(*part).is_some());
+    (1..n_parts).filter(has_lists).find(is_sure).unwrap_or(0)
 }

@@ -34,18 +34,16 @@ impl fmt::Display for PassingTime {
 
 impl TransferSlope {
     /// Whether and how far the log supports the differences between lists that the model predicts.
-    fn sentence(&self) -> String {
+    fn sentence(&self, answer: &Answer) -> String {
         let Self { model, slope, verdict, needed, queries, lists, sessions } = self;
         let part = slope.map_or_else(String::new, |slope| {
-            let from = format!(
-                "{} of {} in {}",
-                counted(*sessions, "session"),
-                counted(*lists, "list"),
-                counted(*queries, "query")
-            );
+            let [sessions, lists] = [(sessions, "session"), (lists, "list")].map(|(n, one)| counted(*n, one));
+            let from = format!("{sessions} of {lists} in {}", answer.counted(*queries));
             format!("On lists that a fit has not seen, {slope} of the differences that {model} predicts happen ({from}).")
         });
         match verdict {
+            // With an alarm the answer takes no part of them.
+            Verdict::Supported if answer.is_alarmed() => part,
             Verdict::Supported => {
                 format!("{part} The log supports the differences; the answer takes this part of them.")
             }
@@ -57,14 +55,9 @@ impl TransferSlope {
                 let would = needed.map_or_else(
                     || "Several lists for each query would, each with some sessions.".to_owned(),
                     |times| {
-                        let [sessions, lists, queries] =
-                            [sessions, lists, queries].map(|n| times * *n as f64);
-                        format!(
-                            "About {} sessions of {} lists in {} queries would.",
-                            rounded(sessions),
-                            rounded(lists),
-                            rounded(queries.max(1.0))
-                        )
+                        let needed = |n: &u64| rounded((times * *n as f64).max(1.0));
+                        let [sessions, lists, queries] = [sessions, lists, queries].map(needed);
+                        format!("About {sessions} sessions of {lists} lists in {queries} queries would.")
                     },
                 );
                 let start = if part.is_empty() { String::new() } else { format!("{part} ") };
@@ -86,6 +79,14 @@ fn rounded(number: f64) -> String {
 }
 
 impl Answer {
+    /// The number of queries, of a log with strata those within them.
+    fn counted(&self, queries: u64) -> String {
+        if !self.are_strata {
+            return counted(queries, "query");
+        }
+        format!("{} query-strat{}", grouped(queries), if queries == 1 { "um" } else { "a" })
+    }
+
     /// Every refusal, reason of "not decided" and warning of the sentences.
     pub(crate) fn remarked(&self) -> Vec<Remark> {
         let promises = self.promises();
@@ -115,10 +116,10 @@ impl Answer {
         let n = self.queries.len() as u64;
         let queries = match (n, self.queries_of_log) {
             (1, 1) => "the query of the log".to_owned(),
-            (n, all) if n == all => format!("all {} of the log", counted(n, "query")),
+            (n, all) if n == all => format!("all {} of the log", self.counted(n)),
             (n, all) => format!(
                 "the {} of the log, by a sample of {} drawn in proportion to their lists",
-                counted(all, "query"),
+                self.counted(all),
                 grouped(n)
             ),
         };
@@ -145,8 +146,9 @@ impl Answer {
             format!(" The best possible lists, which nobody knows, would get {loss} more.")
         };
         let mut sentences = vec![format!(
-            "Today's ranking gets {today} clicks per 1,000 lists ({} were observed).{lost}",
-            fixed(*observed, 0)
+            "Today's ranking gets {today} clicks per 1,000 lists ({} were observed{}).{lost}",
+            fixed(*observed, 0),
+            if self.today.share < 1.0 { " in the whole log" } else { "" }
         )];
         sentences.push(self.today.sentence());
         if let Some((first, others)) = self.models.split_first() {
@@ -158,7 +160,7 @@ impl Answer {
             sentences.push(format!(
                 "This holds if users are those of the model {}{also}. {}",
                 first.model,
-                first.sentence()
+                first.sentence(self)
             ));
         }
         sentences.extend(self.alarm());
@@ -217,7 +219,7 @@ impl Answer {
         }
         let gain = format!(
             "For {} a better list is recommended. Showing them gains {} clicks per 1,000 lists of all queries.",
-            counted(n, "query"),
+            self.counted(n),
             self.all.gain,
         );
         match n_guesses {
@@ -240,7 +242,7 @@ impl Answer {
         let (policy, all) = (&self.policy, grouped(HORIZON));
         let lists = match n_played {
             1 => format!("{all} lists"),
-            n => format!("{all} lists, which the {} with the most lists share", counted(n, "query")),
+            n => format!("{all} lists, which the {} with the most lists share", self.counted(n)),
         };
         let per_1000 = fixed(1000.0 * gained.mean / HORIZON as f64, 1);
         if gained.cannot_tell() {

@@ -24,9 +24,18 @@ fn answer(sessions: u64, lists: u64, queries: u64) -> Answer {
         remarks: Vec::new(),
         models: vec![model],
         lists_alone: None,
-        today: Today { share: 1.0, days: None, since: None, has_times: false, is_asked: false, lists: 1000 },
+        today: Today {
+            share: 1.0,
+            days: None,
+            since: None,
+            has_times: false,
+            is_asked: false,
+            lists: 1000,
+            queries_by_all: 0,
+        },
         lists_of_log: 1000,
         queries_of_log: 10,
+        are_strata: false,
         lists: 1000,
         left_out: 0,
         fitted_clicks: 300.0,
@@ -71,7 +80,7 @@ fn an_alarm_promises_nothing() {
         assert!(answer.is_alarmed() && !answer.promises());
         let said = answer.sentences().join(" ");
         assert!(said.contains(seen) && said.contains("no gain is promised"), "{said}");
-        assert!(said.contains("fit --context"), "{said}");
+        assert!(said.contains("fit --context") && !said.contains("the answer takes"), "{said}");
         assert!(!said.contains("would get") && !said.contains("No list was found"), "{said}");
     }
     let untested = of(Verdict::Supported, None);
@@ -93,22 +102,50 @@ fn the_answer_says_what_today_is() {
         has_times: true,
         is_asked: false,
         lists: 100,
+        queries_by_all: 0,
     };
     let said = answer.sentences().join(" ");
     assert!(said.contains("the last 10 % of the log's time, since 2026-03-02 (100 lists)"), "{said}");
+    assert!(
+        said.contains("(300 were observed in the whole log)") && !said.contains("stand for today"),
+        "{said}"
+    );
+    answer.today.queries_by_all = 2;
+    let said = answer.sentences().join(" ");
+    assert!(
+        said.contains("In 2 queries most lists of this part are left out")
+            && said.contains("stand for today"),
+        "{said}"
+    );
 }
 
 #[test]
 fn strata_say_whether_one_list_for_all_loses() {
     let strata = |gain: Option<f64>| {
         let gain_of_each = gain.map(interval);
-        Strata { query: "hats".to_owned(), strata: vec![0, 1], list_for_all: Vec::new(), gain_of_each }
+        Strata {
+            query: "hats".to_owned(),
+            strata: vec![0, 1],
+            in_log: 2,
+            list_for_all: Vec::new(),
+            gain_of_each,
+        }
     };
     for (gain, said) in [
         (Some(30.0), "hats in 2 strata: one list for all loses; a list for each stratum gains 30 [20, 40]"),
-        (Some(5.0), "hats in 2 strata: the log cannot tell whether one list for all loses"),
+        (Some(5.0), "hats in 2 strata: the log does not show that one list for all loses"),
         (None, "hats in 2 strata: no list has only items that every stratum saw"),
     ] {
         assert!(strata(gain).sentence().starts_with(said), "{}", strata(gain).sentence());
     }
+    let sampled = Strata { in_log: 7, ..strata(None) };
+    assert!(
+        sampled.sentence().starts_with("hats in 2 of 7 strata in the sample: "),
+        "{}",
+        sampled.sentence()
+    );
+    let mut answer = answer(30, 20, 1);
+    assert!(answer.scope().starts_with("the 10 queries of the log"), "{}", answer.scope());
+    answer.are_strata = true;
+    assert!(answer.scope().starts_with("the 10 query-strata of the log"), "{}", answer.scope());
 }

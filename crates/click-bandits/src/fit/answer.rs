@@ -15,9 +15,15 @@ const NAMED: usize = 10;
 const LISTED: usize = 10;
 /// Letters of a query's name on a terminal.
 const LETTERS: usize = 30;
-/// Columns of numbers on a terminal and on the page.
-const HEADS: [&str; 5] =
-    ["Lists", "Clicks per 1,000", "Loses against the best", "Better list gains", "Policy gains"];
+/// Columns on the page and on a terminal.
+const HEADS: [&str; 6] = [
+    "Query",
+    "#Lists",
+    "#Clicks per 1,000",
+    "#Loses against the best",
+    "#Better list gains",
+    "#Policy gains",
+];
 
 /// Adds the answer to a page.
 pub(super) fn write(answer: &Answer, html: &mut Html) {
@@ -33,9 +39,6 @@ pub(super) fn write(answer: &Answer, html: &mut Html) {
     recommended(answer, html);
     strata(answer, html);
     html.element("h2", "", "Query by query");
-    let heads: Vec<String> = HEADS.iter().map(|head| format!("#{head}")).collect();
-    let heads: Vec<&str> =
-        std::iter::once("Query").chain(heads.iter().map(String::as_str)).chain(["#Passed after"]).collect();
     let row = |(query, row): (&QueryFinding, [String; 6])| -> Vec<Html> {
         let passed = match query.played {
             None => "–".to_owned(),
@@ -45,20 +48,21 @@ pub(super) fn write(answer: &Answer, html: &mut Html) {
         row.iter().chain([&passed]).map(|cell| Html::of(cell)).collect()
     };
     let rows: Vec<Vec<Html>> = answer.queries.iter().zip(rows(answer)).map(row).collect();
-    html.table("wide", &heads, &rows);
-    html.paragraph(
-        "small muted",
-        &format!(
-            "Losses and gains of lists are clicks per 1,000 lists. A policy was played for the queries with the most lists: {} gains \
-             clicks over today's lists in {} lists of the query, and has passed them after the number of lists in the last column. \
-             Intervals are 95 %. Users are drawn from the fits of two halves of the log, and a list is valued on the half that did not choose it. \
-             Halves are dealt by the content of lists, so the order of rows changes nothing, but where it stands for time: in the search \
-             for changes, and in that for clicks that more than the list decides.",
-            if answer.policy.is_empty() { "it" } else { &answer.policy },
-            grouped(HORIZON)
-        ),
-    );
-    html.paragraph("small muted", "Play it again: `click-bandits simulate decision.toml --out RESULTS`.");
+    html.table("wide", &[&HEADS[..], &["#Passed after"]].concat(), &rows);
+    let text = "Losses and gains of lists are clicks per 1,000 lists. Intervals are 95 %. Users are drawn from the fits of two halves of the \
+                log, and a list is valued on the half that did not choose it. Halves are dealt by the content of lists, so the order of \
+                rows changes nothing, but where it stands for time: in the search for changes, and in that for clicks that more than the \
+                list decides.";
+    html.paragraph("small muted", text);
+    if answer.promises() {
+        let (policy, all) = (&answer.policy, grouped(HORIZON));
+        let text = format!(
+            "A policy was played for the queries with the most lists: {policy} gains clicks over today's lists in {all} lists of the \
+             query, and has passed them after the number of lists in the last column. Play it again: `click-bandits simulate \
+             decision.toml --out RESULTS`."
+        );
+        html.paragraph("small muted", &text);
+    }
 }
 
 /// Explains the models, and what their differences are.
@@ -106,11 +110,8 @@ fn strata(answer: &Answer, html: &mut Html) {
             cells.iter().map(|cell| Html::of(cell)).collect()
         };
         let rows: Vec<Vec<Html>> = strata.strata.iter().map(row).collect();
-        html.table(
-            "wide",
-            &["Stratum", "#Lists", "#Clicks per 1,000", "#Better list gains", "Its items"],
-            &rows,
-        );
+        let heads = ["Stratum", "#Lists", "#Clicks per 1,000", "#Better list gains", "Its items"];
+        html.table("wide", &heads, &rows);
     }
 }
 
@@ -172,6 +173,7 @@ fn recommended(answer: &Answer, html: &mut Html) {
 /// A row for every query, with the name escaped: characters that turn the direction of a line come
 /// from the log.
 fn rows(answer: &Answer) -> Vec<[String; 6]> {
+    let none = if answer.promises() { "none found" } else { "–" };
     let row = |QueryFinding { query, lists, finding, recommended, played, .. }: &QueryFinding| {
         // The loss is that of users for whom the list alone decides.
         let loss = if answer.is_alarmed() { "not known".to_owned() } else { finding.loss.to_string() };
@@ -180,7 +182,7 @@ fn rows(answer: &Answer) -> Vec<[String; 6]> {
             grouped(*lists),
             finding.today.to_string(),
             loss,
-            recommended.as_ref().map_or_else(|| "none found".to_owned(), |list| list.gain.to_string()),
+            recommended.as_ref().map_or_else(|| none.to_owned(), |list| list.gain.to_string()),
             played.map_or_else(|| "–".to_owned(), |played| played.gained.to_string()),
         ]
     };
@@ -194,16 +196,16 @@ pub(super) fn text(answer: &Answer) -> String {
         let _ = writeln!(text, "  {sentence}");
     }
     if answer.queries.len() > 1 && answer.is_reliable() {
-        let all = grouped(HORIZON);
-        let _ = writeln!(text, "\n  Per 1,000 lists; the policy's gain after {all} lists of the query:\n");
+        let of_policy = || format!("; the policy's gain after {} lists of the query", grouped(HORIZON));
+        let of_policy = answer.promises().then(of_policy).unwrap_or_default();
+        let _ = writeln!(text, "\n  Per 1,000 lists{of_policy}:\n");
         let rows = rows(answer).into_iter().take(LISTED).map(|mut row| {
             if row[0].chars().count() > LETTERS {
                 row[0] = row[0].chars().take(LETTERS - 1).chain(['…']).collect();
             }
             row
         });
-        let heads = ["Query"].into_iter().chain(HEADS).map(str::to_lowercase).collect::<Vec<_>>();
-        let heads: [String; 6] = std::array::from_fn(|place| heads[place].clone());
+        let heads = HEADS.map(|head| head.trim_start_matches('#').to_lowercase());
         let rows: Vec<[String; 6]> = std::iter::once(heads).chain(rows).collect();
         text += &table(&rows, 1..6);
     }

@@ -148,12 +148,8 @@ fn known(loss: Option<f64>) -> String {
 
 /// A gain and its interval.
 fn interval(gain: Option<Gain>) -> String {
-    gain.map_or_else(
-        || NOT_KNOWN.to_owned(),
-        |Gain { mean, lower, upper }| {
-            format!("{} ({} to {})", fixed(mean, 4), fixed(lower, 4), fixed(upper, 4))
-        },
-    )
+    let Some(Gain { mean, lower, upper }) = gain else { return NOT_KNOWN.to_owned() };
+    format!("{} ({} to {})", fixed(mean, 4), fixed(lower, 4), fixed(upper, 4))
 }
 
 /// Whether personal lists are recommended, by their gain on users that took no part.

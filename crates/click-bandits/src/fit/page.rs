@@ -41,10 +41,8 @@ pub(super) fn page(
             let heads = ["Model", "#Log-likelihood", "#Behind the best", "#Perplexity"];
             html.table("narrow", &heads, &rows);
             let impressions = comparison.scores().first().map_or(0, |score| score.impressions);
-            html.paragraph(
-                "small muted",
-                &format!("On {} held out, in nats an impression.", counted(impressions, "impression")),
-            );
+            let held_out = counted(impressions, "impression");
+            html.paragraph("small muted", &format!("On {held_out} held out, in nats an impression."));
         }
         None => {
             html.paragraph("", not_compared(arguments));
@@ -70,9 +68,7 @@ pub(super) fn page(
     }
     html.close("div");
     let of_answer = if answer.is_ok() { ", `answer.json`" } else { "" };
-    html.paragraph(
-        "small muted",
-        &format!("All numbers: `parameters.json`, `{table}`, `comparison.json`{of_answer}."),
-    );
+    let numbers = format!("All numbers: `parameters.json`, `{table}`, `comparison.json`{of_answer}.");
+    html.paragraph("small muted", &numbers);
     html.page("What a click log says")
 }

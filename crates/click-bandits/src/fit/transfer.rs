@@ -9,14 +9,12 @@ pub(super) const HEADS: [&str; 5] = ["model", "happens", "95 %", "squared error"
 
 /// A row for each model.
 pub(super) fn rows_of(transfers: &Transfers) -> impl Iterator<Item = [String; 5]> {
-    transfers.models.iter().map(|transfer| {
+    let interval = |(low, high)| format!("[{}, {}]", fixed(low, 2), fixed(high, 2));
+    transfers.models.iter().map(move |transfer| {
         [
             transfer.model.name().to_owned(),
             transfer.slope.map_or_else(|| "?".to_owned(), |slope| fixed(slope, 2)),
-            transfer.interval().map_or_else(
-                || "?".to_owned(),
-                |(low, high)| format!("[{}, {}]", fixed(low, 2), fixed(high, 2)),
-            ),
+            transfer.interval().map_or_else(|| "?".to_owned(), interval),
             fixed(transfer.squared_error, 4),
             verdict(transfers, transfer),
         ]

@@ -298,13 +298,49 @@ fn todays_lists_are_the_last_ones_and_strata_stand_side_by_side() {
     let gain = ["lower", "mean"].map(|key| strata["gain_of_each"][key].as_f64().unwrap());
     assert!(gain[0] >= 0.0 && gain[1] > 40.0, "{strata}");
     let page = fs::read_to_string(out.join("index.html")).unwrap();
-    assert!(page.contains("Strata side by side") && page.contains("a list for each stratum gains"));
+    assert!(page.contains("Strata side by side") && page.contains("hats in 2 strata: "));
     // Policies play against these lists, and know the users from the whole log.
     let lists = fs::read_to_string(out.join("logged.csv")).unwrap();
     assert!(lists.starts_with("instance,query,lists,items,clicks,of-log\n"), "{lists}");
     assert!(lists.lines().any(|line| line.split(',').nth(2) == Some("0")), "{lists}");
     let results = top.path().join("results");
     works("simulate", &[text(&out.join("decision.toml")), "--out", text(&results), "--quiet"]);
+}
+
+/// Lists have become shorter: the last usable ones are old, and none of today.
+#[test]
+fn old_lists_are_not_those_of_the_last_part() {
+    let top = tempdir().unwrap();
+    let (log, out) = (top.path().join("log.csv"), top.path().join("fitted"));
+    let mut lines = "s,t,query,item,position,click\n".to_owned();
+    for session in 0..600 {
+        let list = &[["a", "b", "c"], ["c", "a", "b"], ["b", "c", "a"]][session % 3];
+        for (position, item) in list.iter().enumerate().take(if session < 300 { 3 } else { 2 }) {
+            let click = u8::from((session / 3 + 2 * position) % if *item == "a" { 2 } else { 5 } == 0);
+            writeln!(
+                lines,
+                "{session},{},hats,{item},{},{click}",
+                1_767_225_600 + 3600 * session,
+                position + 1
+            )
+            .unwrap();
+        }
+    }
+    fs::write(&log, lines).unwrap();
+    let columns = "query=query,session=s,item=item,position=position,click=click,time=t";
+    let read = [text(&log), "--format", "delimited", "--columns", columns, "--model", "pbm"];
+    let answer = |today: &[&str]| {
+        let out = out.join(today.len().to_string());
+        let printed = works("fit", &[&read[..], today, &["--out", text(&out)]].concat());
+        let answer = fs::read(out.join("answer.json")).unwrap();
+        (printed, serde_json::from_slice::<serde_json::Value>(&answer).unwrap()["today"].clone())
+    };
+    let (printed, today) = answer(&[]);
+    assert!(today["share"] == 1.0 && today["lists"] == 300, "{today}");
+    assert!(printed.contains("that of the whole log: with a later part"), "{printed}");
+    let (printed, today) = answer(&["--today", ".1"]);
+    assert!(today["lists"] == 0 && today["queries_by_all"] == 1, "{today}");
+    assert!(printed.contains("(0 lists)") && printed.contains("stand for today"), "{printed}");
 }
 
 /// A query within a stratum is a query of its own for `judgments` and `evaluate`, too.
@@ -342,6 +378,11 @@ fn strata_are_rated_and_evaluated_as_queries() {
     works("evaluate", &[&read[..], &question].concat());
     let answer: serde_json::Value =
         serde_json::from_slice(&fs::read(earned.join("answer.json")).unwrap()).unwrap();
+    let [plain, refused] = ["plain.csv", "refused"].map(|name| top.path().join(name));
+    fs::write(&plain, "query,position,item\nhats,1,a\nhats,2,b\n").unwrap();
+    let question = ["--ranking", text(&plain), "--model", "none", "--out", text(&refused)];
+    let error = String::from_utf8(run("evaluate", &[&read[..], &question].concat()).stderr).unwrap();
+    assert!(error.contains("in the log (with strata a query is called `shoes / mobile`)"), "{error}");
     // Of three sessions, two click on the best item at the top, and one if it is second.
     let difference = answer["estimators"]["list"]["difference"].as_f64().unwrap();
     assert!((difference - 1.0 / 6.0).abs() < 1e-9, "{difference}");
