@@ -139,15 +139,9 @@ impl Decision {
             Ok(models) => models,
             Err(why) => return Ok(Err(why)),
         };
-        // The model that opens the answer is one whose transfer is supported, if any is.
         let transfers = study.transfer.as_ref();
         let verdict = |users: &FittedUsers<'_>| Some(transfers?.of(users.fit().model())?.verdict());
-        models.sort_by_key(|users| verdict(users) != Some(Verdict::Supported));
-        if verdict(&models[0]) == Some(Verdict::Supported) {
-            // The log denies those whose slope surely differs from what it supports.
-            let denied = [Some(Verdict::Exceeded), Some(Verdict::Contradicted)];
-            models.retain(|users| !denied.contains(&verdict(users)));
-        }
+        keep_supported(&mut models, verdict);
         let mut models = models.into_iter();
         let first = models.find_map(|users| {
             let n = settings.n_queries;
@@ -484,6 +478,16 @@ impl<'a> SharedPart<'a> {
     }
 }
 
+/// Puts models whose transfer the log supports first, so that one of them opens the answer, if any
+/// is. Then the log also denies those whose slope surely differs from what it supports.
+fn keep_supported<M>(models: &mut Vec<M>, verdict: impl Fn(&M) -> Option<Verdict>) {
+    models.sort_by_key(|model| verdict(model) != Some(Verdict::Supported));
+    if models.first().and_then(&verdict) == Some(Verdict::Supported) {
+        let denied = [Some(Verdict::Exceeded), Some(Verdict::Contradicted)];
+        models.retain(|model| !denied.contains(&verdict(model)));
+    }
+}
+
 /// Whether the log allows the promise of a gain: it does not contradict the model, and does not
 /// show that more than the list decides the clicks.
 pub(crate) fn may_promise(verdict: Verdict, lists_alone: Option<&ListsAlone>) -> bool {
@@ -558,4 +562,29 @@ const ROUNDING: f64 = 1e-6;
 /// Draws of a difference, for 1,000 lists.
 fn difference(more: &[f64], less: &[f64]) -> Vec<f64> {
     more.iter().zip(less).map(|(more, less)| 1000.0 * (more - less)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where a model is supported, it comes first, and those that the log denies are left out;
+    /// where none is, all stay in their order.
+    #[test]
+    fn models_that_the_log_denies_are_left_out_where_it_supports_one() {
+        let [supported, exceeded, contradicted, cannot] =
+            [Verdict::Supported, Verdict::Exceeded, Verdict::Contradicted, Verdict::CannotTest].map(Some);
+        for (before, after) in [
+            (
+                vec![exceeded, cannot, supported, contradicted, None, supported],
+                vec![supported, supported, cannot, None],
+            ),
+            (vec![cannot, exceeded, contradicted], vec![cannot, exceeded, contradicted]),
+            (vec![contradicted], vec![contradicted]),
+        ] {
+            let mut models = before;
+            keep_supported(&mut models, |verdict| *verdict);
+            assert_eq!(models, after);
+        }
+    }
 }

@@ -285,9 +285,7 @@ impl Transfers {
             return Ok(None);
         }
         let predicted = folds::predicted(models, whole, sessions, &all, &options.of_folds())?;
-        let variance = SessionVariance::new(sessions);
-        let own =
-            |grouped: &&SessionGroups| Some(Lists::new(&sessions.query(grouped.query)?, grouped, variance));
+        let own = |grouped: &&SessionGroups| Some(Lists::new(&sessions.query(grouped.query)?, grouped));
         let lists: Vec<Lists> = queries.iter().filter_map(own).collect();
         Ok(predicted.map(|predicted| Self::of_predictions(models, &queries, &lists, &predicted)))
     }

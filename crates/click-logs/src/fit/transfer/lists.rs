@@ -3,17 +3,22 @@
 //! A list with `n` sessions has the mean clicks `y` and the prediction `p` of a fit that has not
 //! seen it. The residual `e = y - b p`, with slope `b`, is centred within a query and a part of
 //! its lists, of `N` sessions. By chance its square has the mean `s^2 (1/n - 1/N)`, where `s^2` is
-//! the variance between sessions with the same list of the query. The variance of lists is a moment
-//! estimate over all queries, and its error that of chance alone:
+//! the variance between sessions with the same list of the part. The variance of lists is a moment
+//! estimate over all parts, and its error that of chance alone:
 //!
-//! `sum n^2 (e^2 - chance) / s^4`, divided by `sum n^2 (1 - 2n/N + sum n^2 / N^2) / s^4`.
+//! `sum w n^2 (e^2 - chance)`, divided by `sum w n^2 (1 - 2n/N + sum n^2 / N^2)`.
+//!
+//! A variance grows about in proportion to its mean, so the weight `w` is `1 / m^2`. The mean
+//! clicks `m` are those of the query's *other* parts, shrunk to those of all: weights that follow
+//! the clicks that they weigh would make chance too small where a part has few of them.
+//! The variance `s^2` is the part's own, shrunk to its clicks times the weighted relative variance
+//! of all parts, and so unbiased with these weights.
 //!
 //! The fit's own error is a part of it that draws of users contain already: that of the difference
 //! between the fits of two halves of the log, with the same sums.
 //!
 //! Reference: none; `DerSimonian` and Laird's estimate has weights `n`, with which hundreds of
-//! lists that were shown once drown the few that tell something. Numerics: the variance of a query
-//! is shrunk to that of all, or a query with few sessions has nearly all of the weight. Complexity:
+//! lists that were shown once drown the few that tell something. Numerics: none. Complexity:
 //! O(lists).
 
 use super::groups::{PARTS, SessionGroups};
@@ -21,10 +26,10 @@ use super::{Fit, Transfer};
 use crate::fit::Prediction;
 use click_models::Clicks;
 use confidence::math::sqrt;
-use log_reader::{QuerySessions, Sessions};
+use log_reader::{ListSessions, QuerySessions, Sessions};
 use serde::{Deserialize, Serialize};
 
-/// The variance of all queries counts as this number of sessions of a query.
+/// The clicks of all queries count as this number of sessions of one.
 const AS_SESSIONS: f64 = 20.0;
 /// The variance of lists is taken for chance up to this number of its standard errors.
 const CHANCE: f64 = 2.0;
@@ -41,116 +46,165 @@ pub struct OwnVariance {
 /// The lists of a query, sorted as in the log.
 pub(super) struct Lists {
     parts: Vec<usize>,
-    /// Sessions and mean clicks.
-    shown: Vec<[f64; 2]>,
-    variance: f64,
+    lists: Vec<Within>,
+}
+
+/// Sessions that are compared with others of the same list.
+#[derive(Debug, Clone, Copy, Default)]
+struct Within {
+    sessions: f64,
+    clicks: f64,
+    /// Squared differences from the mean of their list, and the degrees of freedom.
+    squares: f64,
+    freedom: f64,
+}
+
+impl Within {
+    fn new(list: &ListSessions<'_>) -> Self {
+        let [mut sessions, mut clicks, mut squares] = [0.0; 3];
+        for pattern in list.patterns() {
+            let (times, of_session) = (pattern.sessions as f64, f64::from(pattern.clicks.count()));
+            sessions += times;
+            clicks += times * of_session;
+            squares += times * of_session * of_session;
+        }
+        let squares = (squares - clicks * clicks / sessions).max(0.0);
+        Self { sessions, clicks, squares, freedom: sessions - 1.0 }
+    }
+
+    fn plus(self, more: &Self, times: f64) -> Self {
+        Self {
+            sessions: self.sessions + times * more.sessions,
+            clicks: self.clicks + times * more.clicks,
+            squares: self.squares + times * more.squares,
+            freedom: self.freedom + times * more.freedom,
+        }
+    }
+
+    fn sum<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
+        all.into_iter().fold(Self::default(), |sum, of| sum.plus(of, 1.0))
+    }
+
+    fn mean(&self) -> f64 {
+        self.clicks / self.sessions
+    }
+
+    /// The mean, shrunk to that of all sessions.
+    fn shrunk_mean(&self, of_all: f64) -> f64 {
+        (self.clicks + AS_SESSIONS * of_all) / (self.sessions + AS_SESSIONS)
+    }
+
+    /// The variance, shrunk to another one.
+    fn variance(&self, of_all: f64) -> f64 {
+        (self.squares + AS_SESSIONS * of_all) / (self.freedom + AS_SESSIONS)
+    }
+}
+
+/// The variance of sessions that show the same list, divided by their mean clicks; with weights.
+fn relative_variance(all: impl Iterator<Item = (Within, f64)>) -> f64 {
+    let [squares, expected] = all.fold([0.0; 2], |[squares, expected], (of, weight)| {
+        [squares + weight * of.squares, expected + weight * of.freedom * of.mean()]
+    });
+    // Without repeated lists, that of a Poisson distribution.
+    if squares > 0.0 && expected > 0.0 { squares / expected } else { 1.0 }
 }
 
 /// The variance of the clicks of sessions that show the same list of a query, shrunk to that of all
 /// queries relative to their clicks: the variance of few sessions is often far too small.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionVariance {
-    /// The variance of all queries, divided by their clicks of a session.
     relative: f64,
+    mean: f64,
 }
 
 impl SessionVariance {
     /// Reads the variance of all queries from a log.
     pub fn new(sessions: &Sessions) -> Self {
-        let (mut squares, mut expected) = (0.0, 0.0);
-        for query in sessions.queries() {
-            let [of_query, freedom, mean] = within(&query);
-            squares += of_query;
-            expected += freedom * mean;
-        }
-        // Without repeated lists, that of a Poisson distribution.
-        Self { relative: if squares > 0.0 && expected > 0.0 { squares / expected } else { 1.0 } }
+        let all: Vec<Within> = sessions.queries().map(|query| of_query(&query)).collect();
+        let relative = relative_variance(all.iter().map(|of| (*of, 1.0)));
+        Self { relative, mean: Within::sum(&all).mean() }
     }
 
     /// The variance of a query, in clicks squared.
     pub fn of(&self, query: &QuerySessions<'_>) -> f64 {
-        let [squares, freedom, mean] = within(query);
-        (squares + AS_SESSIONS * self.relative * mean) / (freedom + AS_SESSIONS)
+        let within = of_query(query);
+        within.variance(self.relative * within.shrunk_mean(self.mean))
     }
 }
 
-/// The squared differences of sessions from the mean of their list, their degrees of freedom, and
-/// the mean clicks of a session.
-fn within(query: &QuerySessions<'_>) -> [f64; 3] {
-    let [mut sessions, mut lists, mut all, mut squares, mut explained] = [0.0; 5];
-    for list in query.lists() {
-        let [mut shown, mut clicks] = [0.0; 2];
-        for pattern in list.patterns() {
-            let (times, of_session) = (pattern.sessions as f64, f64::from(pattern.clicks.count()));
-            shown += times;
-            clicks += times * of_session;
-            squares += times * of_session * of_session;
-        }
-        sessions += shown;
-        all += clicks;
-        lists += 1.0;
-        explained += clicks * clicks / shown;
-    }
-    [(squares - explained).max(0.0), sessions - lists, all / sessions]
+fn of_query(query: &QuerySessions<'_>) -> Within {
+    query.lists().fold(Within::default(), |sum, list| sum.plus(&Within::new(&list), 1.0))
+}
+
+/// Sums over the lists of a part of a query.
+struct PartSums {
+    within: Within,
+    weight: f64,
+    /// Of `n^2` times squared values, the chance in them for a variance of 1, twice the square of
+    /// the chance in each, and what a variance of lists of 1 adds.
+    squares: f64,
+    chance: f64,
+    of_chance: f64,
+    of_lists: f64,
 }
 
 impl Lists {
-    pub(super) fn new(query: &QuerySessions<'_>, grouped: &SessionGroups, variance: SessionVariance) -> Self {
-        let shown = query.lists().map(|list| {
-            let [sessions, clicks] = list.patterns().iter().fold([0, 0], |[sessions, clicks], pattern| {
-                let of_patterns = pattern.sessions * u64::from(pattern.clicks.count());
-                [sessions + pattern.sessions, clicks + of_patterns]
-            });
-            [sessions as f64, clicks as f64 / sessions as f64]
-        });
-        let (parts, shown) = (grouped.parts.clone(), shown.collect());
-        Self { parts, shown, variance: variance.of(query) }
+    pub(super) fn new(query: &QuerySessions<'_>, grouped: &SessionGroups) -> Self {
+        let lists = query.lists().map(|list| Within::new(&list)).collect();
+        Self { parts: grouped.parts.clone(), lists }
     }
 
-    /// The sums of values of the lists: of weighted squares, of chance, and of its variance.
-    fn sums(&self, value: &dyn Fn(usize) -> f64) -> [f64; 4] {
-        let mut sums = [0.0; 4];
-        for part in 0..PARTS {
-            let of_part = || (0..self.parts.len()).filter(|&list| self.parts[list] == part);
-            if self.variance <= 0.0 || of_part().count() < 2 {
-                continue;
-            }
-            let over = |term: &dyn Fn(usize, f64) -> f64| -> f64 {
-                of_part().map(|list| term(list, self.shown[list][0])).sum()
+    /// The sums of values of the lists, where the sessions of all queries have this mean.
+    fn sums(&self, mean: f64, value: &dyn Fn(usize) -> f64) -> Vec<PartSums> {
+        let all = Within::sum(&self.lists);
+        let of_part = |part: usize| -> Option<PartSums> {
+            let lists: Vec<usize> = (0..self.lists.len()).filter(|&list| self.parts[list] == part).collect();
+            let within = Within::sum(lists.iter().map(|&list| &self.lists[list]));
+            let over = |term: &dyn Fn(f64, usize) -> f64| -> f64 {
+                lists.iter().map(|&list| term(self.lists[list].sessions, list)).sum()
             };
-            let all = over(&|_, n| n);
-            let mean = over(&|list, n| n * value(list)) / all;
-            let squares = over(&|_, n| n * n);
-            let of_lists = over(&|_, n| n * n * (1.0 - 2.0 * n / all + squares / (all * all)));
-            let chance = |n: f64| self.variance * (1.0 / n - 1.0 / all);
-            let scale = self.variance * self.variance;
-            let terms = [
-                over(&|list, n| n * n * (value(list) - mean) * (value(list) - mean)),
-                over(&|_, n| n * n * chance(n)),
-                over(&|_, n| 2.0 * n * n * chance(n) * n * n * chance(n)) / scale,
-                of_lists,
-            ];
-            sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term / scale);
-        }
-        sums
+            let centre = over(&|n, list| n * value(list)) / within.sessions;
+            let squares = over(&|n, _| n * n);
+            let chance = |n: f64| n * n * (1.0 / n - 1.0 / within.sessions);
+            let others = all.plus(&within, -1.0).shrunk_mean(mean);
+            (lists.len() > 1).then(|| PartSums {
+                within,
+                weight: 1.0 / (others * others),
+                squares: over(&|n, list| n * n * (value(list) - centre) * (value(list) - centre)),
+                chance: over(&|n, _| chance(n)),
+                of_chance: over(&|n, _| 2.0 * chance(n) * chance(n)),
+                of_lists: over(&|n, _| {
+                    n * n * (1.0 - 2.0 * n / within.sessions + squares / (within.sessions * within.sessions))
+                }),
+            })
+        };
+        (0..PARTS).filter_map(of_part).collect()
     }
 }
 
-/// Sums over queries of the values of their lists.
+/// Weighted sums over queries of the values of their lists: of squares, of chance, of its variance,
+/// and of what a variance of lists of 1 adds.
 fn total(queries: &[Lists], value: &dyn Fn(usize, usize) -> f64) -> [f64; 4] {
-    let mut all = [0.0; 4];
-    for (query, lists) in queries.iter().enumerate() {
-        let of_query = lists.sums(&|list| value(query, list));
-        all.iter_mut().zip(of_query).for_each(|(sum, of_query)| *sum += of_query);
-    }
-    all
+    let mean = Within::sum(queries.iter().flat_map(|query| &query.lists)).mean();
+    let of_query = |(query, lists): (usize, &Lists)| lists.sums(mean, &|list| value(query, list));
+    let parts: Vec<PartSums> = queries.iter().enumerate().flat_map(of_query).collect();
+    let relative = relative_variance(parts.iter().map(|part| (part.within, part.weight)));
+    parts.iter().fold([0.0; 4], |[squares, chance, error, of_lists], part| {
+        let variance = part.weight * part.within.variance(relative * part.within.mean());
+        [
+            squares + part.weight * part.squares,
+            chance + variance * part.chance,
+            error + variance * variance * part.of_chance,
+            of_lists + part.weight * part.of_lists,
+        ]
+    })
 }
 
 impl OwnVariance {
     /// The variance around predictions, by query and list, that are multiplied by a slope.
     pub(super) fn new(queries: &[Lists], predicted: &[Vec<f64>], slope: f64) -> Self {
         let residual =
-            |query: usize, list: usize| queries[query].shown[list][1] - slope * predicted[query][list];
+            |query: usize, list: usize| queries[query].lists[list].mean() - slope * predicted[query][list];
         let [squares, chance, variance, of_lists] = total(queries, &residual);
         if of_lists > 0.0 && squares.is_finite() {
             Self { estimate: (squares - chance) / of_lists, standard_error: sqrt(variance) / of_lists }
@@ -169,14 +223,14 @@ impl Transfer {
         if estimate <= CHANCE * standard_error {
             return 0.0;
         }
-        let (changes, variance) = (super::groups::level_changes(sessions), SessionVariance::new(sessions));
+        let changes = super::groups::level_changes(sessions);
         let all: Vec<SessionGroups> =
             sessions.queries().map(|query| SessionGroups::new(&query, changes)).collect();
         let (mut queries, mut differences) = (Vec::new(), Vec::new());
         let mut prediction = Prediction::default();
         for grouped in SessionGroups::differing(&all) {
             let Some(query) = sessions.query(grouped.query) else { continue };
-            queries.push(Lists::new(&query, grouped, variance));
+            queries.push(Lists::new(&query, grouped));
             let of_list = query.lists().map(|list| {
                 let [first, second] = halves.map(|half| -> f64 {
                     let clicks = Clicks::new(list.items().len());

@@ -309,6 +309,21 @@ fn tenths_are_means_over_sessions() {
     assert!(tenths(Vec::new()).is_empty());
 }
 
+/// The variance of lists, where all are predicted to have these clicks.
+fn own_variance(log: &[Shown], predicted: f64) -> OwnVariance {
+    let sessions = read(log);
+    let all = grouped(&sessions);
+    let of_query = |grouped: &SessionGroups| Lists::new(&sessions.query(grouped.query).unwrap(), grouped);
+    let lists: Vec<Lists> = all.iter().map(of_query).collect();
+    let predicted: Vec<Vec<f64>> = all.iter().map(|grouped| vec![predicted; grouped.parts.len()]).collect();
+    OwnVariance::new(&lists, &predicted, 1.0)
+}
+
+/// A list of a query with its number.
+fn numbered(list: usize) -> Vec<usize> {
+    vec![list % 7, 7 + list % 6, 13 + list % 5]
+}
+
 /// Lists whose clicks differ from their predictions by something of their own have a variance;
 /// lists that differ by chance alone have none beyond its error.
 #[test]
@@ -318,23 +333,82 @@ fn the_variance_of_lists_is_what_chance_does_not_explain() {
         let mut log = Vec::new();
         for query in 0..4 {
             for list in 0..40 {
-                let items = vec![list % 7, 7 + list % 6, 13 + list % 5];
                 let probability = 0.4 + own * if list % 2 == 0 { 1.0 } else { -1.0 };
                 for _ in 0..20 + list {
-                    log.push((query, items.clone(), vec![rng.random::<f64>() < probability, false, false]));
+                    log.push((query, numbered(list), vec![rng.random::<f64>() < probability, false, false]));
                 }
             }
         }
-        let sessions = read(&log);
-        let all = grouped(&sessions);
-        let variance = SessionVariance::new(&sessions);
-        let of_query =
-            |grouped: &SessionGroups| Lists::new(&sessions.query(grouped.query).unwrap(), grouped, variance);
-        let lists: Vec<Lists> = all.iter().map(of_query).collect();
-        let predicted: Vec<Vec<f64>> = all.iter().map(|grouped| vec![0.4; grouped.parts.len()]).collect();
-        let found = OwnVariance::new(&lists, &predicted, 1.0);
+        let found = own_variance(&log, 0.4);
         let error = (found.estimate - own * own).abs();
         assert!(error < 3.0 * found.standard_error.max(0.1 * own * own), "{found:?} for {own}");
         assert!(own == 0.0 || found.estimate > 5.0 * found.standard_error);
     }
+}
+
+/// Many queries of few sessions, with as many clicks or with different ones: over some logs, the
+/// variance of lists has that of their deviation as its mean, 0 if they differ by chance alone.
+#[test]
+fn queries_of_few_sessions_have_no_variance_of_lists_by_chance() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+    for (least, most, own) in [(0.15, 0.15, 0.0), (0.02, 0.4, 0.0), (0.15, 0.15, 0.1)] {
+        let found: Vec<OwnVariance> = (0..10)
+            .map(|_| {
+                let mut log = Vec::new();
+                for query in 0..300 {
+                    let of_query = least + (most - least) * rng.random::<f64>();
+                    for list in 0..12 {
+                        let of_list = of_query + own * if rng.random() { 1.0 } else { -1.0 };
+                        for _ in 0..=list / 6 {
+                            let clicks = vec![rng.random::<f64>() < of_list, false, false];
+                            log.push((query, numbered(list), clicks));
+                        }
+                    }
+                }
+                own_variance(&log, 0.15)
+            })
+            .collect();
+        let mean = |of: fn(&OwnVariance) -> f64| found.iter().map(of).sum::<f64>() / found.len() as f64;
+        let error = mean(|found| found.standard_error);
+        let by = mean(|found| found.estimate) - own * own;
+        assert!(by.abs() < 3.0 * error / sqrt(found.len() as f64), "{by} +- {error} for {least} {own}");
+    }
+}
+
+/// Up to two standard errors, the variance of lists is taken for chance, and is none; beyond them,
+/// it is what exceeds one.
+#[test]
+fn a_variance_of_lists_within_two_standard_errors_is_none() {
+    let sessions = read(&position_based(3000, 2));
+    let options = Options::default();
+    let fit = fit_checked(Model::Pbm, &sessions.counts(), &sessions, &options, None).unwrap();
+    let transfers = Transfers::new(&[Model::Pbm], &[], &sessions, &options).unwrap().unwrap();
+    let of = |estimate: f64| {
+        let own_variance = OwnVariance { estimate, standard_error: 0.01 };
+        let transfer = Transfer { own_variance, ..transfers.models[0].clone() };
+        // Halves with the same fit: it has no error of its own.
+        transfer.variance_of_lists(&sessions, [&fit, &fit])
+    };
+    assert_eq!([-0.01, 0.0, 0.015, 0.0199].map(of), [0.0; 4]);
+    assert!((of(0.0201) - 0.0101).abs() < 1e-12, "{}", of(0.0201));
+}
+
+/// A query with many sessions keeps the variance of its own sessions, however large it is beside
+/// that of others with as many clicks; one with few or without clicks has about that of the others.
+#[test]
+fn sessions_have_the_variance_of_their_query_where_it_is_known() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+    let mut log = Vec::new();
+    for number in 0..6_000 {
+        let all = rng.random::<f64>() < 1.0 / 3.0;
+        log.push((0, numbered(number % 20), vec![all; 3]));
+        log.push((1, numbered(number % 20), (0..3).map(|_| rng.random::<f64>() < 1.0 / 3.0).collect()));
+    }
+    (0..3).for_each(|list| log.push((2, numbered(list), vec![false; 3])));
+    let sessions = read(&log);
+    let variances = SessionVariance::new(&sessions);
+    let of: Vec<f64> = sessions.queries().map(|query| variances.of(&query)).collect();
+    // Three clicks or none, and three independent ones.
+    assert!((of[0] - 2.0).abs() < 0.1 && (of[1] - 2.0 / 3.0).abs() < 0.1, "{of:?}");
+    assert!(of[2] > 0.5 && of[2] < 1.5, "{of:?}");
 }
