@@ -2,6 +2,7 @@
 
 mod certainty;
 mod interleave;
+mod launch;
 mod pair_test;
 mod preferences;
 mod support;

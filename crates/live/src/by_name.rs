@@ -106,6 +106,7 @@ by_name! {
         fn is_present(&self, item: Handle) -> bool;
         fn propensities(&self, id: &D) -> Option<&[Propensity]>;
         fn oldest(&self) -> Option<&D>;
+        fn chosen(&self) -> Vec<Handle>, collect;
         mut
         fn prior(&mut self) -> Option<Prior>;
         fn set_settings(&mut self, settings: Settings) -> Result<(), Error>;

@@ -318,6 +318,11 @@ where
         place
     }
 
+    /// The list that the policy chose last, whether or not it was shown.
+    pub fn chosen(&self) -> impl Iterator<Item = Handle> + '_ {
+        self.decision.action.iter().map(|item| self.items.handle(item))
+    }
+
     /// The open decision that is oldest.
     pub fn oldest(&self) -> Option<&D> {
         self.open.in_order().next().map(|(id, _)| id)
