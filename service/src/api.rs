@@ -7,6 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -66,6 +67,8 @@ pub struct DecideBody {
     pub user: Option<Name>,
     /// The user's segment and features.
     pub context: Option<Object<Context>>,
+    /// Today's list, from the top; required in a launch.
+    pub baseline: Option<Vec<Name>>,
 }
 
 /// Tells of a list that was shown without asking.
@@ -98,6 +101,20 @@ pub struct AnswerBody {
     pub close: Option<bool>,
     /// Closes the decision: the number of positions that were seen; 0 if the list was not shown.
     pub seen: Option<Whole<0>>,
+    /// Values of the metrics that the launch watches; they replace earlier ones.
+    pub metrics: Option<BTreeMap<String, f64>>,
+}
+
+/// Changes a launch by hand.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LaunchBody {
+    /// The share of users on the policy's side.
+    Share(f64),
+    /// Whether the share stays below the next step.
+    Hold(bool),
+    /// Begins again at the first step after a stop, if true.
+    Resume(bool),
 }
 
 /// Changes an item.
@@ -136,6 +153,9 @@ pub struct Answer {
     /// Names in `only` or `except` that the query did not know.
     #[serde(skip_serializing_if = "<[Name]>::is_empty")]
     pub unknown: Box<[Name]>,
+    /// In a launch: whose list it is, `policy` or `baseline`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side: Option<&'static str>,
     /// Number of events that the choice rests on.
     pub version: u64,
 }
@@ -152,6 +172,7 @@ impl Answer {
             id: open.id(),
             items: open.list().enumerate().map(slot).collect(),
             unknown: open.unknown().into(),
+            side: open.shows_policy().map(|shows| if shows { "policy" } else { "baseline" }),
             version: open.version,
         }
     }
@@ -235,6 +256,10 @@ impl Refusal {
     pub(crate) fn other_query(id: &Name, query: &Name) -> Self {
         let message = format!("decision `{}` was made for query `{}`", &**id, &**query);
         Self::new(409, "other_query", message, "query")
+    }
+
+    pub(crate) fn no_launch() -> Self {
+        Self::new(404, "no_launch", "the configuration has no [launch]", "")
     }
 
     /// The id of a decision that was made for another request, which may have another list.

@@ -37,6 +37,8 @@ pub struct Config {
     pub tokens: Option<PathBuf>,
     /// The policy of every query.
     pub policy: Template,
+    /// Shows today's lists beside the policy's, to a share of users that rises by evidence.
+    pub launch: Option<interleaving::launch::Settings>,
     /// Items of all queries, with which a new store begins.
     #[serde(default)]
     pub items: Vec<FirstItem>,
@@ -218,6 +220,10 @@ pub struct Template {
     /// The seed of the random choices. Who knows it can foresee them.
     #[serde(default)]
     pub seed: u64,
+    /// The launch, which has a table of its own in the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub launch: Option<interleaving::launch::Settings>,
 }
 
 const fn usual<const N: usize>() -> usize {
@@ -378,6 +384,10 @@ pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreErro
     if store.settings()?.is_none() {
         crate::engine::check(template).map_err(|error| StoreError::Settings(format!("policy: {error}")))?;
         store.make_for(&template.to_text())?;
+        if template.launch.is_some() {
+            // Older programs know no launch.
+            store.make_for(&template.to_text())?;
+        }
     }
     // Another server may have been faster.
     store.settings()?.map_or(Ok(()), |text| settings_of_store(&text).map(|found| *template = found))
@@ -529,6 +539,18 @@ impl Config {
         };
         if config.policy.users != Users::Pbm && !config.policy.examination.is_empty() {
             add(&policy, "examination", "only for users = \"pbm\"".into());
+        }
+        if config.policy.launch.is_some() {
+            add(&policy, "launch", "a launch has a table of its own: [launch]".into());
+        }
+        if let (Some(launch), Ok(table)) = (config.launch.take(), root.required::<Table<'_>>("launch")) {
+            for (key, what) in launch.faults() {
+                add(&table, key, what);
+            }
+            if config.policy.propensities.is_some() {
+                add(&policy, "propensities", "not in a launch, whose lists mix two sides".into());
+            }
+            config.policy.launch = Some(launch);
         }
         for (key, what) in config.policy.faults() {
             add(&policy, key, what);

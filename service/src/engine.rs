@@ -10,6 +10,7 @@ mod catalogue;
 mod decisions;
 mod history;
 mod items;
+mod launch;
 mod learner;
 mod lists;
 mod queries;
@@ -23,6 +24,7 @@ mod usage;
 pub use beginning::check_fit;
 pub(crate) use decisions::DecisionView;
 pub use history::Origin;
+pub use launch::LaunchState;
 pub use query::ItemRow;
 pub use recovery::Base;
 pub use settings::Differences;
@@ -104,6 +106,7 @@ pub struct Engine {
     /// Queries that are forgotten, whose states the store may still have.
     dropped: BTreeSet<Name>,
     usage: BTreeMap<Name, Usage>,
+    launch: Option<LaunchState>,
     /// No query was used last before this time.
     oldest_use: u64,
     /// The query that the last request made, or made follow the catalogue.

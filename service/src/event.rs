@@ -4,6 +4,7 @@
 use postcard::de_flavors::Slice;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -139,6 +140,27 @@ pub struct Choice {
     pub propensities: Option<Propensities>,
 }
 
+/// A list that was shown in a launch, and that the policy was asked for in any case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LaunchedDecision {
+    /// The list that was shown.
+    pub decision: Decision,
+    /// The user's group and side, as [`Compared`](interleaving::launch::Compared) tells them;
+    /// `None` if today's list was shown and is not compared.
+    pub compared: Option<u32>,
+    /// Items that today's list and the policy's have at the same position, and that both have.
+    pub agreement: [u8; 2],
+    /// Items of today's list.
+    pub length: u8,
+}
+
+impl LaunchedDecision {
+    /// Whether the policy's list was shown.
+    pub fn shows_policy(&self) -> bool {
+        self.compared.is_some_and(|bits| interleaving::launch::Compared::from(bits).side)
+    }
+}
+
 /// A change of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -222,6 +244,33 @@ pub enum Event {
         /// The query.
         query: Name,
     },
+    /// A list was shown in a launch. Only stores with small rows have this and what follows.
+    Launched(Box<LaunchedDecision>),
+    /// The share of a launch changed, or a week of it ended.
+    Launch(Box<interleaving::launch::Change>),
+    /// The share of a launch is held, or not any more.
+    Held {
+        /// Whether it is.
+        is_held: bool,
+    },
+    /// Metrics of a decision, which replace earlier values.
+    Measured {
+        /// The decision.
+        id: Name,
+        /// Values by metric.
+        metrics: BTreeMap<String, f64>,
+    },
+}
+
+impl Event {
+    /// The decision, if a list was shown.
+    pub fn decision(&self) -> Option<&Decision> {
+        match self {
+            Self::Decided(decision) => Some(decision),
+            Self::Launched(launched) => Some(&launched.decision),
+            _ => None,
+        }
+    }
 }
 
 /// The events of one commit.

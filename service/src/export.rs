@@ -100,13 +100,8 @@ impl<W: Write> Table<W> {
             Some(number - table.first)
         };
         match event {
-            Event::Decided(decision) => {
-                self.numbers.insert(decision.id.clone(), self.first + self.waiting.len());
-                self.waiting.push_back(OpenDecision { decision: *decision, time, clicks: 0, seen: None });
-                while self.waiting.len() > self.template.keep {
-                    self.write_first()?;
-                }
-            }
+            Event::Decided(decision) => self.wait(*decision, time)?,
+            Event::Launched(launched) => self.wait(launched.decision, time)?,
             Event::Clicked { id, position } => {
                 if let Some(place) = waiting(self, &id) {
                     self.waiting[place].clicks |= 1_u64.checked_shl(position.into()).unwrap_or(0);
@@ -129,7 +124,20 @@ impl<W: Write> Table<W> {
             | Event::Began { .. }
             | Event::BeganAtPositions { .. }
             | Event::Used { .. }
-            | Event::Dropped { .. } => {}
+            | Event::Dropped { .. }
+            | Event::Launch(_)
+            | Event::Held { .. }
+            | Event::Measured { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Lets a decision wait for its answers.
+    fn wait(&mut self, decision: Decision, time: u64) -> io::Result<()> {
+        self.numbers.insert(decision.id.clone(), self.first + self.waiting.len());
+        self.waiting.push_back(OpenDecision { decision, time, clicks: 0, seen: None });
+        while self.waiting.len() > self.template.keep {
+            self.write_first()?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ mod server;
 
 pub use server::serve;
 
-use crate::api::{Answer, AnswerBody, DecideBody, ItemBody, Object, Receipt, Refusal, ShowBody};
+use crate::api::{Answer, AnswerBody, DecideBody, ItemBody, LaunchBody, Object, Receipt, Refusal, ShowBody};
 use crate::config::Limits;
 use crate::engine::Usage;
 use crate::event::{Batch, Change, Event, Name};
@@ -68,6 +68,8 @@ pub fn routes() -> Vec<Route> {
         ("/v1/items/{item}", "delete", Some(Manage), delete(one_item)),
         ("/v1/queries", "get", Some(Read), get(queries)),
         ("/v1/queries/{query}", "delete", Some(Manage), delete(drop_query)),
+        ("/v1/launch", "get", Some(Read), get(launch)),
+        ("/v1/launch", "post", Some(Manage), post(one::<LaunchBody>)),
         ("/v1/log", "get", Some(Read), get(log)),
         ("/", "get", Some(Read), get(page::page)),
         ("/metrics", "get", Some(Read), get(metrics)),
@@ -161,8 +163,11 @@ impl Work for DecideBody {
     type Answer = Answer;
 
     fn fault(&self) -> Option<[&'static str; 2]> {
-        let are_both = self.only.is_some() && self.except.is_some();
-        are_both.then_some(["only", "`only` and `except` exclude each other"])
+        if self.only.is_some() && self.except.is_some() {
+            return Some(["only", "`only` and `except` exclude each other"]);
+        }
+        let length = self.baseline.as_ref().map_or(1, Vec::len);
+        (!(1..=64).contains(&length)).then_some(["baseline", "a list has 1 to 64 items"])
     }
 
     fn work(self, turn: &mut Turn<'_>) -> Result<Answer, Refusal> {
@@ -183,13 +188,22 @@ impl Work for AnswerBody {
 
     fn fault(&self) -> Option<[&'static str; 2]> {
         let n = self.clicks.as_ref().map_or(0, Vec::len) + self.items.as_ref().map_or(0, Vec::len);
-        let is_empty = n == 0 && self.close != Some(true) && self.seen.is_none();
-        is_empty
-            .then_some(["clicks", "an answer has a click, in `clicks` or `items`, `close`: true or `seen`"])
+        let is_empty = n == 0 && self.close != Some(true) && self.seen.is_none() && self.metrics.is_none();
+        let what = "an answer has a click, in `clicks` or `items`, `close`: true, `seen` or `metrics`";
+        is_empty.then_some(["clicks", what])
     }
 
     fn work(self, turn: &mut Turn<'_>) -> Result<Receipt, Refusal> {
         turn.engine.answer(self, turn.events)
+    }
+}
+
+impl Work for LaunchBody {
+    type Answer = Value;
+
+    fn work(self, turn: &mut Turn<'_>) -> Result<Value, Refusal> {
+        turn.engine.steer(&self, turn.time, turn.events)?;
+        Ok(turn.engine.launch().map_or(Value::Null, |state| crate::launch::report(state, turn.time)))
     }
 }
 
@@ -386,6 +400,17 @@ async fn items(
     Ok(Json(json!({ "query": query, "items": items, "next": next })))
 }
 
+/// The report of the launch; null before its first decision.
+async fn launch(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
+    let report = app.requests.ask(move |turn| {
+        if turn.engine.template().launch.is_none() {
+            return Err(Refusal::no_launch());
+        }
+        Ok(turn.engine.launch().map(|state| crate::launch::report(state, turn.time)))
+    });
+    Ok(Json(report.await??.unwrap_or_default()))
+}
+
 /// Decisions and answers from an event on, one in each line.
 async fn log(State(app): State<Arc<App>>, Parameters(part): Parameters<Part>) -> Result<Response, Refusal> {
     if part.query.is_some() {
@@ -415,6 +440,17 @@ async fn log(State(app): State<Arc<App>>, Parameters(part): Parameters<Part>) ->
 /// An event as the log tells it. Positions count from 1.
 fn line(number: u64, time: u64, event: &Event) -> Value {
     let mut line = match event {
+        Event::Launched(launched) => {
+            let mut line = line(number, time, &Event::Decided(Box::new(launched.decision.clone())));
+            line["side"] = if launched.shows_policy() { "policy" } else { "baseline" }.into();
+            line["is_compared"] = launched.compared.is_some().into();
+            line
+        }
+        Event::Launch(change) => {
+            json!({ "event": "launch", "share": change.share, "why": change.why, "week": change.week })
+        }
+        Event::Held { is_held } => json!({ "event": "launch", "is_held": is_held }),
+        Event::Measured { id, metrics } => json!({ "event": "measured", "id": id, "metrics": metrics }),
         Event::Decided(decision) => {
             let choice = decision.chosen.as_ref();
             let propensities = choice.and_then(|choice| choice.propensities.as_ref());

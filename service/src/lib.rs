@@ -8,6 +8,7 @@ pub mod event;
 pub mod export;
 pub mod fitted;
 pub mod http;
+pub mod launch;
 pub mod metrics;
 mod names;
 pub mod program;

@@ -122,6 +122,9 @@ numbers! {
     snapshot_event: "gauge" "number of the first event after the last snapshot",
     snapshot_time_seconds: "gauge" "when the last snapshot was made, in seconds since 1970",
     events_lost_total: "counter" "events that the database lost after this server had taken them",
+    launch_share_millionths: "gauge" "share of users on the policy's side of the launch",
+    launch_policy_lists_total: "counter" "compared lists of the policy, since the launch began",
+    launch_today_lists_total: "counter" "compared lists of today's ranking, since the launch began",
     recovery_milliseconds: "gauge" "time of the recovery at the start",
     recovery_events: "gauge" "events that were repeated at the start",
 }

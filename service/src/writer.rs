@@ -149,7 +149,8 @@ impl Writer {
             differences.lines.iter().for_each(|line| log("info", event, json!({ "what": line[form] })));
         };
         let is_change = apply && !differences.lines.is_empty();
-        let changed = if is_change { turn.engine.change_settings(&differences, turn.events) } else { Ok(()) };
+        let changed =
+            if is_change { turn.engine.change_settings(&differences, time, turn.events) } else { Ok(()) };
         let outcome = changed.and_then(|()| if first == 0 { turn.begin(items, fitted) } else { Ok(()) });
         if first > 0 {
             fitted.map_or(Ok(()), |fitted| fitted.check(store))?;
@@ -331,6 +332,7 @@ impl Writer {
         if let Err(refusal) = engine.close_before(before, MOST, events) {
             log("error", "cannot-close", json!({ "error": refusal.to_json() }));
         }
+        engine.look_at_launch(time, events);
         let days = self.base.limits.query_days.filter(|_| self.base.store.has_small_rows());
         let since = days.and_then(|days| time.checked_sub(days.saturating_mul(86_400_000)));
         if let Some(Err(refusal)) = since.map(|since| engine.forget_unused(since, events)) {
@@ -398,6 +400,7 @@ impl Writer {
     fn measure(&self, engine: &Engine) {
         let (metrics, totals, [present, retired]) = (&self.metrics, engine.totals(), engine.n_items());
         let [repeated, early, outside] = engine.of_process();
+        let [share, today, policy] = engine.launch_counts();
         for (gauge, value) in [
             (&metrics.decisions_total, totals.decided),
             (&metrics.shown_total, totals.shown),
@@ -408,6 +411,9 @@ impl Writer {
             (&metrics.closed_early_total, early),
             (&metrics.contexts_outside_total, outside),
             (&metrics.answers_repeated_total, repeated),
+            (&metrics.launch_share_millionths, share),
+            (&metrics.launch_today_lists_total, today),
+            (&metrics.launch_policy_lists_total, policy),
             (&metrics.open_decisions, engine.n_open() as u64),
             (&metrics.items_present, present as u64),
             (&metrics.items_retired, retired as u64),

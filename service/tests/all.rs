@@ -6,6 +6,7 @@ mod damage;
 mod engine;
 mod http;
 mod kills;
+mod launch;
 mod lost;
 mod memory;
 mod postgres;

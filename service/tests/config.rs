@@ -44,7 +44,7 @@ fn the_template_has_all_keys() {
     for line in TEMPLATE.lines() {
         let without = line.trim_start_matches("# ");
         let key = without.split(" = ").next().unwrap();
-        if let Some(name) = line.strip_prefix('[') {
+        if let Some(name) = line.strip_prefix("# [").or_else(|| line.strip_prefix('[')) {
             table = name.trim_end_matches(']').to_owned() + ".";
         } else if without.contains(" = ") && !key.contains([' ', '{', '`']) {
             found.insert(format!("{table}{key}"), (without.to_owned(), is_example));

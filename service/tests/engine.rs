@@ -28,7 +28,7 @@ pub(crate) fn name(text: &str) -> Name {
     Name::new(text).unwrap()
 }
 
-fn body<T: serde::de::DeserializeOwned>(value: Value) -> T {
+pub(crate) fn body<T: serde::de::DeserializeOwned>(value: Value) -> T {
     serde_json::from_value(value).unwrap()
 }
 
@@ -49,11 +49,11 @@ pub(crate) struct Served {
     template: Arc<Template>,
     limits: Limits,
     directory: std::path::PathBuf,
-    time: u64,
+    pub(crate) time: u64,
 }
 
 impl Served {
-    fn new(directory: &Path, template: &Arc<Template>, limits: &Limits) -> Self {
+    pub(crate) fn new(directory: &Path, template: &Arc<Template>, limits: &Limits) -> Self {
         Self::on(Arc::new(EmbeddedStore::open(directory).unwrap()), directory, template, limits)
     }
 

@@ -346,7 +346,9 @@ fn all_codes_of_refusals_are_documented() {
     let page = std::fs::read_to_string(root.join("../docs/service.md")).unwrap();
     let table = page.split("The codes of refusals").nth(1).unwrap().split("\n## ").next().unwrap();
     let mut codes = std::collections::BTreeSet::from(["unavailable".to_owned()]);
-    for file in ["src/api.rs", "src/engine/lists.rs", "src/http.rs", "src/http/body.rs"] {
+    for file in
+        ["src/api.rs", "src/engine/launch.rs", "src/engine/lists.rs", "src/http.rs", "src/http/body.rs"]
+    {
         let text = std::fs::read_to_string(root.join(file)).unwrap();
         for call in ["Refusal::new(", "Self::new("].iter().flat_map(|call| text.split(call).skip(1)) {
             let mut words = call.split([',', '"']).map(str::trim).filter(|word| !word.is_empty());
@@ -579,6 +581,7 @@ fn the_description_has_the_routes_and_the_keys() {
         ("/v1/show", "Show"),
         ("/v1/clicks", "Answer"),
         ("/v1/items/batch", "Item"),
+        ("/v1/launch", "LaunchChange"),
     ] {
         let keys = described["components"]["schemas"][schema]["properties"].as_object().unwrap().keys();
         let body =

@@ -2,6 +2,8 @@
 //! others, with each token. Where it cannot be installed, the test says so.
 
 use crate::server::{Server, one_item_config};
+use click_bandits_service::http::OPENAPI;
+use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,11 +31,30 @@ fn the_description_holds() {
         return;
     };
     let tokens = "shop-shop-shop-shop decide,manage\nreader-reader-reader read\n";
-    let server = Server::start_with(&one_item_config("tokens = 'tokens'"), &[("tokens", tokens)]);
+    let launch = "[launch]\nname = 'autumn'\nsteps = [0.5]\nfirst = 0\n\
+                  guards = [{ metric = 'bounce', worse = 'up', most = 0.1 }]";
+    let config = one_item_config(&format!("tokens = 'tokens'\n{launch}"));
+    let server = Server::start_with(&config, &[("tokens", tokens)]);
     let elsewhere = tempfile::tempdir().unwrap();
+    // The configuration decides whether requests have today's list, and which metrics are known.
+    let mut described: Value = serde_json::from_str(OPENAPI).unwrap();
+    let schemas = &mut described["components"]["schemas"];
+    // Entries of a batch are refused one by one.
+    let of_batch = schemas["Decide"].clone();
+    schemas["Decide"]["required"] = json!(["id", "baseline"]);
+    schemas["Decide"]["properties"]["baseline"]["type"] = json!("array");
+    schemas["Decide"]["properties"]["baseline"]["uniqueItems"] = json!(true);
+    schemas["Answer"]["properties"]["metrics"] = json!({
+        "type": ["object", "null"], "additionalProperties": false,
+        "properties": { "bounce": { "type": "number" } },
+    });
+    let body = "/paths/~1v1~1decide~1batch/post/requestBody/content/application~1json/schema/items";
+    *described.pointer_mut(body).unwrap() = of_batch;
+    let description = elsewhere.path().join("openapi.json");
+    std::fs::write(&description, described.to_string()).unwrap();
     for token in ["shop-shop-shop-shop", "reader-reader-reader"] {
         let mut command = Command::new(&program);
-        command.args(["run", concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json"), "--checks", "all"]);
+        command.arg("run").arg(&description).args(["--checks", "all"]);
         command.args(["--url", &format!("http://{}", server.address), "--continue-on-failure"]);
         command.args(["--header", &format!("Authorization: Bearer {token}"), "--seed", "1"]);
         command.args(["--max-examples", "20"]);

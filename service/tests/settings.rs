@@ -22,9 +22,9 @@ fn settings(text: &str) -> Arc<Template> {
 
 fn change(served: &mut Served, template: &Template, items: &[FirstItem]) -> Result<Vec<Event>, Refusal> {
     let store = served.store.clone();
-    served.commit(|engine, _, events| {
+    served.commit(|engine, time, events| {
         let differences = engine.differences(&*store, template, items)?;
-        engine.change_settings(&differences, events)?;
+        engine.change_settings(&differences, time, events)?;
         assert_eq!(engine.template(), template);
         Ok(events.clone())
     })

@@ -55,12 +55,18 @@ impl Engine {
         for position in positions {
             let event = Event::Clicked { id: body.id.clone(), position };
             if self.click(number, &query, position)? {
-                self.note_click(&query);
+                self.note_click(&query, number);
                 events.push(event);
             }
         }
         if closes && self.close(number, &query, seen)? {
             events.push(Event::Closed { id: body.id.clone(), seen });
+        }
+        let metrics = body.metrics.map(|metrics| self.new_metrics(number, metrics)).transpose()?;
+        if let Some(metrics) = metrics.filter(|metrics| !metrics.is_empty()) {
+            self.next += 1;
+            self.measure(number, &metrics);
+            events.push(Event::Measured { id: body.id.clone(), metrics });
         }
         let outcome = if events.len() > before { Outcome::Counted } else { Outcome::Repeated };
         Ok(Receipt { id: body.id, outcome })

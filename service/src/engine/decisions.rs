@@ -4,6 +4,7 @@ use crate::event::{Decision, Name};
 use crate::names::{Names, SmallName};
 use crate::store::checksum;
 use hashbrown::HashTable;
+use interleaving::launch::Compared;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomState};
@@ -37,12 +38,12 @@ pub(crate) struct OpenDecision {
     pub(crate) is_dropped: bool,
     /// Of what determined the list, as in [`Request`].
     pub(crate) checksum: Option<[u8; 8]>,
-    /// Room for a comparison of two sides: 0 while there is none.
+    /// 0 outside a launch, 1 if it is not compared, 2 if it is.
     side: u8,
-    /// Room for the number of the comparison's period.
+    /// The group, side and period of what is compared.
     period: u32,
-    /// Room for what clients measured, and for values of clicks.
-    measured: Box<[f64]>,
+    /// The values that clients measured, by metric; NaN before they did.
+    pub(crate) measured: Box<[f64]>,
     seldom: Option<Box<Seldom>>,
 }
 
@@ -68,6 +69,20 @@ impl OpenDecision {
     /// Names that the query did not know, as in [`Request`].
     pub(crate) fn unknown(&self) -> &[Name] {
         self.seldom.as_ref().map_or(&[], |seldom| &seldom.unknown)
+    }
+
+    /// Its group and side, if a launch compares it.
+    pub(crate) fn compared(&self) -> Option<Compared> {
+        (self.side == 2).then(|| self.period.into())
+    }
+
+    /// Whether the policy's list was shown; `None` outside a launch.
+    pub(crate) fn shows_policy(&self) -> Option<bool> {
+        (self.side > 0).then(|| self.compared().is_some_and(|of| of.side))
+    }
+
+    pub(crate) fn set_compared(&mut self, compared: Option<u32>) {
+        (self.side, self.period) = compared.map_or((1, 0), |bits| (2, bits));
     }
 
     pub(crate) fn set_unknown(&mut self, unknown: Box<[Name]>) {

@@ -23,6 +23,8 @@ impl Engine {
         time: u64,
         events: &mut Vec<Event>,
     ) -> Result<Answer, Refusal> {
+        let mut baseline = body.baseline;
+        self.check_baseline(baseline.as_mut())?;
         let name = self.query_of_request(body.query)?;
         let allowed = match (body.only, body.except) {
             (Some(items), _) => AllowedItems::Only(items),
@@ -45,8 +47,14 @@ impl Engine {
         self.make_room(time, events)?;
         self.note_outside(&decision, &user);
         self.noting(events, |engine, events| {
-            let decision = engine.choose(decision, &user, time)?;
-            events.push(Event::Decided(Box::new(decision)));
+            let event = match baseline {
+                None => Event::Decided(Box::new(engine.choose(decision, &user, time)?)),
+                Some(today) => {
+                    engine.add_baseline(&today, &decision.query, events)?;
+                    Event::Launched(Box::new(engine.choose_in_launch(decision, today, &user, time)?))
+                }
+            };
+            events.push(event);
             Ok(())
         })?;
         Ok(Answer::new(self.decisions.latest().next().expect("it was made just now")))

@@ -4,7 +4,7 @@ use super::catalogue::Catalogue;
 use super::decisions::{Decisions, OldDecisions, Request, SavedDecisions};
 use super::history::Origin;
 use super::swap::Swap;
-use super::{Engine, Most, Totals, Usage};
+use super::{Engine, LaunchState, Most, Totals, Usage};
 use crate::config::{Limits, NewQueries, Template};
 use crate::event::{Name, whole};
 use crate::metrics::log;
@@ -39,6 +39,7 @@ pub(super) struct Head {
     pub(super) later: Vec<Arc<Template>>,
     pub(super) configured: Option<Vec<Name>>,
     pub(super) usage: BTreeMap<Name, Usage>,
+    pub(super) launch: Option<LaunchState>,
 }
 
 /// The form of a head in older programs: the decisions are plain, and what is known of their
@@ -84,7 +85,7 @@ pub(super) fn read_head(
     requests: impl FnOnce(u64) -> Result<Option<Vec<u8>>, StoreError>,
 ) -> Result<Head, StoreError> {
     let read = if let Some(rest) = of_version(saved).map_err(StoreError::Snapshot)? {
-        whole(rest).and_then(of_newer)
+        of_newer(rest)
     } else {
         let read = postcard::take_from_bytes::<OldHead>(saved).map_err(|error| error.to_string());
         let (head, rest) = read.map_err(StoreError::Snapshot)?;
@@ -94,11 +95,15 @@ pub(super) fn read_head(
     read.map_err(StoreError::Snapshot)
 }
 
-fn of_newer(head: NewHead) -> Result<Head, String> {
+/// Reads a head; the launch follows if there was one.
+fn of_newer(saved: &[u8]) -> Result<Head, String> {
+    let read = postcard::take_from_bytes::<NewHead>(saved);
+    let (head, rest) = read.map_err(|error| error.to_string())?;
+    let launch = if rest.is_empty() { None } else { Some(whole(rest)?) };
     let (next, catalogue, decisions, totals, prior, later, configured, usage) = head;
     let later = later.iter().map(|text| Template::of_text(text).map(Arc::new));
     let (decisions, later) = (Decisions::restore(decisions)?, later.collect::<Result<_, _>>()?);
-    Ok(Head { next, catalogue, decisions, totals, prior, later, configured, usage })
+    Ok(Head { next, catalogue, decisions, totals, prior, later, configured, usage, launch })
 }
 
 /// Reads what an older program saved: requests behind the head or apart, or none.
@@ -119,6 +124,7 @@ fn of_older(head: OldHead, rest: &[u8], apart: Option<&[u8]>) -> Result<Head, St
         later: vec![],
         configured: None,
         usage: BTreeMap::new(),
+        launch: None,
     })
 }
 
@@ -129,7 +135,11 @@ impl Engine {
         let bytes = if is_small {
             let later: Vec<String> = self.history[1..].iter().map(|of| of.to_text()).collect();
             let head = (next, catalogue, decisions.save(), totals, prior, later, configured, usage);
-            postcard::to_extend(&head, versioned())
+            let head = postcard::to_extend(&head, versioned());
+            match &self.launch {
+                Some(launch) => head.and_then(|head| postcard::to_extend(launch, head)),
+                None => head,
+            }
         } else {
             postcard::to_allocvec(&(next, catalogue, decisions.save_for_older(), totals, prior))
         };
@@ -192,6 +202,7 @@ impl Base {
             swap,
             dropped: BTreeSet::new(),
             usage: BTreeMap::new(),
+            launch: None,
             oldest_use: 0,
             touched: None,
             later: HashMap::new(),
@@ -202,9 +213,10 @@ impl Base {
             outside: 0,
         };
         if let Some(saved) = saved {
-            let Head { next, catalogue, decisions, totals, prior, later, configured, usage } =
+            let Head { next, catalogue, decisions, totals, prior, later, configured, usage, launch } =
                 read_head(&saved, |next| store.query(&Name::of_requests(), next))?;
-            engine = Engine { configured, catalogue, decisions, totals, prior, next, usage, ..engine };
+            engine =
+                Engine { configured, catalogue, decisions, totals, prior, next, usage, launch, ..engine };
             engine.history.extend(later);
             engine.template = engine.history.last().expect("it has the first one").clone();
             engine.snapshot = engine.next;

@@ -29,10 +29,13 @@ impl Engine {
         let number = self.next;
         let (query, decision) = match &event {
             Event::Decided(decision) => (decision.query.clone(), self.decisions.next()),
-            Event::Clicked { id, .. } | Event::Closed { id, .. } => match self.decisions.find(id) {
-                Place::Open(place, open) => (open.query().clone(), place),
-                _ => return Err(damaged(number, &format!("decision `{}` is not open", &**id))),
-            },
+            Event::Launched(launched) => (launched.decision.query.clone(), self.decisions.next()),
+            Event::Clicked { id, .. } | Event::Closed { id, .. } | Event::Measured { id, .. } => {
+                match self.decisions.find(id) {
+                    Place::Open(place, open) => (open.query().clone(), place),
+                    _ => return Err(damaged(number, &format!("decision `{}` is not open", &**id))),
+                }
+            }
             Event::Item { query: Some(query), .. } | Event::Used { query } | Event::Dropped { query } => {
                 (query.clone(), 0)
             }
@@ -43,8 +46,16 @@ impl Engine {
                     Event::Item { item, change, features, .. } => {
                         self.change_shared(item, *change, features).map(|_| ())
                     }
-                    Event::Settings { settings, items } => {
-                        self.take_settings(settings, items).map_err(|what| damaged(number, &what).into())
+                    Event::Settings { settings, items } => self
+                        .take_settings(settings, items, time)
+                        .map_err(|what| damaged(number, &what).into()),
+                    Event::Launch(change) => {
+                        self.take_launch(change);
+                        Ok(())
+                    }
+                    Event::Held { is_held } => {
+                        self.hold_launch(*is_held);
+                        Ok(())
                     }
                     _ => self.began(of_all),
                 };
@@ -56,14 +67,16 @@ impl Engine {
         };
         // No query forgets what leaves by this decision before it has taken all.
         self.later.entry(query.clone()).or_default();
+        if let Some(shown) = event.decision() {
+            let user = self.user(shown.context.as_ref());
+            let user = user.map_err(|refusal| fault(number, refusal))?;
+            self.record(shown, &user, Box::default(), time);
+        }
         match &event {
-            Event::Decided(decision) => {
-                let user = self.user(decision.context.as_ref());
-                let user = user.map_err(|refusal| fault(number, refusal))?;
-                self.record(decision, &user, Box::default(), time);
-            }
+            Event::Launched(launched) => self.count_launched(decision, launched, time),
+            Event::Measured { metrics, .. } => self.measure(decision, metrics),
             Event::Item { .. } | Event::Used { .. } => self.note_query(&query),
-            Event::Clicked { .. } => self.note_click(&query),
+            Event::Clicked { .. } => self.note_click(&query, decision),
             Event::Closed { .. } => self.decisions.close(decision),
             Event::Dropped { query } => {
                 self.decisions.drop_query(query);
@@ -113,20 +126,23 @@ impl Engine {
     }
 
     fn take_event(&mut self, name: &Name, number: u64, event: &Event, origin: Origin) -> Result<(), Refusal> {
-        match event {
-            Event::Decided(decision) => {
-                let user = self.user(decision.context.as_ref())?;
-                let unknown = match &decision.chosen {
-                    Some(choice) if origin == Origin::Own => {
-                        self.decide_again(number, &user, decision, choice)?
-                    }
-                    _ => self.shown(number, &user, decision)?,
-                };
-                if let Some(open) = self.decisions.get_mut(number) {
-                    open.set_unknown(unknown);
+        if let Some(decision) = event.decision() {
+            let user = self.user(decision.context.as_ref())?;
+            let unknown = match &decision.chosen {
+                Some(choice) if origin == Origin::Own => {
+                    let (unknown, is_same) = self.decide_again(number, &user, decision, choice)?;
+                    let is_today = matches!(event, Event::Launched(launched) if !launched.shows_policy());
+                    self.totals.differing += u64::from(!is_same && !is_today);
+                    unknown
                 }
-                Ok(())
+                _ => self.shown(number, &user, decision)?,
+            };
+            if let Some(open) = self.decisions.get_mut(number) {
+                open.set_unknown(unknown);
             }
+            return Ok(());
+        }
+        match event {
             Event::Clicked { position, .. } => self.click(number, name, *position).map(|_| ()),
             Event::Closed { seen, .. } => self.close(number, name, *seen).map(|_| ()),
             Event::Item { item, change, features, .. } => {
@@ -146,15 +162,14 @@ impl Engine {
         user: &Context,
         decision: &Decision,
         choice: &Choice,
-    ) -> Result<Box<[Name]>, Refusal> {
+    ) -> Result<(Box<[Name]>, bool), Refusal> {
         let query = self.change(&decision.query)?;
         let list = places(query, &decision.list)?;
         let (handles, unknown) = handles(query, &choice.allowed);
         let ask = ask(user, choice, &handles);
         let is_same = query.learner.decide_again(&number, ask, &list, &mut query.rng);
         let is_same = is_same.map_err(|error| Refusal::malformed(&error.to_string(), "items"))?;
-        self.totals.differing += u64::from(!is_same);
-        Ok(unknown)
+        Ok((unknown, is_same))
     }
 }
 

@@ -101,6 +101,7 @@ impl Engine {
     pub fn change_settings(
         &mut self,
         differences: &Differences<'_>,
+        time: u64,
         events: &mut Vec<Event>,
     ) -> Result<(), Refusal> {
         let Differences { template, items, gone, new, .. } = differences;
@@ -119,7 +120,7 @@ impl Engine {
         }
         let items: Vec<Name> = items.iter().map(|of| of.item.clone()).collect();
         let settings = template.to_text();
-        self.take_settings(&settings, &items).map_err(StoreError::Settings)?;
+        self.take_settings(&settings, &items, time).map_err(StoreError::Settings)?;
         self.next += 1;
         events.push(Event::Settings { settings, items });
         for FirstItem { item, features } in new {
@@ -137,7 +138,7 @@ impl Engine {
     }
 
     /// Lets settings hold from now on, and what was configured with them.
-    pub(super) fn take_settings(&mut self, settings: &str, items: &[Name]) -> Result<(), String> {
+    pub(super) fn take_settings(&mut self, settings: &str, items: &[Name], time: u64) -> Result<(), String> {
         let template = Arc::new(Template::of_text(settings)?);
         for query in self.queries.values_mut() {
             query.carry(&self.template, &template, self.prior)?;
@@ -145,6 +146,7 @@ impl Engine {
         self.history.push(template.clone());
         self.template = template;
         self.configured = Some(items.to_vec());
+        self.set_launch(time);
         Ok(())
     }
 }

@@ -37,10 +37,11 @@ impl Engine {
         *usage = Usage { decisions: usage.decisions + 1, last: usage.last.max(time), ..*usage };
     }
 
-    pub(super) fn note_click(&mut self, query: &Name) {
+    pub(super) fn note_click(&mut self, query: &Name, decision: u64) {
         if let Some(usage) = self.usage.get_mut(query) {
             usage.clicks += 1;
         }
+        self.count_click(decision);
     }
 
     /// Forgets some of the queries without a decision since a time.

@@ -88,6 +88,9 @@ pub(super) async fn page(
             engine.n_open(),
             totals.queries,
         );
+        if let Some(state) = engine.launch() {
+            page.push_str(&crate::launch::section(state, turn.time, escaped));
+        }
         page.push_str("<h2>Conditions</h2><table>");
         if let Ok(Value::Object(settings)) = serde_json::to_value(engine.template()) {
             for (key, value) in settings.iter().filter(|(key, _)| *key != "seed") {

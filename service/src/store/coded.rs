@@ -1,7 +1,9 @@
 //! Events in the small form of rows: names of queries and items are numbers of a table of the
 //! store, and UUIDs are 16 bytes.
 
-use crate::event::{AllowedItems, Choice, Context, Decision, Event, Name, Propensities, whole};
+use crate::event::{
+    AllowedItems, Choice, Context, Decision, Event, LaunchedDecision, Name, Propensities, whole,
+};
 use crate::names::{Names, SmallName};
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +45,7 @@ pub(super) enum Coded {
     Clicked { id: SmallName, position: u8 },
     Closed { id: SmallName, seen: Option<u8> },
     Other(Event),
+    Launched { decision: Box<CodedDecision>, compared: Option<u32>, agreement: [u8; 2], length: u8 },
 }
 
 impl Coded {
@@ -51,13 +54,19 @@ impl Coded {
             Event::Decided(decision) => Self::Decided(Box::new(CodedDecision::new(decision, names))),
             Event::Clicked { id, position } => Self::Clicked { id: id.into(), position: *position },
             Event::Closed { id, seen } => Self::Closed { id: id.into(), seen: *seen },
+            Event::Launched(launched) => {
+                let LaunchedDecision { decision, compared, agreement, length } = &**launched;
+                let decision = Box::new(CodedDecision::new(decision, names));
+                let (compared, agreement, length) = (*compared, *agreement, *length);
+                Self::Launched { decision, compared, agreement, length }
+            }
             other => Self::Other(other.clone()),
         }
     }
 
     /// The largest number of a name in it, if there is any.
     pub(super) fn last_name(&self) -> Option<u32> {
-        let Self::Decided(decision) = self else { return None };
+        let (Self::Decided(decision) | Self::Launched { decision, .. }) = self else { return None };
         let allowed = match decision.chosen.as_ref().map(|chosen| &chosen.allowed) {
             Some(CodedItems::Only(items) | CodedItems::Except(items)) => &items[..],
             _ => &[],
@@ -75,6 +84,10 @@ impl Coded {
             Self::Clicked { id, position } => Event::Clicked { id: (&id).into(), position },
             Self::Closed { id, seen } => Event::Closed { id: (&id).into(), seen },
             Self::Other(event) => event,
+            Self::Launched { decision, compared, agreement, length } => {
+                let decision = decision.decision(names)?;
+                Event::Launched(Box::new(LaunchedDecision { decision, compared, agreement, length }))
+            }
         })
     }
 

@@ -272,6 +272,9 @@ fn certificates(authorities: Option<&Path>) -> Result<rustls::ClientConfig, Stor
 fn columns(event: &Event) -> (&'static str, Option<&Name>) {
     match event {
         Event::Decided(decision) => ("decided", Some(&decision.id)),
+        Event::Launched(launched) => ("decided", Some(&launched.decision.id)),
+        Event::Measured { id, .. } => ("measured", Some(id)),
+        Event::Launch(_) | Event::Held { .. } => ("launch", None),
         Event::Clicked { id, .. } => ("clicked", Some(id)),
         Event::Closed { id, .. } => ("closed", Some(id)),
         Event::Item { .. } => ("item", None),

@@ -1,0 +1,211 @@
+//! The report of a launch: as JSON, as a sentence, and as a part of the page.
+
+use crate::engine::LaunchState;
+use humantime::format_rfc3339_seconds;
+use interleaving::launch::{Change, Launch, Since, Week, Why};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// The report of a launch at a time, in milliseconds since 1970.
+pub fn report(state: &LaunchState, time: u64) -> Value {
+    let LaunchState { launch, decisions, without_user, first, agreement, .. } = state;
+    let since = launch.clicks_since();
+    let [gained, reach] = launch.gained();
+    let [today, policy] = launch.total();
+    let settings = launch.settings();
+    let guards = settings.guards.iter().enumerate().map(|(place, guard)| {
+        let (found, surely) = launch.guard(place);
+        json!({
+            "metric": guard.metric, "worse": guard.worse, "most": guard.most,
+            "values": found.sessions, "means": found.rates.map(finite), "is_watched": surely.is_some(),
+        })
+    });
+    let [same, both, items] = agreement.map(|sum| sum as f64);
+    let clicks_since = json!({
+        "sessions": since.clicks.sessions, "clicks_a_list": since.clicks.rates.map(finite),
+        "difference": finite(since.clicks.difference), "reach": finite(since.reach),
+        "is_early": since.is_early, "groups_left_out": since.clicks.n_left_out,
+    });
+    json!({
+        "name": settings.name,
+        "share": launch.share(),
+        "since": launch.since(),
+        "sentence": sentence(state, time),
+        "is_shadow": launch.in_shadow(),
+        "is_stopped": launch.is_stopped(),
+        "is_held": launch.is_held(time),
+        "has_changed": launch.has_changed(),
+        "next": launch.next_share().map(|share| json!({ "share": share, "days": launch.days_to_next(time) })),
+        "since_change": clicks_since,
+        "week": launch.last_week().map(week),
+        "total": {
+            "lists": [today[0], policy[0]], "clicks": [today[1], policy[1]],
+            "gained": gained, "reach": reach,
+            "share_of_lists": finite(policy[0] / (today[0] + policy[0])),
+        },
+        "guards": guards.collect::<Vec<_>>(),
+        "agreement": { "positions": finite(same / items), "items": finite(both / items) },
+        "decisions": decisions,
+        "without_user": without_user,
+        "first": first,
+        "path": launch.path().iter().map(step).collect::<Vec<_>>(),
+        "weeks": launch.weeks().iter().map(week).collect::<Vec<_>>(),
+    })
+}
+
+fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
+}
+
+fn step(change: &Change) -> Value {
+    json!({ "time": change.time, "share": change.share, "why": change.why })
+}
+
+fn week(of: &Week) -> Value {
+    json!({
+        "end": of.end, "share": of.share, "clicks_a_list": of.clicks.rates.map(finite),
+        "difference": finite(of.clicks.difference), "error": finite(of.clicks.standard_error),
+        "is_better": of.verdict(),
+    })
+}
+
+/// The day of a time.
+fn day(time: u64) -> String {
+    let time = UNIX_EPOCH + Duration::from_millis(time.min(253_402_300_799_999));
+    format_rfc3339_seconds(time).to_string()[..10].to_owned()
+}
+
+fn percent(share: f64) -> String {
+    let text = format!("{:.1}", 100.0 * share);
+    text.strip_suffix(".0").unwrap_or(&text).to_owned() + " %"
+}
+
+/// A relative difference with its interval.
+fn difference(of: f64, reach: f64, today: f64) -> String {
+    let [middle, low, high] = [of, of - reach, of + reach].map(|clicks| 100.0 * clicks / today);
+    let [size, ends] = if middle < 0.0 {
+        [format!("{:.1} % less", -middle), format!("{:.1} to {:.1}", -high, -low)]
+    } else {
+        [format!("{middle:.1} % more"), format!("{low:.1} to {high:.1}")]
+    };
+    format!("{size} ({ends})")
+}
+
+/// The state in words: the last week, the time since the change, and what the next step needs.
+pub fn sentence(state: &LaunchState, time: u64) -> String {
+    let launch = &state.launch;
+    let Since { clicks, reach, is_early } = launch.clicks_since();
+    let began = day(launch.since());
+    if launch.in_shadow() {
+        let [same, _, items] = state.agreement.map(|sum| sum as f64);
+        let agreement = if items > 0.0 {
+            format!("at {} of the positions the policy would show the same item", percent(same / items))
+        } else {
+            "no list was asked for yet".to_owned()
+        };
+        return format!("A shadow since {began}: everybody sees today's lists, and {agreement}.");
+    }
+    if launch.is_stopped() {
+        let why = launch.path().last().map_or(String::new(), |last| reason(launch, last));
+        return format!(
+            "Stopped on {began}: {why}. Everybody sees today's lists until POST /v1/launch with `resume`."
+        );
+    }
+    let share = percent(launch.share());
+    let mut text = String::new();
+    if let Some(Week { end, clicks, .. }) = launch.last_week() {
+        let reach = 2.576 * clicks.standard_error;
+        let what = difference(clicks.difference, reach, clicks.rates[0]);
+        _ = write!(
+            text,
+            "In the week to {}, users on the policy's side ({share}) clicked {what}. ",
+            day(*end)
+        );
+    }
+    let since = format!("Since {share} began on {began}: ");
+    text.push_str(&since);
+    if is_early {
+        text.push_str("too early to tell, fewer than 100 clicks are expected of the smaller side. ");
+    } else {
+        _ = write!(text, "{}. ", difference(clicks.difference, reach, clicks.rates[0]));
+    }
+    if launch.has_changed() {
+        text.push_str("The week and the time since then contradict each other: something has changed. ");
+    }
+    match launch.next_share() {
+        None => text.push_str("There is no further step."),
+        Some(_) if launch.is_held(time) => text.push_str("The share is held."),
+        Some(next) => {
+            let loss = percent(launch.settings().risk / next);
+            _ = write!(text, "The next step, {}, needs a loss below {loss}", percent(next));
+            match launch
+                .days_to_next(time)
+                .map(|days| days - time.saturating_sub(launch.since()) as f64 / 8.64e7)
+            {
+                Some(days) if days > 0.0 => _ = write!(text, ": {days:.0} more days if both are alike."),
+                Some(_) => text.push('.'),
+                None => text.push_str(": more than a thousand days at this traffic, so begin higher."),
+            }
+        }
+    }
+    text
+}
+
+/// Why the share changed, in words.
+fn reason(launch: &Launch, Change { why, .. }: &Change) -> String {
+    let risk = percent(launch.settings().risk);
+    match why {
+        Why::Began => "the launch began or has other settings".into(),
+        Why::Rose => format!("the next step loses at most {risk}"),
+        Why::Braked => format!("more than {risk} of all clicks were lost"),
+        Why::Broken => "the policy's side clicked surely a quarter less".into(),
+        Why::Guard(metric) => format!("the metric `{metric}` was worse than its guard allows"),
+        Why::WorseWeek => "a full week was worse".into(),
+        Why::Week => "a week ended".into(),
+        Why::ByHand => "by request".into(),
+    }
+}
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 120.0;
+
+/// The part of the page, in HTML: the sentence, the share's path and the weeks.
+pub fn section(state: &LaunchState, time: u64, escaped: impl Fn(&str) -> String) -> String {
+    let launch = &state.launch;
+    let name = escaped(&launch.settings().name);
+    let mut html = format!("<h2>Launch {name}</h2><p>{}</p>", escaped(&sentence(state, time)));
+    let path = launch.path();
+    let start = path.first().map_or(time, |first| first.time);
+    let x = |at: u64| WIDTH * at.saturating_sub(start) as f64 / time.saturating_sub(start).max(1) as f64;
+    let mut line = String::new();
+    let ends = path.iter().skip(1).map(|next| next.time).chain([time]);
+    for (Change { time: from, share, .. }, to) in path.iter().zip(ends) {
+        let y = HEIGHT * (1.0 - share);
+        _ = write!(line, "{:.1},{y:.1} {:.1},{y:.1} ", x(*from), x(to));
+    }
+    let label = format!("share of users, {} to {}", day(start), day(time));
+    _ = write!(
+        html,
+        "<figure><figcaption>{label}</figcaption><svg viewBox=\"-2 -2 {} {}\" role=img \
+         aria-label=\"{label}\"><polyline points=\"{line}\" fill=none stroke=currentColor \
+         stroke-width=2 /></svg></figure>",
+        WIDTH + 4.0,
+        HEIGHT + 4.0
+    );
+    html.push_str("<table><tr><th>day<th>share<th>why");
+    for change in path.iter().rev().take(10) {
+        let why = escaped(&reason(launch, change));
+        _ = write!(html, "<tr><td>{}<td>{}<td>{why}", day(change.time), percent(change.share));
+    }
+    html.push_str("</table>");
+    if !launch.weeks().is_empty() {
+        html.push_str("<table><tr><th>week to<th>share<th>clicks on the policy's side");
+        for Week { end, share, clicks } in launch.weeks().iter().rev().take(10) {
+            let what = difference(clicks.difference, 2.576 * clicks.standard_error, clicks.rates[0]);
+            _ = write!(html, "<tr><td>{}<td>{}<td>{what}", day(*end), percent(*share));
+        }
+        html.push_str("</table>");
+    }
+    html
+}

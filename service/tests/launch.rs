@@ -1,0 +1,259 @@
+//! Launches: sides, what is counted, the share's path, repetition, and requests that are refused.
+#![expect(clippy::float_cmp, reason = "shares and counts are kept as they are")]
+
+use crate::engine::{Served, body, name};
+use crate::server::Server;
+use click_bandits_service::config::{Config, Limits, agree};
+use click_bandits_service::engine::{Engine, LaunchState};
+use click_bandits_service::event::{Change, Event};
+use click_bandits_service::launch::{report, sentence};
+use click_bandits_service::store::EmbeddedStore;
+use rand::{RngExt as _, SeedableRng as _};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const DAY: u64 = 86_400_000;
+
+fn config(launch: &str) -> String {
+    format!(
+        "[policy]\nusers = 'cascade'\npolicy = 'cascade-ts'\npositions = 3\n[launch]\nname = 'autumn'\n{launch}"
+    )
+}
+
+fn served(directory: &std::path::Path, launch: &str) -> Served {
+    let mut template = Config::parse(&config(launch)).unwrap().policy;
+    let store = Arc::new(EmbeddedStore::open(directory).unwrap());
+    agree(&*store, &mut template).unwrap();
+    let mut served = Served::on(store, directory, &Arc::new(template), &Limits::default());
+    served.commit(|engine, _, events| {
+        for item in ["a", "b", "c", "d", "e", "f"] {
+            engine.change_item(&name(item), None, Change::Add, &[], events).unwrap();
+        }
+    });
+    served
+}
+
+fn state(engine: &Engine) -> LaunchState {
+    let text = serde_json::to_string(engine.launch().unwrap()).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// A day of a site whose users click on `a` most, and on today's list less often.
+fn pass_day(served: &mut Served, rng: &mut Xoshiro256PlusPlus, visits: usize, on_policy: f64) {
+    for visit in 0..visits {
+        served.time += DAY / visits as u64;
+        served.commit(|engine, time, events| {
+            let user = format!("u{}", rng.random_range(0..600));
+            let id = format!("{time}-{visit}");
+            let ask = json!({ "id": id, "user": user, "baseline": ["d", "a", "new"] });
+            let list = engine.decide(body(ask), time, events).unwrap();
+            let clicks = if list.side == Some("policy") { on_policy } else { 0.3 };
+            let click = rng.random::<f64>() < clicks;
+            let answer = json!({
+                "id": id, "clicks": if click { json!([1]) } else { json!([]) }, "close": true,
+                "metrics": { "bounce": u8::from(!click) },
+            });
+            engine.answer(body(answer), events).unwrap();
+            engine.look_at_launch(time, events);
+        });
+    }
+}
+
+const GUARD: &str = "guards = [{ metric = 'bounce', worse = 'up', most = 0.5 }]";
+
+#[test]
+fn a_launch_is_repeated_to_the_bit() {
+    let directory = tempfile::tempdir().unwrap();
+    let settings = format!("steps = [0.1, 0.5]\nrisk = 0.2\nfirst = 5\n{GUARD}");
+    let mut served = served(directory.path(), &settings);
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(5);
+    for day in 0..24 {
+        pass_day(&mut served, rng, 150, 0.36);
+        let twin = served.twin();
+        assert_eq!(state(&twin), state(&served.engine), "day {day}");
+        assert_eq!(twin.totals(), served.engine.totals());
+        match day % 3 {
+            0 => served.twin().save(&*served.store).unwrap(),
+            1 => served.engine = served.twin(),
+            _ => {}
+        }
+    }
+    let launch = &served.engine.launch().unwrap().launch;
+    assert_eq!((launch.share(), served.engine.totals().differing), (0.5, 0));
+    let report = report(served.engine.launch().unwrap(), served.time);
+    assert_eq!(report["first"], 5);
+    assert!(report["guards"][0]["is_watched"].as_bool().unwrap(), "{report}");
+    let of = |side: usize| report["total"]["lists"][side].as_f64().unwrap();
+    assert_eq!(of(0) + of(1), 24.0 * 150.0 - 5.0);
+}
+
+#[test]
+fn a_policy_that_breaks_is_stopped_and_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = served(directory.path(), "steps = [0.5]\nfirst = 0");
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(6);
+    for _ in 0..5 {
+        for visit in 0..150 {
+            served.time += DAY / 150;
+            served.commit(|engine, time, events| {
+                let user = format!("u{}", rng.random_range(0..600));
+                let id = format!("{time}-{visit}");
+                let ask = json!({ "id": id, "user": user, "baseline": ["d", "a"] });
+                let list = engine.decide(body(ask), time, events).unwrap();
+                if list.side == Some("baseline") && rng.random::<f64>() < 0.5 {
+                    engine.answer(body(json!({ "id": id, "clicks": [1] })), events).unwrap();
+                }
+                engine.look_at_launch(time, events);
+            });
+        }
+    }
+    let state = served.engine.launch().unwrap();
+    assert!(state.launch.is_stopped());
+    let told = sentence(state, served.time);
+    assert!(told.starts_with("Stopped on 1970-01-") && told.contains("surely a quarter less"), "{told}");
+    served.commit(|engine, time, events| {
+        let list = engine.decide(body(json!({ "id": "x", "user": "u", "baseline": ["d"] })), time, events);
+        assert_eq!(list.unwrap().side, Some("baseline"));
+        engine.steer(&body(json!({ "resume": true })), time, events).unwrap();
+        assert!(matches!(events.last(), Some(Event::Launch(change)) if change.share == 0.5));
+    });
+}
+
+#[test]
+fn a_shadow_shows_today_and_becomes_a_launch() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = served(directory.path(), "steps = []");
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(7);
+    for _ in 0..3 {
+        pass_day_in_shadow(&mut served, rng);
+    }
+    let launch = &served.engine.launch().unwrap().launch;
+    assert!(launch.in_shadow() && launch.total()[1] == [0.0; 2]);
+    assert!(sentence(served.engine.launch().unwrap(), served.time).starts_with("A shadow since 1970-01-01"));
+    // Clicks on today's lists teach the policy.
+    let rows = served.commit(|engine, _, _| engine.rows(&name("default"), 0, 9).unwrap());
+    let clicks = |item: &str| {
+        let row = rows.iter().find(|(_, row)| &*row.item == item).unwrap();
+        row.1.entries[0].tally.clicks
+    };
+    assert!(clicks("d") > 20 && clicks("b") == 0);
+    let new = Config::parse(&config("steps = [0.2]")).unwrap().policy;
+    served.commit(|engine, time, events| {
+        let store = EmbeddedStore::open(tempfile::tempdir().unwrap().path()).unwrap();
+        let differences = engine.differences(&store, &new, &[]).unwrap();
+        engine.change_settings(&differences, time, events).unwrap();
+    });
+    let launch = &served.engine.launch().unwrap().launch;
+    assert!(!launch.in_shadow() && launch.share() == 0.2);
+    assert_eq!(state(&served.twin()), state(&served.engine));
+}
+
+fn pass_day_in_shadow(served: &mut Served, rng: &mut Xoshiro256PlusPlus) {
+    for visit in 0..100 {
+        served.time += DAY / 100;
+        served.commit(|engine, time, events| {
+            let id = format!("{time}-{visit}");
+            let user = format!("u{}", rng.random_range(0..60));
+            let ask = json!({ "id": id, "user": user, "baseline": ["d", "a", "new"] });
+            let list = engine.decide(body(ask.clone()), time, events).unwrap();
+            assert_eq!((list.side, &*list.items[0].item), (Some("baseline"), "d"));
+            assert_eq!(engine.decide(body(ask), time, events).unwrap(), list);
+            if rng.random::<f64>() < 0.3 {
+                engine.answer(body(json!({ "id": id, "clicks": [1] })), events).unwrap();
+            }
+        });
+    }
+}
+
+#[test]
+fn a_user_has_one_side_and_an_id_one_list() {
+    let launch = "[launch]\nname = 'autumn'\nsteps = [0.3]\nfirst = 0\n\
+                  guards = [{ metric = 'bounce', worse = 'up', most = 0.1 }]\n";
+    let server = Server::start(launch);
+    let ask = |id: &str, user: &str| {
+        let body = json!({ "id": id, "user": user, "baseline": ["e", "d", "c", "b"] });
+        server.post("/v1/decide", &body).1
+    };
+    let sides: Vec<Value> =
+        (0..40).map(|user| ask(&format!("a{user}"), &user.to_string())["side"].clone()).collect();
+    assert!(sides.contains(&json!("policy")) && sides.contains(&json!("baseline")));
+    for (user, side) in sides.iter().enumerate() {
+        let list = ask(&format!("b{user}"), &user.to_string());
+        assert_eq!((&list["side"], ask(&format!("b{user}"), "somebody else")), (side, list.clone()));
+        if side == "baseline" {
+            let items: Vec<&Value> = list["items"].as_array().unwrap().iter().map(|of| &of["item"]).collect();
+            assert_eq!(items, ["e", "d", "c"]);
+        }
+    }
+    let nobody = server.post("/v1/decide", &json!({ "id": "n", "baseline": ["a"] })).1;
+    assert_eq!(nobody["side"], "baseline");
+    let answer = json!({ "id": "a1", "metrics": { "bounce": 1 } });
+    assert_eq!(server.post("/v1/clicks", &answer).1["outcome"], "counted");
+    assert_eq!(server.post("/v1/clicks", &answer).1["outcome"], "repeated");
+    let report = server.get("/v1/launch").1;
+    assert_eq!(
+        (&report["share"], &report["without_user"], &report["decisions"]),
+        (&json!(0.3), &json!(1), &json!(81))
+    );
+    assert_eq!(server.post("/v1/launch", &json!({ "share": 0.5 })).1["share"], 0.5);
+    assert_eq!(server.post("/v1/launch", &json!({ "hold": true })).1["is_held"], true);
+    let page = server.get("/").1;
+    assert!(page.as_str().unwrap().contains("<h2>Launch autumn</h2>"));
+    let log = server.get("/v1/log?limit=1000").1;
+    let lines: Vec<Value> =
+        log.as_str().unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.iter().any(|line| line["side"] == "policy" && line["event"] == "decided"));
+    assert!(lines.iter().any(|line| line["event"] == "measured" && line["metrics"]["bounce"] == 1.0));
+}
+
+#[test]
+fn bad_requests_of_a_launch_are_refused_by_what_is_at_fault() {
+    let launch = "[launch]\nname = 'autumn'\nsteps = [0.3]\n\
+                  guards = [{ metric = 'bounce', worse = 'up', most = 0.1 }]\n";
+    let server = Server::start(launch);
+    let ask = |baseline: Value| json!({ "id": "1", "user": "u", "baseline": baseline });
+    let many: Vec<String> = (0..65).map(|item| format!("i{item}")).collect();
+    for (path, body, status, at) in [
+        ("/v1/decide", json!({ "id": "1", "user": "u" }), 400, "baseline"),
+        ("/v1/decide", ask(json!([])), 400, "baseline"),
+        ("/v1/decide", ask(json!(["a", "b", "a"])), 400, "baseline[2]"),
+        ("/v1/decide", ask(json!(many)), 400, "baseline"),
+        ("/v1/launch", json!({ "share": 2 }), 400, "share"),
+        ("/v1/launch", json!({}), 400, ""),
+        ("/v1/launch", json!({ "share": 0.2, "hold": true }), 400, ""),
+        ("/v1/launch", json!({ "resume": true }), 409, "resume"),
+    ] {
+        let (found, answer) = server.post(path, &body);
+        assert_eq!((found, answer["error"]["at"].as_str()), (status, Some(at)), "{body} {answer}");
+    }
+    assert_eq!(server.get("/v1/items").1["items"].as_array().unwrap().len(), 5);
+    assert_eq!(server.post("/v1/decide", &ask(json!(["a"]))).0, 200);
+    for (metrics, at) in
+        [(json!({ "latency": 1 }), "metrics.latency"), (json!({ "bounce": 1e13 }), "metrics.bounce")]
+    {
+        let (status, answer) = server.post("/v1/clicks", &json!({ "id": "1", "metrics": metrics }));
+        assert_eq!((status, &answer["error"]["at"]), (400, &json!(at)), "{answer}");
+    }
+    let plain = Server::start("");
+    let (status, answer) = plain.post("/v1/decide", &ask(json!(["a"])));
+    assert_eq!((status, &answer["error"]["at"]), (400, &json!("baseline")));
+    let (status, answer) = plain.post("/v1/clicks", &json!({ "id": "1", "metrics": { "bounce": 1 } }));
+    assert_eq!((status, &answer["error"]["code"]), (404, &json!("unknown_decision")));
+    assert_eq!(plain.get("/v1/launch").0, 404);
+}
+
+#[test]
+fn faults_of_the_settings_are_named_at_their_places() {
+    for (launch, fault) in [
+        ("steps = [0.5, 0.2]", "launch.steps"),
+        ("steps = [1]", "launch.steps"),
+        ("steps = [0.1]\nrisk = 1", "launch.risk"),
+        ("steps = [0.1]\nrisks = 1", "launch.risks"),
+        ("steps = [0.1]\nguards = [{ metric = 'x', worse = 'up', most = 0 }]", "launch.guards"),
+        ("steps = [0.1]\nguards = [{ metric = 'x', worse = 'sideways', most = 0.1 }]", "launch.guards"),
+    ] {
+        let error = Config::parse(&config(launch)).unwrap_err().to_string();
+        assert!(error.contains(fault), "{launch}: {error}");
+    }
+}
