@@ -253,6 +253,10 @@ impl Refusal {
         Self::new(410, "dropped_query", message, "id")
     }
 
+    pub(crate) fn archived(first: u64) -> Self {
+        Self::new(410, "archived", format!("the first event that is kept has number {first}"), "from")
+    }
+
     pub(crate) fn other_query(id: &Name, query: &Name) -> Self {
         let message = format!("decision `{}` was made for query `{}`", &**id, &**query);
         Self::new(409, "other_query", message, "query")

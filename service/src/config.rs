@@ -28,6 +28,10 @@ pub struct Config {
     /// The directory of the embedded store.
     #[serde(default = "data")]
     pub data: PathBuf,
+    /// The directory of archives of events; by default `archive` in that of the store.
+    pub archive: Option<PathBuf>,
+    /// The directory of backups; by default `backups` in that of the store.
+    pub backups: Option<PathBuf>,
     /// A `PostgreSQL` database instead of the directory, which several servers may share.
     pub store: Option<String>,
     /// Certificates of the authorities that the database's is checked against, in PEM; by default
@@ -455,6 +459,9 @@ pub struct Limits {
     /// The events after which a snapshot is made.
     #[schemars(range(min = 1))]
     pub snapshot_events: u64,
+    /// The days for which events are kept before they are archived; for ever by default.
+    #[schemars(range(min = 1))]
+    pub retain_days: Option<u64>,
 }
 
 impl Default for Limits {
@@ -471,6 +478,7 @@ impl Default for Limits {
             batch: 1_000,
             seconds: 10,
             snapshot_events: 500_000,
+            retain_days: None,
         }
     }
 }
@@ -492,7 +500,9 @@ impl Config {
         let mut config = Self::of(&Source::read(path)?)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.data = folder.join(&config.data);
-        config.tokens = config.tokens.map(|tokens| folder.join(tokens));
+        for path in [&mut config.tokens, &mut config.archive, &mut config.backups].into_iter().flatten() {
+            *path = folder.join(&path);
+        }
         config.store_authorities = config.store_authorities.map(|file| folder.join(file));
         Ok(config)
     }

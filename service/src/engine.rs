@@ -21,7 +21,7 @@ mod settings;
 mod swap;
 mod usage;
 
-pub use beginning::check_fit;
+pub use beginning::{Beginning, check_fit};
 pub(crate) use decisions::DecisionView;
 pub use history::Origin;
 pub use launch::LaunchState;

@@ -273,6 +273,27 @@ impl Event {
     }
 }
 
+impl Event {
+    /// Kind and decision of an event, for those who query a table of events.
+    pub(crate) fn columns(&self) -> (&'static str, Option<&Name>) {
+        match self {
+            Self::Decided(decision) => ("decided", Some(&decision.id)),
+            Self::Launched(launched) => ("decided", Some(&launched.decision.id)),
+            Self::Measured { id, .. } => ("measured", Some(id)),
+            Self::Launch(_) | Self::Held { .. } => ("launch", None),
+            Self::Clicked { id, .. } => ("clicked", Some(id)),
+            Self::Closed { id, .. } => ("closed", Some(id)),
+            Self::Item { .. } => ("item", None),
+            Self::Began { .. } | Self::BeganForUsers { .. } | Self::BeganAtPositions { .. } => {
+                ("began", None)
+            }
+            Self::Used { .. } => ("used", None),
+            Self::Settings { .. } => ("settings", None),
+            Self::Dropped { .. } => ("dropped", None),
+        }
+    }
+}
+
 /// The events of one commit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Batch {

@@ -1,6 +1,7 @@
 //! Decisions and answers as files that `click-bandits fit` and `evaluate` read: a table, or queries
 //! and events of User Behavior Insights.
 
+use crate::archive::read_all;
 use crate::config::{Template, Users, settings_of_store};
 use crate::event::{Batch, Change, Context, Decision, Event, Name, Propensities};
 use crate::store::{self, is_database};
@@ -10,13 +11,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 /// The file, and the columns with which `--columns` reads it.
 pub const FILE: &str = "decisions.csv";
 pub(crate) const HEAD: &str =
-    "query,session,user,position,item,click,propensity,prefix_propensity,list_propensity,segment";
+    "query,session,user,position,item,click,propensity,prefix_propensity,list_propensity,decided_at,segment";
 
 /// As [`FILE`], the decisions of which a policy that sees who asks was not told everything that the
 /// configuration names: `fit --context` cannot read them.
@@ -213,12 +214,13 @@ impl<W: Write> Table<W> {
         let [query, id] = [&decision.query, &decision.id].map(|name| quoted(name));
         let user = decision.user.as_deref().map(quoted).unwrap_or_default();
         let segment = told.segment.as_deref().map(quoted).unwrap_or_default();
+        let time = timestamp(time);
         let features = (0..features.len()).map(|place| number(told.features.get(place)));
         let context = std::iter::once(segment).chain(features).collect::<Vec<_>>().join(",");
         for (place, item) in decision.list.iter().enumerate().take(seen) {
             writeln!(
                 self.out[part],
-                "{query},{id},{user},{},{},{},{},{},{},{context}",
+                "{query},{id},{user},{},{},{},{},{},{},{time},{context}",
                 place + 1,
                 quoted(item),
                 clicks >> place & 1,
@@ -300,7 +302,13 @@ fn timestamp(time: u64) -> String {
 
 /// Writes the decisions of a database, or of a directory that no server uses, and tells how to read
 /// them.
-pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) -> Result<(), String> {
+pub fn export(
+    store: &Path,
+    authorities: Option<&Path>,
+    archives: &[PathBuf],
+    out: &Path,
+    form: Form,
+) -> Result<(), String> {
     let url = store.to_str().filter(|store| is_database(store));
     let found = store.join("events.redb");
     if url.is_none() && !found.is_file() {
@@ -315,7 +323,7 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
     // Columns are those of the last settings.
     let mut template = first.clone();
     let mut changed = Ok(());
-    let read = store.read(if store.has_small_rows() { 0 } else { u64::MAX }, &mut |_, batch| {
+    let begun = read_all(&*store, archives, &mut |_, batch| {
         for event in batch.events {
             if let Event::Settings { settings, .. } = event {
                 changed = Template::of_text(&settings).map(|settings| template = settings);
@@ -323,7 +331,7 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
         }
         ControlFlow::Continue(())
     });
-    read.map_err(|error| error.to_string())?;
+    let begun = begun?;
     changed?;
     template.keep = first.keep;
     let names = if form == Form::Ubi { UBI_FILES } else { [FILE, WITHOUT_CONTEXT] };
@@ -334,7 +342,7 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
     let files = files.collect::<io::Result<Vec<_>>>().map_err(fault)?;
     let mut table = Table::new(form, files, template).map_err(fault)?;
     let mut failed = None;
-    let outcome = store.read(0, &mut |_, Batch { events, time }| {
+    let outcome = read_all(&*store, archives, &mut |_, Batch { events, time }| {
         for event in events {
             if let Err(error) = table.take(event, time) {
                 failed = Some(error);
@@ -343,7 +351,7 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
         }
         ControlFlow::Continue(())
     });
-    outcome.map_err(|error| error.to_string())?;
+    outcome?;
     failed.map_or(Ok(()), Err).map_err(fault)?;
     let files = table.end().map_err(fault)?;
     for (name, file) in names.iter().zip(files) {
@@ -357,6 +365,10 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
         let items = File::create(part(ITEMS)).map_err(fault)?;
         table.write_items(BufWriter::new(&items)).and_then(|()| items.sync_all()).map_err(fault)?;
         std::fs::rename(part(ITEMS), out.join(ITEMS)).map_err(fault)?;
+    }
+    if begun > 0 {
+        let what = format!("{begun} events before the first of these are archived: see --archive");
+        writeln!(io::stdout(), "{what}").map_err(|error| error.to_string())?;
     }
     let said = said(&table.template, &table.written, out, form);
     writeln!(io::stdout(), "{said}").map_err(|error| error.to_string())
@@ -387,7 +399,8 @@ fn said(template: &Template, written: &[Contents; 2], out: &Path, form: Form) ->
     let sees_contexts = template.sees_contexts() && has_columns && all.rows > 0;
     let files: Vec<&Contents> = if sees_contexts { vec![all] } else { vec![all, without] };
     let any = |has: fn(&Contents) -> bool| files.iter().any(|written| has(written));
-    let mut columns = String::from("query=query,session=session,position=position,item=item,click=click");
+    let mut columns =
+        String::from("query=query,session=session,position=position,item=item,click=click,time=decided_at");
     // A column with gaps cannot be read.
     if any(|written| written.users > 0) && files.iter().all(|written| written.users == written.decisions) {
         columns.push_str(",user=user");

@@ -5,6 +5,7 @@ mod of_users;
 
 use crate::api::Refusal;
 use crate::config::{Template, Users};
+use crate::engine::Beginning;
 use crate::event::{Event, Name};
 use crate::store::{Store, StoreError};
 use crate::writer::Turn;
@@ -12,7 +13,6 @@ use by_position::ByPosition;
 use confidence::Probability;
 use documents::parameters::{Model, ModelRecord, Parameters};
 use policies::MAX_COUNT;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// The most displays of a query: half of what a policy can count, so that there is room for more.
@@ -52,33 +52,16 @@ impl FirstEvents {
 
     /// Checks that a store began with this fit, and not with another one.
     pub fn check(&self, store: &dyn Store) -> Result<(), StoreError> {
-        let mut found = Vec::new();
-        store.read(0, &mut |_, batch| {
-            for event in batch.events {
-                match event {
-                    Event::Began { .. } | Event::BeganAtPositions { .. } | Event::BeganForUsers { .. } => {
-                        found.push(event);
-                    }
-                    Event::Item { .. } | Event::Settings { .. } => {}
-                    _ => return ControlFlow::Break(()),
-                }
-            }
-            ControlFlow::Continue(())
-        })?;
+        let (found, mut expected) = (Beginning::of(store)?.fit, Beginning::default());
+        self.events.iter().for_each(|event| expected.add(event));
         // Older stores have no counts of positions.
-        let is_old = !found.iter().any(is_at_positions);
-        let expected = self.events.iter().filter(|event| !(is_old && is_at_positions(event)));
-        if expected.eq(&found) {
+        if found[0] == expected.fit[0] && (found[1].is_none() || found[1] == expected.fit[1]) {
             return Ok(());
         }
-        let began = if found.is_empty() { "without a fit, and not with" } else { "with another fit than" };
+        let began = if found[0].is_none() { "without a fit, and not with" } else { "with another fit than" };
         let directory = self.directory.display();
         Err(StoreError::OtherSettings(format!("it began {began} {directory}: a later start needs no fit")))
     }
-}
-
-fn is_at_positions(event: &Event) -> bool {
-    matches!(event, Event::BeganAtPositions { .. })
 }
 
 /// Reads the fit of the model by which the answers of a template are read, and what was counted at

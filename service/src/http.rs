@@ -11,7 +11,7 @@ use crate::config::Limits;
 use crate::engine::Usage;
 use crate::event::{Batch, Change, Event, Name};
 use crate::metrics::{self, Metrics};
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, put_in_place};
 use crate::tokens::{Role, Tokens};
 use crate::writer::{Requests, Turn};
 use axum::extract::rejection::PathRejection;
@@ -26,8 +26,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
 /// The description of the API.
@@ -46,6 +47,8 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     /// Limits.
     pub limits: Arc<Limits>,
+    /// The directory of backups.
+    pub backups: PathBuf,
 }
 
 /// Where requests go: path, method in lower case, role, handler. `None` is for everybody.
@@ -70,6 +73,7 @@ pub fn routes() -> Vec<Route> {
         ("/v1/queries/{query}", "delete", Some(Manage), delete(drop_query)),
         ("/v1/launch", "get", Some(Read), get(launch)),
         ("/v1/launch", "post", Some(Manage), post(one::<LaunchBody>)),
+        ("/v1/backup", "post", Some(Manage), post(back_up)),
         ("/v1/log", "get", Some(Read), get(log)),
         ("/", "get", Some(Read), get(page::page)),
         ("/metrics", "get", Some(Read), get(metrics)),
@@ -418,6 +422,10 @@ async fn log(State(app): State<Arc<App>>, Parameters(part): Parameters<Part>) ->
     }
     let (from, most) = (part.from, part.limit(1_000, 10_000)?);
     let lines = tokio::task::spawn_blocking(move || {
+        let kept = app.store.first()?;
+        if from < kept {
+            return Err(Refusal::archived(kept));
+        }
         let (mut lines, mut left) = (String::new(), most);
         let read = app.store.read(from, &mut |first, batch| {
             let Batch { time, events } = batch;
@@ -430,15 +438,15 @@ async fn log(State(app): State<Arc<App>>, Parameters(part): Parameters<Part>) ->
         });
         read.inspect_err(|error: &StoreError| {
             metrics::log("error", "events-unreadable", json!({ "error": error.to_string() }));
-        })
-        .map(|()| lines)
+        })?;
+        Ok(lines)
     });
     let lines = lines.await.map_err(|_| Refusal::busy())??;
     Ok(([(header::CONTENT_TYPE, "application/jsonl")], lines).into_response())
 }
 
 /// An event as the log tells it. Positions count from 1.
-fn line(number: u64, time: u64, event: &Event) -> Value {
+pub(crate) fn line(number: u64, time: u64, event: &Event) -> Value {
     let mut line = match event {
         Event::Launched(launched) => {
             let mut line = line(number, time, &Event::Decided(Box::new(launched.decision.clone())));
@@ -490,6 +498,54 @@ fn line(number: u64, time: u64, event: &Event) -> Value {
     line
 }
 
+/// The name of a backup, which is that of a directory.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Backup {
+    name: Name,
+}
+
+/// Writes a copy of the store, which has its name once it is whole.
+async fn back_up(
+    State(app): State<Arc<App>>,
+    Body(Object(Backup { name })): Body<Object<Backup>>,
+) -> Result<Json<Value>, Refusal> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    if !name.chars().all(is_plain) {
+        return Err(Refusal::malformed("expected letters, digits, - and _", "name"));
+    }
+    if app.store.is_shared() {
+        let message = "a database is copied by its own programs, such as pg_dump";
+        return Err(Refusal::new(409, "database", message, ""));
+    }
+    let written = tokio::task::spawn_blocking(move || {
+        // One at a time: what another left unfinished goes.
+        static TURN: Mutex<()> = Mutex::new(());
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let directory = app.backups.join(&*name);
+        let said = |error: std::io::Error| {
+            let what = format!("{}: {error}", directory.display());
+            metrics::log("error", "no-backup", json!({ "error": what }));
+            StoreError::Unavailable(what)
+        };
+        if directory.exists() {
+            let message = format!("`{}` has a store: name a new backup", &*name);
+            return Err(Refusal::new(409, "backup_exists", message, "name"));
+        }
+        let part = app.backups.join(format!(".{}.part", &*name));
+        _ = std::fs::remove_dir_all(&part);
+        std::fs::create_dir_all(&part).map_err(said)?;
+        let copied = app.store.back_up(&part);
+        let outcome = copied.and_then(|()| put_in_place(&part, &directory).map_err(said));
+        outcome.inspect_err(|error| {
+            metrics::log("error", "no-backup", json!({ "error": error.to_string() }));
+            _ = std::fs::remove_dir_all(&part);
+        })?;
+        Ok(json!({ "name": name, "directory": directory }))
+    });
+    written.await.map_err(|_| Refusal::busy())?.map(Json)
+}
+
 async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.to_text())
 }
@@ -498,11 +554,14 @@ async fn healthy() -> &'static str {
     "ok\n"
 }
 
-async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, Refusal> {
-    match app.metrics.ready.load(Relaxed) {
-        0 => Err(Refusal::new(503, "not_ready", "requests are not taken at the moment", "")),
-        _ => Ok("ready\n"),
+async fn ready(State(app): State<Arc<App>>) -> Result<String, Refusal> {
+    if app.metrics.ready.load(Relaxed) == 0 {
+        return Err(Refusal::new(503, "not_ready", "requests are not taken at the moment", ""));
     }
+    let fault = app.metrics.archive_fault();
+    Ok(fault
+        .as_ref()
+        .map_or("ready\n".into(), |fault| format!("ready\nevents cannot be archived: {fault}\n")))
 }
 
 async fn openapi() -> impl IntoResponse {

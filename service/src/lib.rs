@@ -1,6 +1,7 @@
 //! Policies in live use over HTTP. See `docs/service.md`.
 
 pub mod api;
+pub mod archive;
 pub mod clock;
 pub mod config;
 pub mod engine;

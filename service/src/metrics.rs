@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Writes a line to standard error: an object with `time`, `level` and `event`, and these fields.
@@ -73,6 +73,8 @@ macro_rules! numbers {
             pub requests: Histogram,
             /// Requests by route and status.
             by_route: Mutex<BTreeMap<(&'static str, u16), u64>>,
+            /// Why events could not be archived, the last time.
+            archive_fault: Mutex<Option<String>>,
         }
 
         impl Default for Metrics {
@@ -83,6 +85,7 @@ macro_rules! numbers {
                     batches: Histogram::new(SIZES),
                     requests: Histogram::new(SECONDS),
                     by_route: Mutex::default(),
+                    archive_fault: Mutex::default(),
                 }
             }
         }
@@ -119,6 +122,8 @@ numbers! {
     differing_total: "counter" "decisions repeated with another list than would be chosen now",
     commit_failures_total: "counter" "commits that failed",
     next_event: "gauge" "number of the next event",
+    first_event: "gauge" "number of the first event that is not archived",
+    archive_failures_total: "counter" "times that events could not be archived",
     snapshot_event: "gauge" "number of the first event after the last snapshot",
     snapshot_time_seconds: "gauge" "when the last snapshot was made, in seconds since 1970",
     events_lost_total: "counter" "events that the database lost after this server had taken them",
@@ -130,6 +135,11 @@ numbers! {
 }
 
 impl Metrics {
+    /// Why events could not be archived, if they could not the last time.
+    pub fn archive_fault(&self) -> MutexGuard<'_, Option<String>> {
+        self.archive_fault.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Notes a request.
     pub fn request(&self, route: &'static str, status: u16, time: Duration) {
         self.requests.observe(time.as_secs_f64());

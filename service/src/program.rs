@@ -26,7 +26,7 @@ Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED
                                   [--apply | --check]
        click-bandits-serve --init
        click-bandits-serve export --store DIR|postgres://.. --out DIR [--as csv|ubi]
-                                   [--authorities FILE]
+                                   [--archive DIR].. [--authorities FILE]
 
   CONFIG             a TOML file
   --init             print a configuration with all keys and their meanings
@@ -42,6 +42,7 @@ Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED
   export             write decisions and answers as files that `click-bandits fit` and `evaluate`
                      read; a directory that a server uses is refused: take GET /v1/log from that.
                      --as ubi: queries and events of User Behavior Insights, in place of a table
+                     --archive: a directory of archived events, which come before those of the store
                      --authorities: certificates to check the database's against, in PEM
 
 It stops on SIGTERM and SIGINT, with a snapshot, and reads the tokens again on SIGHUP. Its log goes to standard error, a JSON object in
@@ -64,6 +65,7 @@ struct Arguments {
     apply: bool,
     store: Option<PathBuf>,
     authorities: Option<PathBuf>,
+    archives: Vec<PathBuf>,
     out: Option<PathBuf>,
     export: bool,
     form: Option<Form>,
@@ -77,6 +79,7 @@ impl Arguments {
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next().map_err(fault)? {
             if let Long(name) = argument
+                && name != "archive"
                 && !given.insert(name.to_owned())
             {
                 return Err(format!("--{name} is given twice; see --help"));
@@ -97,6 +100,7 @@ impl Arguments {
                 Long("listen") => arguments.listen = Some(word(&mut parser)?),
                 Long("store") => arguments.store = path(&mut parser)?,
                 Long("authorities") => arguments.authorities = path(&mut parser)?,
+                Long("archive") => arguments.archives.extend(path(&mut parser)?),
                 Long("out") => arguments.out = path(&mut parser)?,
                 Long("as") => {
                     arguments.form = Some(match word(&mut parser)?.as_str() {
@@ -127,6 +131,7 @@ impl Arguments {
             ("--apply", false, self.apply),
             ("--store", true, self.store.is_some()),
             ("--authorities", true, self.authorities.is_some()),
+            ("--archive", true, !self.archives.is_empty()),
             ("--out", true, self.out.is_some()),
             ("--as", true, self.form.is_some()),
         ];
@@ -151,13 +156,31 @@ pub fn run() -> Result<(), String> {
         log("error", "panic", json!({ "error": panic.payload_as_str(), "at": at }));
     }));
     let Some(arguments) = Arguments::read()? else { return Ok(()) };
-    let Arguments { config, data, listen, from, check, store, authorities, out, export, form, apply } =
-        arguments;
+    let Arguments {
+        config,
+        data,
+        listen,
+        from,
+        check,
+        store,
+        authorities,
+        archives,
+        out,
+        export,
+        form,
+        apply,
+    } = arguments;
     if export {
         let (Some(store), Some(out)) = (store, out) else {
             return Err("export needs --store and --out; see --help".into());
         };
-        return crate::export::export(&store, authorities.as_deref(), &out, form.unwrap_or_default());
+        return crate::export::export(
+            &store,
+            authorities.as_deref(),
+            &archives,
+            &out,
+            form.unwrap_or_default(),
+        );
     }
     let path = config.ok_or("a configuration is missing; see --help")?;
     let mut config = Config::read(&path).map_err(|error| {
@@ -225,13 +248,15 @@ fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>, apply: boo
         .build()
         .map_err(|error| error.to_string())?;
     let metrics = Arc::new(Metrics::default());
+    let archives = config.archive.unwrap_or_else(|| config.data.join("archive"));
+    let backups = config.backups.unwrap_or_else(|| config.data.join("backups"));
     let base = Base {
         store: store.clone(),
         template: Arc::new(config.policy),
         limits: config.limits.clone(),
         directory: config.data,
     };
-    let writer = Writer { base, metrics: metrics.clone(), runtime: runtime.handle().clone() };
+    let writer = Writer { base, metrics: metrics.clone(), runtime: runtime.handle().clone(), archives };
     // The connections of a database must not be closed inside the runtime.
     let kept = store.clone();
     let items = config.items;
@@ -247,7 +272,7 @@ fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>, apply: boo
             started.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
         let tokens = Arc::new(RwLock::new(tokens));
         tokio::spawn(read_again(stop(SignalKind::hangup())?, config.tokens, tokens.clone()));
-        let app = App { requests, store, tokens, metrics, limits: Arc::new(config.limits) };
+        let app = App { requests, store, tokens, metrics, limits: Arc::new(config.limits), backups };
         log("info", "listening", json!({ "address": address.to_string() }));
         let is_over = Arc::new(tokio::sync::Notify::new());
         let over = is_over.clone();

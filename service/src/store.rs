@@ -7,7 +7,9 @@ mod row;
 mod rows;
 
 pub use embedded::EmbeddedStore;
+pub(crate) use embedded::put_in_place;
 pub use postgres::SharedStore;
+pub(crate) use row::key_of_event;
 pub use row::{Sum, checksum, opened, sealed, sum_of_event};
 pub use rows::{NEWER, SMALL};
 
@@ -73,6 +75,12 @@ pub type Receive<'a> = &'a mut dyn FnMut(u64, Batch) -> ControlFlow<()>;
 
 /// Numbers of events, and the checksum of the last if other servers append as well.
 pub type Events = (Range<u64>, Option<Sum>);
+
+/// Takes the states of queries by name.
+pub type ReceiveState<'a> = &'a mut dyn FnMut(Name, Vec<u8>) -> Result<(), StoreError>;
+
+/// Makes a value that is kept.
+pub type MakeValue<'a> = &'a dyn Fn() -> Result<Vec<u8>, StoreError>;
 
 /// States of queries by name.
 pub type Queries<'a> = &'a mut dyn Iterator<Item = Result<(Name, Vec<u8>), StoreError>>;
@@ -149,4 +157,35 @@ pub trait Store: std::fmt::Debug + Send + Sync {
 
     /// Makes a new store one for these settings, or one with small rows of an older one.
     fn make_for(&self, settings: &str) -> Result<(), StoreError>;
+
+    /// The number of the first event that is kept, which is not 0 once some were dropped.
+    fn first(&self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
+    /// Copies the last snapshot beside it, for the time when that one cannot be read, compares
+    /// both, and returns the number before which events may then be dropped.
+    fn keep_snapshot(&self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
+    /// The head of that copy, after all its queries; `None` without one.
+    fn kept_snapshot(&self, _receive: ReceiveState<'_>) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(None)
+    }
+
+    /// Drops the events before a number: that of a row, up to which they may be dropped.
+    fn drop_before(&self, _next: u64) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Writes a copy of the store, as it was at one moment, into an empty directory.
+    fn back_up(&self, _directory: &Path) -> Result<(), StoreError> {
+        Err(StoreError::Settings("pg_dump makes a copy of a database".into()))
+    }
+
+    /// The value of a key, which is made once for all servers and starts.
+    fn once(&self, _key: &str, make: MakeValue<'_>) -> Result<Vec<u8>, StoreError> {
+        make()
+    }
 }

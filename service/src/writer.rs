@@ -1,6 +1,7 @@
 //! The one thread that changes anything: it takes what waits, commits it together, and answers.
 
 use crate::api::Refusal;
+use crate::archive::{DAY, archive};
 use crate::clock::{Clock, now};
 use crate::config::{FirstItem, Template, agree};
 use crate::engine::{Base, Engine};
@@ -10,6 +11,7 @@ use crate::metrics::{Metrics, log};
 use crate::store::StoreError;
 use serde_json::json;
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -22,6 +24,8 @@ use tokio::sync::oneshot;
 const MOST: usize = 4_096;
 /// The part of a commit's time for which the next one may wait for requests.
 const PATIENCE: u32 = 4;
+/// The time after which events that could not be archived are tried again.
+const RETRY: Duration = Duration::from_secs(20);
 /// The time between two looks at what is due.
 const TICK: Duration = Duration::from_millis(250);
 
@@ -84,6 +88,8 @@ pub struct Writer {
     pub metrics: Arc<Metrics>,
     /// Where requests get their answers.
     pub runtime: Handle,
+    /// The directory of archives.
+    pub archives: PathBuf,
 }
 
 impl Writer {
@@ -185,7 +191,8 @@ impl Writer {
         // Requests of the last commit, and its time.
         let mut last = (0, Duration::ZERO);
         let mut uncommitted: Option<(u64, Batch)> = None;
-        let mut snapshots = Snapshots { thread: None, last: engine.snapshot() };
+        let mut snapshots =
+            Snapshots { thread: None, last: engine.snapshot(), day: 0, begun: Instant::now() };
         let mut looked = Instant::now();
         self.measure(&engine);
         self.metrics.ready.store(1, Relaxed);
@@ -344,9 +351,15 @@ impl Writer {
         {
             snapshots.last = snapshots.last.max(last);
         }
-        if is_due(snapshots.last) && snapshots.thread.as_ref().is_none_or(JoinHandle::is_finished) {
+        let day = self.base.limits.retain_days.map_or(0, |_| time / DAY);
+        let is_due = is_due(snapshots.last) || day > snapshots.day;
+        let is_again = self.metrics.archive_fault().is_some() && snapshots.begun.elapsed() >= RETRY;
+        // Without a snapshot nothing can be dropped.
+        let is_due = is_due || is_again && self.metrics.snapshot_event.load(Relaxed) < snapshots.last;
+        if (is_due || is_again) && snapshots.thread.as_ref().is_none_or(JoinHandle::is_finished) {
             let is_far_behind = self.is_far_behind(engine.next().saturating_sub(snapshots.last));
-            snapshots.last = engine.next();
+            let last = if is_due { engine.next() } else { snapshots.last };
+            (snapshots.last, snapshots.day, snapshots.begun) = (last, day, Instant::now());
             let writer = self.clone();
             // Repeats the events on its own: this thread does not wait for it.
             let thread = thread::Builder::new().name("snapshot".into()).spawn(move || {
@@ -355,10 +368,12 @@ impl Writer {
                 if !is_far_behind {
                     _ = rustix::process::setpriority_process(None, 10);
                 }
-                match writer.base.recover() {
-                    Ok(mut engine) => writer.save(&mut engine),
-                    Err(error) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
+                match is_due.then(|| writer.base.recover()) {
+                    Some(Ok(mut engine)) => writer.save(&mut engine),
+                    Some(Err(error)) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
+                    None => {}
                 }
+                writer.archive(time);
             });
             let fault = |error: &std::io::Error| {
                 log("error", "no-snapshot", json!({ "error": error.to_string() }));
@@ -383,6 +398,25 @@ impl Writer {
             }
             Err(error) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
         }
+    }
+
+    /// Archives the days that are over.
+    fn archive(&self, time: u64) {
+        let days = self.base.limits.retain_days.filter(|_| self.base.store.has_small_rows());
+        let Some(days) = days else { return };
+        let before = time.saturating_sub(days.saturating_mul(DAY));
+        let outcome = archive(&*self.base.store, &self.archives, before);
+        match &outcome {
+            Ok(first) if self.metrics.first_event.swap(*first, Relaxed) < *first => {
+                log("info", "archived", json!({ "first": first }));
+            }
+            Ok(_) => {}
+            Err(error) => {
+                log("error", "not-archived", json!({ "error": error }));
+                self.metrics.archive_failures_total.fetch_add(1, Relaxed);
+            }
+        }
+        *self.metrics.archive_fault() = outcome.err();
     }
 
     /// Commits a batch, and returns the time that it took.
@@ -457,4 +491,7 @@ struct Snapshots {
     thread: Option<JoinHandle<()>>,
     /// The number of the next event when the last one began.
     last: u64,
+    /// The day when it began, if events are archived.
+    day: u64,
+    begun: Instant,
 }

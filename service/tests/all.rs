@@ -1,5 +1,6 @@
 //! Tests of the service: the state, the store, and the program under load and faults.
 
+mod archive;
 mod clock;
 mod config;
 mod damage;

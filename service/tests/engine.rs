@@ -281,12 +281,12 @@ fn who_asks_is_checked_and_changes_the_list() {
     let Served { store: open, engine, template, .. } = served;
     open.make_for(&template.to_text()).unwrap();
     drop((open, engine));
-    export(&store, None, &out, Form::Csv).unwrap();
+    export(&store, None, &[], &out, Form::Csv).unwrap();
     let items = std::fs::read_to_string(out.join("items.csv")).unwrap();
     assert_eq!(items, "item,price\na,1\nb,-1\nc,0\nd,0.5\n");
     let csv = std::fs::read_to_string(out.join("decisions.csv")).unwrap();
     let mut rows = csv.lines();
-    assert!(rows.next().unwrap().ends_with(",list_propensity,segment,age,visits"));
+    assert!(rows.next().unwrap().ends_with(",list_propensity,decided_at,segment,age,visits"));
     assert!(rows.next().unwrap().ends_with(",fr,1,0.5"), "{csv}");
 }
 
@@ -396,7 +396,7 @@ fn a_policy_that_sees_who_asks_begins_with_a_fit() {
     assert_eq!(again, given);
     drop((open, engine));
     let out = directory.path().join("out");
-    export(&store, None, &out, Form::Csv).unwrap();
+    export(&store, None, &[], &out, Form::Csv).unwrap();
     let items = std::fs::read_to_string(out.join("items.csv")).unwrap();
     assert_eq!(items, "item,price\na,120\nb,80\n\"c, d\",300\nd,95\nnew,200\n");
 }

@@ -363,7 +363,7 @@ fn a_store_begins_with_a_fit_and_is_exported() {
     let csv = std::fs::read_to_string(at("out/decisions.csv")).unwrap();
     let rows: Vec<&str> = csv.lines().collect();
     assert!(rows[1].starts_with("\"shoes, red\",\"\"\"0\"\"\",u0,1,"), "{}", rows[1]);
-    let clicks = rows[1..].iter().filter(|row| row.split(',').nth_back(6) == Some("1"));
+    let clicks = rows[1..].iter().filter(|row| row.split(',').nth_back(7) == Some("1"));
     assert_eq!(clicks.count(), 10);
     let mut export = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
     export.arg("export").arg("--store").arg(at("data")).arg("--out").arg(at("out")).args(["--as", "ubi"]);

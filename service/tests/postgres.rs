@@ -83,8 +83,24 @@ impl Database {
         self.client().query_one(query, &[]).unwrap().get::<_, i64>(0).cast_unsigned()
     }
 
-    fn client(&self) -> postgres::Client {
+    pub(crate) fn client(&self) -> postgres::Client {
         postgres::Client::connect(&self.url(), postgres::NoTls).unwrap()
+    }
+
+    /// Copies it into another database of the same server, as docs/service.md says.
+    pub(crate) fn copy_to(&self, name: &str) {
+        self.run_sql(&format!("create database {name}"));
+        let port = self.port.to_string();
+        let to = ["-h", "127.0.0.1", "-p", &port, "-U", "bandits", "-d"];
+        let file = self.directory.path().join("dump");
+        let run = |program: &str, arguments: &[&str]| {
+            let mut command = command(&self.programs, program);
+            let output = command.args(to).args(arguments).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        let file = file.to_str().unwrap();
+        run("pg_dump", &["postgres", "--format=custom", "--table=click_bandits_*", "--file", file]);
+        run("pg_restore", &[name, "--exit-on-error", file]);
     }
 
     /// A standby of it, which follows without being waited for.

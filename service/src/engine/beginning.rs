@@ -4,10 +4,68 @@ use super::query::Query;
 use super::{Engine, Most};
 use crate::api::Refusal;
 use crate::config::Template;
-use crate::event::{Change, Event, Name};
-use crate::store::StoreError;
+use crate::event::{Change, Event, Name, from_bytes, to_bytes};
+use crate::store::{Store, StoreError, Sum, checksum};
 use live::ContextFit;
 use policies::Tally;
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+
+/// The items and the fit with which a store began, which it knows once its events are archived.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Beginning {
+    /// The items with which it began, which its first batch adds.
+    pub items: Vec<Name>,
+    /// Checksums of the events of a fit, and of those with counts of positions; none without any.
+    pub fit: [Option<Sum>; 2],
+}
+
+impl Beginning {
+    /// Adds an event of a fit.
+    pub fn add(&mut self, event: &Event) {
+        let sum = &mut self.fit[usize::from(matches!(event, Event::BeganAtPositions { .. }))];
+        *sum = Some(checksum(&sum.unwrap_or_default(), &to_bytes(event)));
+    }
+
+    /// The beginning of a store, which keeps it when events are dropped.
+    pub fn of(store: &dyn Store) -> Result<Self, StoreError> {
+        if store.first()? == 0 {
+            return Self::read(store);
+        }
+        let kept = store.once("beginning", &|| {
+            Err(StoreError::Damaged("its first events are archived, and it does not tell of them".into()))
+        })?;
+        from_bytes(&kept).map_err(StoreError::Damaged)
+    }
+
+    /// Keeps it.
+    pub fn keep(store: &dyn Store) -> Result<(), StoreError> {
+        store.once("beginning", &|| Ok(to_bytes(&Self::read(store)?))).map(|_| ())
+    }
+
+    fn read(store: &dyn Store) -> Result<Self, StoreError> {
+        let (mut beginning, mut began) = (Self::default(), None);
+        store.read(0, &mut |_, batch| {
+            let is_first = *began.get_or_insert(batch.time) == batch.time;
+            for event in batch.events {
+                match event {
+                    Event::Began { .. } | Event::BeganAtPositions { .. } | Event::BeganForUsers { .. } => {
+                        beginning.add(&event);
+                    }
+                    Event::Item { item, query: None, change: Change::Add, .. }
+                        if is_first && beginning.fit[0].is_none() =>
+                    {
+                        beginning.items.push(item);
+                    }
+                    Event::Item { .. } | Event::Settings { .. } => {}
+                    _ => return ControlFlow::Break(()),
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(beginning)
+    }
+}
 
 /// Checks that a policy can begin with the fit of a log; an error says why not.
 pub fn check_fit(template: &Template, fit: &ContextFit) -> Result<(), String> {

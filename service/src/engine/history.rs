@@ -83,6 +83,8 @@ impl Engine {
     pub fn lost(&self, store: &dyn Store) -> Result<Range<u64>, StoreError> {
         let [first, end] = [self.sums.first_key_value(), self.sums.last_key_value()];
         let mut lost = first.map_or(0, |(first, _)| *first)..end.map_or(0, |(last, _)| last + 1);
+        // Those that were archived are not lost.
+        lost.start = lost.start.max(store.first()?);
         let outcome = store.read(lost.start, &mut |number, batch| {
             if self.sums.get(&number) != Some(&sum_of_event(number, batch.time, &batch.events[0])) {
                 return ControlFlow::Break(());

@@ -156,27 +156,63 @@ impl Base {
     ///
     /// The store cannot be read, is damaged, or was made for other settings.
     pub fn recover(&self) -> Result<Engine, StoreError> {
-        match self.read(true) {
+        let read = self.store.head().and_then(|head| {
+            if head.is_none() && self.store.first()? > 0 {
+                return Err(StoreError::Snapshot("there is none".into()));
+            }
+            let swap = self.swap(head.is_some())?;
+            self.read(head, swap)
+        });
+        match read {
             Err(StoreError::Snapshot(what)) => self.repeat(&what),
             outcome => outcome,
         }
     }
 
-    /// The state that the events tell by themselves, since the snapshot cannot be read.
+    fn swap(&self, has_snapshot: bool) -> Result<Swap, StoreError> {
+        let Self { store, directory, .. } = self;
+        Swap::new(has_snapshot.then(|| store.clone()), directory)
+            .map_err(|error| StoreError::Unavailable(format!("{}: {error}", directory.display())))
+    }
+
+    /// The state that the events tell by themselves, since the snapshot cannot be read; once some
+    /// were dropped, with the copy of a snapshot that was made before.
     ///
     /// # Errors
     ///
     /// As [`recover`](Self::recover).
     pub fn repeat(&self, fault: &str) -> Result<Engine, StoreError> {
         log("error", "snapshot-unreadable", json!({ "error": fault }));
-        self.read(false)
+        let (store, mut swap, mut dropped) = (&self.store, self.swap(false)?, BTreeSet::new());
+        let first = store.first()?;
+        if first == 0 {
+            return self.read(None, swap);
+        }
+        let head = store.kept_snapshot(&mut |name, state| {
+            if state.is_empty() {
+                dropped.insert(name);
+                return Ok(());
+            }
+            swap.put(&name, state).map_err(|error| StoreError::Unavailable(format!("the swap file: {error}")))
+        });
+        let lost = |what: &str| {
+            let what =
+                format!("the events before number {first} are archived, and no snapshot is whole{what}");
+            StoreError::Damaged(what)
+        };
+        let head = head.map_err(|error| match error {
+            StoreError::Damaged(what) | StoreError::Snapshot(what) => lost(&format!(": {what}")),
+            other => other,
+        })?;
+        let mut engine = self.read(Some(head.ok_or_else(|| lost(""))?), swap)?;
+        engine.dropped.extend(dropped);
+        // The next snapshot has all queries.
+        engine.snapshot = 0;
+        Ok(engine)
     }
 
-    fn read(&self, by_snapshot: bool) -> Result<Engine, StoreError> {
-        let Self { store, template, limits, directory } = self;
-        let saved = if by_snapshot { store.head()? } else { None };
-        let swap = Swap::new(saved.is_some().then(|| store.clone()), directory)
-            .map_err(|error| StoreError::Unavailable(format!("{}: {error}", directory.display())))?;
+    fn read(&self, saved: Option<Vec<u8>>, swap: Swap) -> Result<Engine, StoreError> {
+        let Self { store, template, limits, .. } = self;
         let mut engine = Engine {
             template: template.clone(),
             history: vec![template.clone()],

@@ -1,12 +1,11 @@
 //! Settings that change while a store lives: what may change, and the event from which on it holds.
 
-use super::{Engine, learner};
+use super::{Beginning, Engine, learner};
 use crate::api::Refusal;
 use crate::config::{FirstItem, Template, differing};
 use crate::event::{Change, Event, Name};
 use crate::store::{Store, StoreError};
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const FIXED: &str = "it holds as long as the store";
@@ -38,22 +37,6 @@ fn refused(old: &Template, new: &Template) -> Vec<(&'static str, &'static str)> 
     faults.into_iter().filter(|(_, is_fault, _)| *is_fault).map(|(key, _, why)| (key, why)).collect()
 }
 
-/// The items with which a store began, which its first batch adds.
-fn first_items(store: &dyn Store) -> Result<Vec<Name>, StoreError> {
-    let (mut items, mut began) = (vec![], None);
-    store.read(0, &mut |_, batch| {
-        let is_first = *began.get_or_insert(batch.time) == batch.time;
-        for event in batch.events.into_iter().filter(|_| is_first) {
-            match event {
-                Event::Item { item, query: None, change: Change::Add, .. } => items.push(item),
-                _ => return ControlFlow::Break(()),
-            }
-        }
-        if is_first { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })?;
-    Ok(items)
-}
-
 /// A configuration beside the settings of a store.
 #[derive(Debug)]
 pub struct Differences<'a> {
@@ -83,7 +66,7 @@ impl Engine {
         let mut gone: BTreeSet<Name> = match &self.configured {
             // A new store begins with those of the configuration.
             None if self.next == 0 => items.iter().map(|of| of.item.clone()).collect(),
-            None => first_items(store)?.into_iter().collect(),
+            None => Beginning::of(store)?.items.into_iter().collect(),
             Some(configured) => configured.iter().cloned().collect(),
         };
         let new: Vec<_> = items.iter().filter(|of| !gone.remove(&of.item)).collect();

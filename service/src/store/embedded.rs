@@ -1,13 +1,24 @@
-//! Events and snapshots in two files of a directory, by redb.
+//! Events and snapshots in files of a directory, by redb.
+//!
+//! Rows before the last snapshot are in a file of their own, which a start does not read: after a
+//! kill, redb reads all of a file to which each commit was one sync. Commits to the other files
+//! leave what makes that unnecessary.
 
 use super::row::{Last, Sum, checksum};
 use super::rows::{Content, NewRow, Rows, are_small, name_of, small_settings, sum_of_row};
-use super::{Events, Queries, Receive, Store, StoreError, of_snapshot, opened, sealed};
-use crate::event::{Batch, from_bytes, to_bytes};
+use super::{
+    Events, MakeValue, Queries, Receive, ReceiveState, Store, StoreError, of_snapshot, opened, sealed,
+};
+use crate::event::{Batch, Name, from_bytes, to_bytes};
 use crate::metrics::log;
-use redb::{Database, DatabaseError, ReadOnlyTable, ReadableDatabase as _, TableDefinition};
+use redb::{
+    Database, DatabaseError, Durability, Key, ReadOnlyTable, ReadTransaction, ReadableDatabase as _,
+    ReadableTable as _, TableDefinition, WriteTransaction,
+};
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 use std::io::Read as _;
+use std::ops::{ControlFlow, Range};
 use std::os::unix::fs::FileExt as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -20,6 +31,14 @@ const NAMES: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("names");
 const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
 /// States of queries by name.
 const QUERIES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("queries");
+
+/// The key of a row of `META` that names the first event that is kept, with the checksum of the row
+/// before it.
+const FIRST: &str = "first";
+/// As [`FIRST`], of the first event in the file of the last ones.
+const RECENT: &str = "recent";
+/// The bytes of rows that go over to the file of earlier events at once: no request waits longer.
+const AT_ONCE: usize = 1 << 18;
 
 /// A checksum of a key and its row.
 type SumOf = fn(&[u8], &[u8]) -> Sum;
@@ -35,9 +54,14 @@ struct File {
 
 impl File {
     fn new(path: PathBuf, is_checked: bool) -> Result<Self, StoreError> {
-        let file = Self { path, is_checked, open: Mutex::new(None) };
+        let file = Self::unopened(path, is_checked);
         file.database()?;
         Ok(file)
+    }
+
+    /// A file that is opened, or made, when it is used.
+    fn unopened(path: PathBuf, is_checked: bool) -> Self {
+        Self { path, is_checked, open: Mutex::new(None) }
     }
 
     fn database(&self) -> Result<Arc<Database>, StoreError> {
@@ -123,15 +147,82 @@ fn table_of<K: redb::Key + 'static, V: redb::Value + 'static>(
     database: &Database,
     table: TableDefinition<'_, K, V>,
 ) -> Result<Option<ReadOnlyTable<K, V>>, redb::Error> {
-    match database.begin_read()?.open_table(table) {
+    table_in(&database.begin_read()?, table)
+}
+
+fn table_in<K: redb::Key + 'static, V: redb::Value + 'static>(
+    transaction: &ReadTransaction,
+    table: TableDefinition<'_, K, V>,
+) -> Result<Option<ReadOnlyTable<K, V>>, redb::Error> {
+    match transaction.open_table(table) {
         Err(redb::TableError::TableDoesNotExist(_)) => Ok(None),
         table => Ok(Some(table?)),
     }
 }
 
+/// The row at a key of the table of settings that names an event and the checksum before it.
+fn anchor(transaction: &ReadTransaction, key: &str) -> Result<Last, redb::Error> {
+    let Some(table) = table_in(transaction, META)? else { return Ok(Last::default()) };
+    let Some(row) = table.get(key)? else { return Ok(Last::default()) };
+    let content = opened(key.as_bytes(), row.value().to_vec()).and_then(|row| from_bytes(&row));
+    content.map_err(|what| redb::Error::Corrupted(format!("`{key}`: {what}")))
+}
+
+fn set_anchor(transaction: &WriteTransaction, key: &str, anchor: Last) -> Result<(), redb::Error> {
+    let row = sealed(key.as_bytes(), to_bytes(&anchor));
+    transaction.open_table(META)?.insert(key, row.as_slice())?;
+    Ok(())
+}
+
+/// Copies the tables that a transaction sees into a new file, and compares both.
+fn copy(from: &ReadTransaction, path: &Path) -> Result<(), redb::Error> {
+    let database = Database::create(path)?;
+    let mut to = database.begin_write()?;
+    to.set_quick_repair(true);
+    let sum = take_tables(from, Some(&to))?;
+    to.commit()?;
+    drop(database);
+    let database = Database::open(path)?;
+    if take_tables(&database.begin_read()?, None)? == sum {
+        return Ok(());
+    }
+    Err(redb::Error::Corrupted("the copy is another one than the original".into()))
+}
+
+/// A checksum of all tables that a transaction sees, which are also copied if another is given.
+fn take_tables(from: &ReadTransaction, to: Option<&WriteTransaction>) -> Result<[u8; 32], redb::Error> {
+    fn take<K: Key + 'static>(
+        (from, to): (&ReadTransaction, Option<&WriteTransaction>),
+        table: TableDefinition<'_, K, &[u8]>,
+        sum: &mut Sha256,
+    ) -> Result<(), redb::Error> {
+        let Some(rows) = table_in(from, table)? else { return Ok(()) };
+        let mut to = to.map(|to| to.open_table(table)).transpose()?;
+        for row in rows.iter()? {
+            let (key, row) = row?;
+            sum.update(K::as_bytes(&key.value()));
+            sum.update(row.value());
+            if let Some(to) = &mut to {
+                to.insert(key.value(), row.value())?;
+            }
+        }
+        Ok(())
+    }
+    let mut sum = Sha256::new();
+    take((from, to), EVENTS, &mut sum)?;
+    take((from, to), NAMES, &mut sum)?;
+    take((from, to), META, &mut sum)?;
+    take((from, to), QUERIES, &mut sum)?;
+    Ok(sum.finalize().into())
+}
+
 /// The store of a single server: a directory.
 pub struct EmbeddedStore {
     events: File,
+    /// The rows before the last snapshot.
+    history: File,
+    /// Held while events are dropped, and while the files of a copy are opened.
+    dropping: Mutex<()>,
     /// Apart from the events, since a file has one writer at a time, and events do not wait.
     snapshots: File,
     /// The number of the event after the last one that was kept. After a kill, redb takes a damaged
@@ -183,7 +274,8 @@ impl EmbeddedStore {
         let (mut row, rows) = (vec![], Mutex::new(rows));
         kept.read_to_end(&mut row).map_err(|error| unavailable(&path, &error))?;
         let (kept, directory) = (Mutex::new(kept), directory.to_owned());
-        let store = Self { events, snapshots, kept, directory, rows };
+        let history = File::unopened(directory.join("history.redb"), false);
+        let store = Self { events, history, dropping: Mutex::new(()), snapshots, kept, directory, rows };
         let next = opened(KEPT, row).ok().and_then(|next| Some(u64::from_le_bytes(next.try_into().ok()?)));
         let Some(last) = next.and_then(|next| next.checked_sub(1)) else { return Ok(store) };
         if store.has(last)? {
@@ -192,6 +284,87 @@ impl EmbeddedStore {
         let (events, path) = (store.events.path.display(), path.display());
         let what = format!("{events} has lost event {last}, which was kept; without {path} it is not missed");
         Err(StoreError::Damaged(what))
+    }
+
+    /// Hands over the rows of a file with these numbers, the first of which continues the row
+    /// before `anchor` if it has its number. Breaks if no more is wanted, or with the damage.
+    fn hand_over(
+        &self,
+        rows: &ReadTransaction,
+        numbers: Range<u64>,
+        (anchor, sum): Last,
+        receive: Receive<'_>,
+    ) -> Result<ControlFlow<Option<StoreError>>, redb::Error> {
+        let Some(table) = table_in(rows, EVENTS)? else { return Ok(ControlFlow::Continue(())) };
+        // The batch that contains the event may begin before it.
+        let first = table.range(..=numbers.start)?.next_back().transpose()?;
+        let first = first.map_or(numbers.start, |(key, _)| key.value()).max(anchor);
+        let before = if first == anchor { None } else { last_before(&table, first, sum_of_row)? };
+        let mut before = before.map_or(if first == anchor { sum } else { Sum::default() }, |(_, sum)| sum);
+        for row in table.range(first..numbers.end)? {
+            let (first, row) = row?;
+            let first = first.value();
+            match self.rows().batch(&first.to_le_bytes(), row.value().to_vec(), before) {
+                Ok(Content { value: batch, sum }) => {
+                    before = sum;
+                    let is_wanted = first + (batch.events.len() as u64) > numbers.start;
+                    if is_wanted && receive(first, batch).is_break() {
+                        return Ok(ControlFlow::Break(None));
+                    }
+                }
+                Err(what) => {
+                    let what = format!("the events from number {first} on: {what}");
+                    return Ok(ControlFlow::Break(Some(StoreError::Damaged(what))));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Lets the rows before a row that stays go over to the file of earlier events.
+    fn put_by(&self, end: u64) -> Result<(), StoreError> {
+        loop {
+            let rows = self.events.with(|database| {
+                let Some(table) = table_of(database, EVENTS)? else { return Ok(vec![]) };
+                let (mut rows, mut bytes) = (vec![], 0);
+                for row in table.range(..end)? {
+                    let (number, row) = row?;
+                    rows.push((number.value(), row.value().to_vec()));
+                    bytes += row.value().len();
+                    if bytes > AT_ONCE {
+                        break;
+                    }
+                }
+                Ok(rows)
+            })?;
+            let Some((last, row)) = rows.last() else { return Ok(()) };
+            let sum = sum_of_row(&last.to_le_bytes(), row);
+            self.history.with(|database| {
+                let mut transaction = database.begin_write()?;
+                transaction.set_quick_repair(true);
+                let mut table = transaction.open_table(EVENTS)?;
+                for (number, row) in &rows {
+                    table.insert(number, row.as_slice())?;
+                }
+                drop(table);
+                Ok(transaction.commit()?)
+            })?;
+            self.events.with(|database| {
+                let mut transaction = database.begin_write()?;
+                // Until the next batch is durable, these rows may be in both files.
+                transaction.set_durability(Durability::None)?;
+                let mut table = transaction.open_table(EVENTS)?;
+                table.retain_in(..=*last, |_, _| false)?;
+                let first = table.first()?.map_or(end, |(first, _)| first.value());
+                drop(table);
+                set_anchor(&transaction, RECENT, (first, sum))?;
+                Ok(transaction.commit()?)
+            })?;
+        }
+    }
+
+    fn older(&self) -> PathBuf {
+        self.directory.join("snapshot.older")
     }
 }
 
@@ -297,34 +470,23 @@ impl Store for EmbeddedStore {
     }
 
     fn read(&self, from: u64, receive: Receive<'_>) -> Result<(), StoreError> {
-        let mut damage = None;
-        self.events.with(|database| {
-            let Some(table) = table_of(database, EVENTS)? else { return Ok(()) };
-            // The batch that contains the event may begin before it.
-            let first = table.range(..=from)?.next_back().transpose()?.map_or(from, |(key, _)| key.value());
-            let mut before = last_before(&table, first, sum_of_row)?.map_or(Sum::default(), |(_, sum)| sum);
-            for row in table.range(first..)? {
-                let (first, row) = row?;
-                let first = first.value();
-                let read = self.rows().batch(&first.to_le_bytes(), row.value().to_vec(), before);
-                match read {
-                    Ok(Content { value: batch, sum }) => {
-                        before = sum;
-                        let is_wanted = first + (batch.events.len() as u64) > from;
-                        if is_wanted && receive(first, batch).is_break() {
-                            break;
-                        }
-                    }
-                    Err(what) => {
-                        damage =
-                            Some(StoreError::Damaged(format!("the events from number {first} on: {what}")));
-                        break;
-                    }
-                }
-            }
-            Ok(())
+        // Rows that go over to the other file meanwhile are still in this one.
+        let (rows, first, recent) = self.events.with(|database| {
+            let rows = database.begin_read()?;
+            let anchors = (anchor(&rows, FIRST)?, anchor(&rows, RECENT)?);
+            Ok((rows, anchors.0, anchors.1))
         })?;
-        damage.map_or(Ok(()), Err)
+        let mut flow = ControlFlow::Continue(());
+        if from < recent.0 {
+            flow = self
+                .history
+                .with(|database| self.hand_over(&database.begin_read()?, from..recent.0, first, receive))?;
+        }
+        if flow.is_continue() {
+            let numbers = from.max(recent.0)..u64::MAX;
+            flow = self.events.with(|_| self.hand_over(&rows, numbers, recent, receive))?;
+        }
+        if let ControlFlow::Break(Some(damage)) = flow { Err(damage) } else { Ok(()) }
     }
 
     fn head(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -339,7 +501,8 @@ impl Store for EmbeddedStore {
         let last = last_event(&self.events, events.end)?;
         let mut fault = None;
         self.snapshots.with(|database| {
-            let transaction = database.begin_write()?;
+            let mut transaction = database.begin_write()?;
+            transaction.set_quick_repair(true);
             {
                 let mut table = transaction.open_table(QUERIES)?;
                 for query in queries {
@@ -362,7 +525,9 @@ impl Store for EmbeddedStore {
             }
             Ok(transaction.commit()?)
         })?;
-        fault.map_or(Ok(()), Err)
+        fault.map_or(Ok(()), Err)?;
+        // An older program finds all events in one file.
+        last.filter(|_| self.has_small_rows()).map_or(Ok(()), |last| self.put_by(last.0))
     }
 
     fn settings(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -386,4 +551,92 @@ impl Store for EmbeddedStore {
             _ => Ok(()),
         }
     }
+
+    fn first(&self) -> Result<u64, StoreError> {
+        self.events.with(|database| Ok(anchor(&database.begin_read()?, FIRST)?.0))
+    }
+
+    fn keep_snapshot(&self) -> Result<u64, StoreError> {
+        let part = self.directory.join("snapshot.part");
+        _ = std::fs::remove_file(&part);
+        self.snapshots.with(|database| copy(&database.begin_read()?, &part))?;
+        let last = File::new(part.clone(), true)?.get(META, "last")?;
+        put_in_place(&part, &self.older()).map_err(|error| unavailable(&part, &error))?;
+        let last = last.map_or(Ok(Last::default()), |row| from_bytes::<Last>(&row));
+        last.map(|last| last.0).map_err(StoreError::Damaged)
+    }
+
+    fn kept_snapshot(&self, receive: ReceiveState<'_>) -> Result<Option<Vec<u8>>, StoreError> {
+        if !self.older().is_file() {
+            return Ok(None);
+        }
+        let file = File::new(self.older(), true)?;
+        let names = file.with(|database| {
+            let Some(table) = table_of(database, QUERIES)? else { return Ok(vec![]) };
+            table.iter()?.map(|row| Ok(row?.0.value().to_owned())).collect()
+        })?;
+        for name in names {
+            let state = file.get(QUERIES, &name)?.unwrap_or_default();
+            receive(Name::new(&name).map_err(|what| StoreError::Damaged(what.into()))?, state)?;
+        }
+        file.get(META, "head")
+    }
+
+    fn drop_before(&self, next: u64) -> Result<(), StoreError> {
+        self.put_by(next)?;
+        let _dropping = self.dropping.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.history.with(|database| {
+            let Some(table) = table_of(database, EVENTS)? else { return Ok(None) };
+            last_before(&table, next, sum_of_row)
+        })?;
+        let Some((_, sum)) = before else { return Ok(()) };
+        self.events.with(|database| {
+            let transaction = database.begin_write()?;
+            set_anchor(&transaction, FIRST, (next, sum))?;
+            Ok(transaction.commit()?)
+        })?;
+        self.history.with(|database| {
+            let mut transaction = database.begin_write()?;
+            transaction.set_quick_repair(true);
+            transaction.open_table(EVENTS)?.retain_in(..next, |_, _| false)?;
+            Ok(transaction.commit()?)
+        })
+    }
+
+    fn back_up(&self, directory: &Path) -> Result<(), StoreError> {
+        let read = |file: &File| file.with(|database| Ok(database.begin_read()?));
+        let dropping = self.dropping.lock().unwrap_or_else(PoisonError::into_inner);
+        // In this order events may be newer than the snapshot, and none is missing in between.
+        let snapshot = (&self.snapshots, read(&self.snapshots)?);
+        let events = (&self.events, read(&self.events)?);
+        let has_history = self.history.path.is_file();
+        let history = has_history.then(|| Ok((&self.history, read(&self.history)?))).transpose()?;
+        drop(dropping);
+        for (file, rows) in [Some(snapshot), Some(events), history].into_iter().flatten() {
+            let path = directory.join(file.path.file_name().unwrap_or_default());
+            file.with(|_| copy(&rows, &path))?;
+        }
+        Ok(())
+    }
+
+    fn once(&self, key: &str, make: MakeValue<'_>) -> Result<Vec<u8>, StoreError> {
+        if let Some(value) = self.events.get(META, key)? {
+            return Ok(value);
+        }
+        let value = make()?;
+        self.events.with(|database| {
+            let transaction = database.begin_write()?;
+            let row = sealed(key.as_bytes(), value.clone());
+            transaction.open_table(META)?.insert(key, row.as_slice())?;
+            Ok(transaction.commit()?)
+        })?;
+        Ok(value)
+    }
+}
+
+/// Gives a file that is written its name, durably.
+pub(crate) fn put_in_place(part: &Path, path: &Path) -> std::io::Result<()> {
+    std::fs::File::open(part)?.sync_all()?;
+    std::fs::rename(part, path)?;
+    std::fs::File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }

@@ -1,13 +1,17 @@
 //! Events and snapshots in a `PostgreSQL` database, which several servers share.
 //!
 //! Every event is a row, numbered without gaps in the order of the commits: a server appends under
-//! a lock on the table, after it has taken the events of the others. So all servers see the same
-//! events in the same order, and none reads a number before a smaller one is committed.
+//! a lock, after it has taken the events of the others. So all servers see the same events in the
+//! same order, and none reads a number before a smaller one is committed.
 
 use super::row::{Last, key_of_event};
-use super::rows::{Content, NEWER, NewRow, Rows, are_small, name_of, small_settings};
-use super::{Events, Queries, Receive, Store, StoreError, Sum, of_snapshot, opened, sealed, sum_of_event};
+use super::rows::{Content, NEWER, NewRow, Rows, are_small, name_of, small_settings, sum_of_row};
+use super::{
+    Events, MakeValue, Queries, Receive, ReceiveState, Store, StoreError, Sum, of_snapshot, opened, sealed,
+    sum_of_event,
+};
 use crate::event::{Batch, Event, Name, from_bytes, to_bytes};
+use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::{Client, Config, GenericClient, Row, SimpleQueryMessage};
 use rustls::pki_types::pem::PemObject as _;
 use std::ops::ControlFlow;
@@ -25,9 +29,22 @@ create index if not exists click_bandits_decisions on click_bandits_events (deci
 create table if not exists click_bandits_names (number bigint primary key, name bytea not null);
 create table if not exists click_bandits_meta (key text primary key, value bytea not null);
 create table if not exists click_bandits_queries (
-    name text not null, next bigint not null, state bytea not null, primary key (name, next));";
-/// Any number, by which servers agree on who makes the tables, or a snapshot.
-const LOCKS: [i64; 2] = [0x636c_6963_6b30, 0x636c_6963_6b31];
+    name text not null, next bigint not null, state bytea not null, primary key (name, next));
+create table if not exists click_bandits_kept_queries (like click_bandits_queries including all);";
+/// Copies the last snapshot beside it.
+const KEEP: &str = "\
+delete from click_bandits_kept_queries;
+insert into click_bandits_kept_queries select distinct on (name) name, next, state
+    from click_bandits_queries order by name, next desc;
+insert into click_bandits_meta select 'kept-' || key, value from click_bandits_meta
+    where key in ('head', 'next') on conflict (key) do update set value = excluded.value;";
+/// Any number, by which servers agree on who makes the tables, a snapshot, or events.
+const LOCKS: [i64; 3] = [0x636c_6963_6b30, 0x636c_6963_6b31, 0x636c_6963_6b32];
+/// Sets a row of the table of settings.
+const SET: &str =
+    "insert into click_bandits_meta values ($1, $2) on conflict (key) do update set value = excluded.value";
+/// The events that are dropped at once.
+const DROPPED: i64 = 2_000;
 /// The events that are read at once.
 const PAGE: i64 = 10_000;
 /// How long a connection may take to be made, and how long a server may be silent.
@@ -166,6 +183,14 @@ impl SharedStore {
             // With the row before them, which the first one continues.
             let first = from - u64::from(before.is_none());
             let rows = self.with(connection, |client| client.query(statement, &[&signed(first), &PAGE]))?;
+            if before.is_none()
+                && let Some(row) = rows.first()
+                && row.get::<_, i64>(0) == signed(from)
+            {
+                // The row before it was dropped.
+                let (first, sum) = self.anchor(connection)?;
+                before = (first == from).then_some(sum);
+            }
             for row in &rows {
                 let (number, time, event) =
                     self.with(connection, |client| self.event_of(client, row, before))??;
@@ -215,12 +240,24 @@ impl SharedStore {
         self.has_last(client, next, last.filter(|last| last.0 + 1 == next).map(|last| last.1))
     }
 
+    /// The first event that is kept, and the checksum of the one before it.
+    fn anchor(&self, connection: &Mutex<Option<Client>>) -> Result<Last, StoreError> {
+        let row = self.get_by(connection, "first")?;
+        row.map_or(Ok(Last::default()), |row| from_bytes(&row)).map_err(StoreError::Damaged)
+    }
+
     fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.get_by(&self.reader, key)
+    }
+
+    fn get_by(&self, connection: &Mutex<Option<Client>>, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let statement = "select value from click_bandits_meta where key = $1";
-        let row = self.with(&self.reader, |client| {
+        let row = self.with(connection, |client| {
             client.query_opt(statement, &[&key])?.map(|row| row.try_get(0)).transpose()
         })?;
-        let content = row.map(|row| opened(key.as_bytes(), row)).transpose();
+        // A copy has the checksum of its original.
+        let original = key.strip_prefix("kept-").unwrap_or(key);
+        let content = row.map(|row| opened(original.as_bytes(), row)).transpose();
         content.map_err(|what| StoreError::Damaged(format!("`{key}`: {what}")))
     }
 }
@@ -268,23 +305,6 @@ fn certificates(authorities: Option<&Path>) -> Result<rustls::ClientConfig, Stor
     Ok(config.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// Kind and decision of an event, for those who query the table.
-fn columns(event: &Event) -> (&'static str, Option<&Name>) {
-    match event {
-        Event::Decided(decision) => ("decided", Some(&decision.id)),
-        Event::Launched(launched) => ("decided", Some(&launched.decision.id)),
-        Event::Measured { id, .. } => ("measured", Some(id)),
-        Event::Launch(_) | Event::Held { .. } => ("launch", None),
-        Event::Clicked { id, .. } => ("clicked", Some(id)),
-        Event::Closed { id, .. } => ("closed", Some(id)),
-        Event::Item { .. } => ("item", None),
-        Event::Began { .. } | Event::BeganForUsers { .. } | Event::BeganAtPositions { .. } => ("began", None),
-        Event::Used { .. } => ("used", None),
-        Event::Settings { .. } => ("settings", None),
-        Event::Dropped { .. } => ("dropped", None),
-    }
-}
-
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -299,12 +319,16 @@ impl Store for SharedStore {
     }
 
     fn begin(&self, next: u64, last: Option<Sum>, receive: Receive<'_>) -> Result<Option<u64>, StoreError> {
-        let answers = self.with(&self.writer, |client| {
-            client.simple_query(
-                "begin; lock table click_bandits_events in exclusive mode; \
-                 select floor(1000 * extract(epoch from clock_timestamp()))::bigint",
-            )
-        })?;
+        // A lock on the table keeps away those that delete from it and clean it up. The programs
+        // that know no other one do not read small rows.
+        let exclusive = if self.has_small_rows() {
+            format!("select null from pg_advisory_xact_lock({})", LOCKS[2])
+        } else {
+            "lock table click_bandits_events in exclusive mode".into()
+        };
+        let time = "select floor(1000 * extract(epoch from clock_timestamp()))::bigint";
+        let answers =
+            self.with(&self.writer, |client| client.simple_query(&format!("begin; {exclusive}; {time}")))?;
         let time = answers.iter().find_map(|answer| match answer {
             SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
             _ => None,
@@ -346,7 +370,7 @@ impl Store for SharedStore {
         let (kinds, decisions): (Vec<&str>, Vec<Option<&str>>) = batch
             .events
             .iter()
-            .map(columns)
+            .map(Event::columns)
             .map(|(kind, decision)| (kind, decision.map(|name| &**name)))
             .unzip();
         let (time, mut form) = (signed(batch.time), lock(&self.rows));
@@ -458,13 +482,11 @@ impl Store for SharedStore {
                     }
                 }
             }
-            let set = "insert into click_bandits_meta values ($1, $2) \
-                 on conflict (key) do update set value = excluded.value";
-            transaction.execute(set, &[&"head", &sealed(b"head", head.to_vec())])?;
-            transaction.execute(set, &[&"next", &next.to_le_bytes().as_slice()])?;
+            transaction.execute(SET, &[&"head", &sealed(b"head", head.to_vec())])?;
+            transaction.execute(SET, &[&"next", &next.to_le_bytes().as_slice()])?;
             if let Some(last) = last {
                 let last = to_bytes(&(next - 1, last));
-                transaction.execute(set, &[&"last", &sealed(b"last", last)])?;
+                transaction.execute(SET, &[&"last", &sealed(b"last", last)])?;
             }
             // A server may be behind this snapshot, and hardly behind the last one.
             transaction.execute(
@@ -493,5 +515,73 @@ impl Store for SharedStore {
                 .map(|_| ())
         })?;
         self.find_form()
+    }
+
+    fn first(&self) -> Result<u64, StoreError> {
+        Ok(self.anchor(&self.reader)?.0)
+    }
+
+    fn keep_snapshot(&self) -> Result<u64, StoreError> {
+        self.with(&self.reader, |client| {
+            let mut transaction = client.transaction()?;
+            transaction.execute("select pg_advisory_xact_lock($1)", &[&LOCKS[1]])?;
+            transaction.batch_execute(KEEP)?;
+            transaction.commit()
+        })?;
+        let next = self.get("kept-next")?.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
+        // The last one stays, by which a server knows the history.
+        Ok(next.map_or(0, |next| next.saturating_sub(1)))
+    }
+
+    fn kept_snapshot(&self, receive: ReceiveState<'_>) -> Result<Option<Vec<u8>>, StoreError> {
+        let mut outcome = Ok(());
+        self.with(&self.reader, |client| {
+            let statement = "select name, next, state from click_bandits_kept_queries";
+            let mut rows = client.query_raw(statement, std::iter::empty::<i64>())?;
+            while let (Ok(()), Some(row)) = (&outcome, rows.next()?) {
+                let (name, next): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
+                let state = opened(&key_of_query(&name, next), row.try_get(2)?);
+                let read = state.and_then(|state| Ok((Name::new(&name)?, state)));
+                let read = read.map_err(|what| StoreError::Damaged(format!("query `{name}`: {what}")));
+                outcome = read.and_then(|(name, state)| receive(name, state));
+            }
+            Ok(())
+        })?;
+        outcome?;
+        self.get("kept-head")
+    }
+
+    fn drop_before(&self, next: u64) -> Result<(), StoreError> {
+        let statement = "select time, body from click_bandits_events where number = $1";
+        self.with(&self.reader, |client| {
+            let mut transaction = client.transaction()?;
+            transaction.execute("select pg_advisory_xact_lock($1)", &[&LOCKS[1]])?;
+            if let Some(row) = transaction.query_opt(statement, &[&(signed(next) - 1)])? {
+                let key = key_of_event(next - 1, row.try_get::<_, i64>(0)?.cast_unsigned());
+                let first: Last = (next, sum_of_row(&key, row.try_get(1)?));
+                transaction.execute(SET, &[&"first", &sealed(b"first", to_bytes(&first))])?;
+            }
+            transaction.commit()
+        })?;
+        let statement = "delete from click_bandits_events where number < least($1, $2 + (\
+             select min(number) from click_bandits_events))";
+        let delete =
+            || self.with(&self.reader, |client| client.execute(statement, &[&signed(next), &DROPPED]));
+        // Others take their turns in between.
+        while delete()? > 0 {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    fn once(&self, key: &str, make: MakeValue<'_>) -> Result<Vec<u8>, StoreError> {
+        if let Some(value) = self.get(key)? {
+            return Ok(value);
+        }
+        // Another server may be faster.
+        let statement = "insert into click_bandits_meta values ($1, $2) on conflict do nothing";
+        let value = sealed(key.as_bytes(), make()?);
+        self.with(&self.reader, |client| client.execute(statement, &[&key, &value]))?;
+        Ok(self.get(key)?.unwrap_or_default())
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn chained(before: Sum, key: &[u8], content: &[u8]) -> Sum {
 }
 
 /// The key of an event's row where each event has one: the columns that are read beside its body.
-pub(super) fn key_of_event(number: u64, time: u64) -> Vec<u8> {
+pub(crate) fn key_of_event(number: u64, time: u64) -> Vec<u8> {
     [number.to_le_bytes(), time.to_le_bytes()].concat()
 }
 
