@@ -152,6 +152,23 @@ pub enum ItemPrior {
     Beta([f64; 2]),
 }
 
+/// The part of the users' names in requests that is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UserNames {
+    /// The names.
+    #[default]
+    Keep,
+    /// A hash in place of each.
+    Hash,
+    /// Nothing.
+    Drop,
+}
+
+fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 fn drawing(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",
@@ -221,6 +238,9 @@ pub struct Template {
     /// The days for which a decision can be answered.
     #[serde(default = "usual_u64::<7>")]
     pub keep_days: u64,
+    /// The part of users' names that is kept: `keep`, `hash` or `drop`.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub user_names: UserNames,
     /// The seed of the random choices. Who knows it can foresee them.
     #[serde(default)]
     pub seed: u64,

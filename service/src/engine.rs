@@ -100,6 +100,8 @@ pub struct Engine {
     /// Queries in memory by their last use.
     by_use: BTreeMap<u64, Name>,
     uses: u64,
+    /// The key of the hashes of users' names.
+    user_key: Vec<u8>,
     /// Added to the seeds of queries, so that servers of a shared store draw different numbers.
     salt: Option<u64>,
     swap: Swap,

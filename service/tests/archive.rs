@@ -363,6 +363,63 @@ fn a_backup_is_a_store_as_it_was() {
     assert_eq!(read(&server), expected);
 }
 
+/// A user's name is kept, hashed or left out, from the event of the setting on.
+#[test]
+fn users_have_names_hashes_or_nothing() {
+    let users = |server: &Server| -> Vec<Value> {
+        let lines = server.get("/v1/log").1;
+        let lines = lines.as_str().unwrap().lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines
+            .filter(|line| line["event"] == "decided" || line["event"] == "shown")
+            .map(|line| line["user"].clone())
+            .collect()
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let write = |names: &str| {
+        let text = one_item_config("").replace("positions = 3", &format!("positions = 3\n{names}"));
+        std::fs::write(directory.path().join("config.toml"), text).unwrap();
+    };
+    let start = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+        command.arg(directory.path().join("config.toml")).args(["--listen", "127.0.0.1:0", "--apply"]);
+        Server::run(command).unwrap()
+    };
+    let ask = |server: &Server, id: &str, user: &str| {
+        assert_eq!(server.post("/v1/decide", &json!({ "id": id, "user": user })).0, 200);
+    };
+    write("");
+    let server = start();
+    ask(&server, "1", "ann");
+    server.stop("-TERM");
+    write("user-names = 'hash'");
+    let server = start();
+    for (id, user) in [("2", "ann"), ("3", "bob"), ("4", "ann")] {
+        ask(&server, id, user);
+    }
+    let shown = json!({ "id": "5", "items": ["a"], "user": "bob" });
+    assert_eq!(server.post("/v1/show", &shown).0, 200);
+    server.stop("-KILL");
+    let server = start();
+    ask(&server, "6", "ann");
+    let found = users(&server);
+    assert_eq!(found[0], "ann");
+    assert!(found[1] != "ann" && found[1] == found[3] && found[1] == found[5] && found[2] == found[4]);
+    assert_ne!(found[1], found[2]);
+    server.stop("-TERM");
+    write("user-names = 'drop'");
+    let server = start();
+    ask(&server, "7", "ann");
+    assert_eq!(users(&server).last(), Some(&Value::Null));
+    assert!(server.log().contains("user-names = \\\"hash\\\", now \\\"drop\\\""), "{}", server.log());
+    // Another store has other hashes.
+    let other = Server::start_with(
+        &one_item_config("").replace("positions = 3", "positions = 3\nuser-names = 'hash'"),
+        &[],
+    );
+    ask(&other, "1", "ann");
+    assert_ne!(users(&other)[0], found[1]);
+}
+
 /// On a database, events are archived beside turns and a cleaning of the table, and its dump is a
 /// store elsewhere.
 #[test]

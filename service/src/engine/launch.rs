@@ -119,8 +119,10 @@ impl Engine {
         let is_first = self.is_first(&decision.query)?;
         let state = self.launch_at(time);
         let name = &state.launch.settings().name;
+        // By the client's name, whatever is kept of it.
         let place = decision.user.as_ref().map(|user| Place::new(name, user));
         let compared = place.filter(|_| !is_first).map(|place| state.launch.place(place));
+        decision.user = self.kept_user(decision.user);
         let query = self.change(&decision.query)?;
         let Some(choice) = &decision.chosen else { unreachable!("a list was asked for") };
         let (handles, unknown) = handles(query, &choice.allowed);

@@ -5,13 +5,15 @@ use super::decisions::{DecisionView, Place, Request};
 use super::learner;
 use super::query::Query;
 use crate::api::{Answer, DecideBody, Object, Outcome, Receipt, Refusal, ShowBody, Whole};
-use crate::config::Template;
+use crate::config::{Template, UserNames};
 use crate::event::{AllowedItems, Choice, Decision, Event, Name};
 use crate::metrics::log;
+use crate::names::SmallName;
 use crate::store::checksum;
 use click_models::Context;
 use live::{Among, Ask, Handle, NO_SEGMENT};
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -60,9 +62,22 @@ impl Engine {
         Ok(Answer::new(self.decisions.latest().next().expect("it was made just now")))
     }
 
+    /// Hashes or drops a user's name, as the settings say. A hash is that of no other store.
+    pub(super) fn kept_user(&self, user: Option<Name>) -> Option<Name> {
+        match self.template.user_names {
+            UserNames::Keep => user,
+            UserNames::Hash => user.map(|user| {
+                let sum = Sha256::new().chain_update(&self.user_key).chain_update(user.as_bytes()).finalize();
+                (&SmallName::Uuid(std::array::from_fn(|place| sum[place]))).into()
+            }),
+            UserNames::Drop => None,
+        }
+    }
+
     /// Completes a decision with its list.
     fn choose(&mut self, mut decision: Decision, user: &Context, time: u64) -> Result<Decision, Refusal> {
         let number = self.decisions.next();
+        decision.user = self.kept_user(decision.user);
         let query = self.change(&decision.query)?;
         let Some(choice) = &mut decision.chosen else { return Ok(decision) };
         let (handles, unknown) = handles(query, &choice.allowed);
@@ -89,7 +104,7 @@ impl Engine {
             query,
             list: body.items,
             chosen: None,
-            user: body.user,
+            user: self.kept_user(body.user),
             context: body.context.map(|Object(context)| context),
         };
         self.noting(events, |engine, events| {

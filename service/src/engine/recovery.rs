@@ -234,6 +234,11 @@ impl Base {
             queries: HashMap::new(),
             by_use: BTreeMap::new(),
             uses: 0,
+            user_key: store.once("user-key", &|| {
+                let mut key = vec![0; 16];
+                getrandom::fill(&mut key).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+                Ok(key)
+            })?,
             salt: if store.is_shared() { Some(salt()?) } else { None },
             swap,
             dropped: BTreeSet::new(),
