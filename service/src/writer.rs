@@ -112,6 +112,7 @@ impl Writer {
         let snapshot = engine.snapshot();
         let metrics = &self.metrics;
         metrics.snapshot_event.store(snapshot, Relaxed);
+        metrics.first_event.store(self.base.store.first()?, Relaxed);
         metrics.recovery_events.store(engine.next() - snapshot, Relaxed);
         let database = engine.begin_turn(&*self.base.store)?;
         let mut clock = Clock::start(Instant::now(), now(), database, engine.time());
