@@ -121,9 +121,12 @@ fn policies_that_are_close_are_not_told_apart_and_more_runs_are_suggested() {
     let then = pair.difference / (pair.se.unwrap() * (50.0 / needed as f64).sqrt());
     assert!((4.2..4.8).contains(&then), "{needed} {then}");
     let text = leaderboard.to_string();
-    assert!(text.starts_with("a and b cannot be told apart: regret "), "{text}");
-    assert!(text.contains(&format!("About {needed} runs would tell a difference of this size.")), "{text}");
-    assert!(text.contains(" a is ahead of c (") && text.trim_end().ends_with(" less)."), "{text}");
+    assert!(text.starts_with("Best on average: a, regret "), "{text}");
+    assert!(
+        text.contains(&format!(" (about {needed} runs would tell a difference of this size). ")),
+        "{text}"
+    );
+    assert!(text.trim_end().ends_with(" It cannot be told apart from b."), "{text}");
     assert_eq!(text.lines().count(), 1, "{text}");
 }
 
@@ -154,7 +157,7 @@ fn p_values_are_corrected_for_the_number_of_comparisons() {
     // Few sentences for many policies.
     let sentences = many.sentences();
     assert_eq!(sentences.len(), 2, "{many}");
-    assert!(sentences[1].starts_with("Of the 30 further pairs of neighbours in this order, "), "{many}");
+    assert!(sentences[1].starts_with("Of 30 further pairs of neighbours in this order, "), "{many}");
 }
 
 #[test]
@@ -166,8 +169,8 @@ fn one_run_and_few_runs_show_nothing() {
     assert_eq!(one.places[0].se, None);
     assert_eq!(
         one.to_string(),
-        "Best on average: a, regret 2.000 clicks after 9 rounds; 28.00 less than b, the next. One run does not show whether this is more \
-         than chance: at least 10 are needed.\n"
+        "Best on average: a, regret 2.000 clicks after 9 rounds; 28.00 (93 %) less than b, the next (one run does not show whether this is more \
+         than chance: at least 10 are needed).\n"
     );
     let few = leaderboard(
         &[9],
@@ -230,7 +233,10 @@ fn policies_that_are_equal_in_every_run_need_no_number_of_runs() {
     let leaderboard = leaderboard(&[9], &[("a", same()), ("b", same())]);
     let pair = leaderboard.pair("a", "b").unwrap();
     assert_eq!((pair.difference, pair.told_apart, pair.runs_needed), (0.0, false, None));
-    assert!(leaderboard.to_string().contains("equal in every run"), "{leaderboard}");
+    assert!(
+        leaderboard.to_string().contains("equal to b in every run (which may be chance)"),
+        "{leaderboard}"
+    );
 }
 
 #[test]
@@ -259,31 +265,10 @@ fn stopping_times_are_compared_and_a_fast_policy_that_errs_is_exposed() {
         &paired(Measurement::of_answers(Task::Identify, 1000, &[("slow", slow), ("fast", fast)])).result,
     );
     let text = leaderboard.to_string();
-    assert!(text.starts_with("Fastest, but less often right: fast, stops after 102"), "{text}");
-    assert!(text.contains(" rounds, right in 40 of 60 runs; "), "{text}");
+    assert!(text.starts_with("Fastest: fast, stops after 102"), "{text}");
+    assert!(text.contains(" rounds, right in 66.7 % of the runs; "), "{text}");
     assert!(text.contains(" sooner than slow, the next") && !text.contains("recorded rounds"), "{text}");
-    assert!(
-        text.contains("fast is right less often than slow: in 66.7 % of the runs, slow in 100 %."),
-        "{text}"
-    );
-    let reliable = "Of the policies that no slower one exceeds in right answers, slow is the fastest: stops after 302.90";
-    assert!(text.contains(reliable) && text.contains(" rounds, right in 60 of 60 runs."), "{text}");
-}
-
-#[test]
-fn a_fast_policy_that_is_mostly_wrong_is_called_so_without_a_rival() {
-    let wrong = answers(60, |run| 5 + run % 3, |run| run % 5 == 0);
-    let capped = answers(60, |_| 1000, |_| false).into_iter();
-    let capped: Vec<_> = capped.map(|run| Identification { answered: false, ..run }).collect();
-    let text = Leaderboard::of(
-        &paired(Measurement::of_answers(Task::Identify, 1000, &[("wrong", wrong), ("never", capped)])).result,
-    )
-    .to_string();
-    assert!(text.starts_with("Fastest, but more often wrong than right: wrong, stops after 6.00"), "{text}");
-    assert!(
-        text.contains(", right in 12 of 60 runs; at least ") && text.contains("(all of whose runs"),
-        "{text}"
-    );
+    assert!(text.contains("\nfast is right less often than slow."), "{text}");
 }
 
 #[test]
@@ -294,29 +279,27 @@ fn ties_and_runs_without_an_answer_have_no_winner() {
     let capped = |n| answers(n, |_| 1000, |_| false).into_iter();
     let capped = |n| capped(n).map(|run| Identification { answered: false, ..run }).collect::<Vec<_>>();
     let nobody = said(&[("a", capped(20)), ("b", capped(20))]);
-    assert_eq!(nobody, "No policy stopped within 1,000 rounds, so their stopping times are not known.\n");
+    assert!(
+        nobody.starts_with("No policy stopped within 1,000 rounds, so their stopping times are not known.\n"),
+        "{nobody}"
+    );
     let equal = said(&[("a", answers(3, |_| 70, |_| true)), ("b", answers(3, |_| 70, |_| true))]);
-    assert!(equal.starts_with("a and b are equal on average: stops after 70"), "{equal}");
-    assert!(!equal.contains("Best") && !equal.contains("Fastest"), "{equal}");
+    assert!(equal.contains("; equal to b in every run (3 runs do not show"), "{equal}");
     let one = said(&[("a", answers(20, |run| 70 + run % 3, |_| true)), ("b", capped(20))]);
     assert!(
-        one.contains("; at least 929.0 (93 %) sooner than b, the next (all of whose runs were cut off; by"),
+        one.contains("; at least 929") && one.contains("\n100 % of the runs of b ended without an answer: "),
         "{one}"
     );
-    assert!(one.contains("No run of b ended with an answer.") && !one.contains("z = "), "{one}");
     let partly = answers(20, |run| if run < 5 { 1000 } else { 300 + run }, |run| run >= 5);
     let partly: Vec<_> =
         partly.into_iter().map(|run| Identification { answered: run.steps < 1000, ..run }).collect();
     let two = said(&[("a", answers(20, |run| 70 + run % 3, |_| true)), ("b", capped(20)), ("c", partly)]);
     assert!(
-        two.contains("25.0 % of the runs of c ended without an answer: their stopping times are"),
+        two.contains(
+            "25.0 % of the runs of c, 100 % of the runs of b ended without an answer: their stopping"
+        ),
         "{two}"
     );
-    // The cut-off runs of two policies are no tie.
-    let three =
-        said(&[("a", answers(20, |run| 70 + run % 3, |_| true)), ("b", capped(20)), ("c", capped(20))]);
-    assert!(three.contains("No run of b and c ended with an answer."), "{three}");
-    assert!(!three.contains("told apart") && !three.contains("equal"), "{three}");
 }
 
 #[test]
