@@ -5,7 +5,7 @@ use crate::progress::RunCounter;
 use anyhow::{Result, bail};
 use experiment::{Claim, JOURNAL, Measurement, Parts, ResultDir, Runner, Shard, interrupt};
 use report::report_dir::CLAIMS;
-use report::{Drawing, Simulation, simulate_into};
+use report::{Drawing, Simulation, write_simulation};
 use spec::Experiment;
 use std::path::Path;
 
@@ -41,7 +41,8 @@ pub(crate) fn simulate(
     let runner = runner(experiment, options).observer(&progress);
     let claimed = ResultDir::claim(&runner, dir, options.claim(drawing.files()))?;
     tell_what_is_kept(dir);
-    let simulation = simulate_into(&runner, claimed, drawing)?;
+    let measured = runner.run_in(&claimed)?;
+    let simulation = write_simulation(claimed, measured, drawing)?;
     progress.end();
     Ok(simulation)
 }

@@ -103,21 +103,8 @@ impl<'a> Drawing<'a> {
 pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measurement, RunError> {
     let drawing = Drawing::of(runner);
     let claimed = ResultDir::claim(runner, dir, Claim { extra: drawing.files(), ..Claim::default() })?;
-    Ok(simulate_into(runner, claimed, &drawing)?.ran.measured)
-}
-
-/// Plays the runs that are missing in a directory, and writes its files and the drawing's.
-///
-/// # Errors
-///
-/// The errors of [`Runner::run_in`]; a file cannot be written.
-pub fn simulate_into(
-    runner: &Runner<'_>,
-    claimed: ResultDir<'_>,
-    drawing: &Drawing<'_>,
-) -> Result<Simulation, RunError> {
     let measured = runner.run_in(&claimed)?;
-    write_simulation(claimed, measured, drawing)
+    Ok(write_simulation(claimed, measured, &drawing)?.ran.measured)
 }
 
 /// Writes the files of a result, and the drawing's, to its directory.
