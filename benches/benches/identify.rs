@@ -14,7 +14,7 @@ use policies::{
     CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, Decision, Delta, KlLucb, Policy, Select, ShowOrder,
     Update,
 };
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::hint::black_box;
 
@@ -60,22 +60,6 @@ fn steps(criterion: &mut Criterion) {
         bencher.iter_batched(
             || CascadeBai::new(shape, delta),
             |policy| black_box(play(&users, policy, STEPS)),
-            BatchSize::LargeInput,
-        );
-    });
-    group.bench_function("item by item", |bencher| {
-        let attraction: Vec<f64> = users.attraction().iter().map(|attraction| attraction.get()).collect();
-        bencher.iter_batched(
-            || CascadeBai::new(shape, delta),
-            |mut policy| {
-                let mut own = Xoshiro256PlusPlus::seed_from_u64(1);
-                let mut user = Xoshiro256PlusPlus::seed_from_u64(2);
-                let mut list = Decision::default();
-                for _ in 0..STEPS {
-                    policy.step(&mut own, &mut list, |item| user.random::<f64>() < attraction[item.index()]);
-                }
-                black_box(policy)
-            },
             BatchSize::LargeInput,
         );
     });

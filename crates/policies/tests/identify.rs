@@ -2,8 +2,7 @@
 
 use crate::support::plain_cascade_bai::PlainCascadeBai;
 use click_models::{
-    CascadeFeedback, CascadeModel, ClickModel, Feedback, ItemId, ListShape, ObservedPrefix, RandomSemiBandit,
-    Ranking,
+    CascadeFeedback, CascadeModel, ClickModel, Feedback, ItemId, ListShape, RandomSemiBandit, Ranking,
 };
 use confidence::NonNegative;
 use policies::{CascadeBai, Decision, Delta, Pulls, Select, ShowOrder, Stop, Update};
@@ -330,53 +329,6 @@ fn steps_as_the_plain_version_does_with_the_printed_radius() {
             assert!(has_ended || order != ShowOrder::LeastObserved, "{steps} steps of {case:?}");
         }
     }
-}
-
-/// Returns whether the item attracts when somebody looks at it for the n-th time.
-fn attracts(case: &Case, looked_at: &mut [u64], item: usize) -> bool {
-    looked_at[item] += 1;
-    let mut own = Xoshiro256PlusPlus::seed_from_u64(case.seed ^ (item as u64) << 40 ^ looked_at[item]);
-    own.random::<f64>() < case.weights[item]
-}
-
-/// Item by item and list by list, with the same users.
-#[test]
-fn steps_without_lists_are_the_same_steps() {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
-    let (mut steps, mut ends) = (0, 0);
-    for number in 0..250 {
-        let order = if number % 3 == 0 { ORDERS[number % 7] } else { ShowOrder::LeastObserved };
-        let case = Case { order, ..random_case(&mut rng) };
-        let (mut by_item, _) = case.policies();
-        let mut by_list = by_item.clone();
-        let mut rngs = [(); 2].map(|()| Xoshiro256PlusPlus::seed_from_u64(case.seed));
-        let (mut list, mut decision) = (Decision::default(), Decision::default());
-        let mut looked_at = [vec![0; case.weights.len()], vec![0; case.weights.len()]];
-        for _ in 0..2000 {
-            if by_list.check().is_break() {
-                ends += 1;
-                break;
-            }
-            let observed = by_item
-                .step(&mut rngs[0], &mut list, |item| attracts(&case, &mut looked_at[0], item.index()));
-            by_list.select(&mut rngs[1], &mut decision);
-            let click = decision
-                .action
-                .as_slice()
-                .iter()
-                .position(|item| attracts(&case, &mut looked_at[1], item.index()));
-            let answer = CascadeFeedback::new(click, case.n_best).unwrap();
-            by_list.update(&decision, &answer);
-            assert_eq!(observed, answer.observed_clicks().len());
-            assert_eq!(looked_at[0], looked_at[1]);
-            assert_eq!(by_item.accepted(), by_list.accepted());
-            assert_eq!(by_item.rejected(), by_list.rejected());
-            steps += 1;
-        }
-        assert_eq!(by_item.check(), by_list.check());
-        assert_eq!(by_item.total_observations(), by_list.total_observations());
-    }
-    assert!(steps > 60_000 && ends > 90, "{steps} steps, {ends} ends");
 }
 
 /// Runs of which every answer is wrong with probability at most `delta`, and chance that a right

@@ -8,7 +8,6 @@ mod saved;
 mod settings;
 mod show_order;
 mod sorted;
-mod step;
 
 use super::candidates::fill;
 use crate::setup::setup;

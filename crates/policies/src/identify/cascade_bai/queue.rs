@@ -72,12 +72,6 @@ impl Queue {
         self.ring.shuffle(rng);
     }
 
-    /// The ring and the index of its start; `None` once a list is open or items stand in a line.
-    #[inline]
-    pub(super) fn idle_ring(&self) -> Option<(&[ItemId], usize)> {
-        (!self.is_lined_up && !self.is_front_open).then_some((&self.ring, self.front))
-    }
-
     /// Returns whether the ring has an open list and cannot distinguish it from the next one.
     #[inline]
     pub(super) fn needs_line(&self) -> bool {
