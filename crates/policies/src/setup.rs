@@ -31,3 +31,17 @@ macro_rules! setup {
     };
 }
 pub(crate) use setup;
+
+/// Restores a policy from its `State`, which is checked.
+macro_rules! restored {
+    ($Policy:ty, |$state:pat_param| $checked:expr) => {
+        impl TryFrom<State> for $Policy {
+            type Error = crate::Error;
+
+            fn try_from($state: State) -> Result<Self, crate::Error> {
+                $checked
+            }
+        }
+    };
+}
+pub(crate) use restored;

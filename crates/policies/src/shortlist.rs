@@ -62,9 +62,12 @@ pub(crate) trait Arm: Copy + Debug {
     fn key(&self) -> (u64, u64);
 
     /// Returns whether the index is infinite, at every level.
-    fn is_fresh(&self) -> bool;
+    #[inline]
+    fn is_fresh(&self) -> bool {
+        self.mean() == f64::INFINITY
+    }
 
-    /// The index at level 0, unless the arm is fresh.
+    /// The index at level 0; of a fresh arm infinite, unless it has an `is_fresh` of its own.
     fn mean(&self) -> f64;
 
     /// The index. Its relative error is far below [`SLACK`].

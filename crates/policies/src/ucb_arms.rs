@@ -41,11 +41,6 @@ impl Arm for Line {
     }
 
     #[inline]
-    fn is_fresh(&self) -> bool {
-        self.mean == f64::INFINITY
-    }
-
-    #[inline]
     fn mean(&self) -> f64 {
         self.mean
     }
@@ -74,11 +69,6 @@ impl Arm for Mean {
     #[inline]
     fn key(&self) -> (u64, u64) {
         (self.0.to_bits(), 0)
-    }
-
-    #[inline]
-    fn is_fresh(&self) -> bool {
-        self.0 == f64::INFINITY
     }
 
     #[inline]

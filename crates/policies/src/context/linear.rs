@@ -3,7 +3,7 @@ use super::products::Products;
 use super::{SelectFor, UpdateFor};
 use crate::checked::with_state;
 use crate::pbm::counts::place;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Delta, Error, PrefixKnown};
 use click_models::{Context, ContextKnown, ListShape, ObservedPrefix, Ranking};
@@ -389,16 +389,12 @@ impl<F: ObservedPrefix> UpdateFor<Ranking, F> for CascadeLinear {
     }
 }
 
-impl TryFrom<State> for CascadeLinear {
-    type Error = Error;
-
-    fn try_from(saved: State) -> Result<Self, Error> {
-        let State { rule, factor, delta, prior_precision, information, products, theta, order } = saved;
-        PrefixKnown::with_places(ListShape::new(products.n_items(), order.len())?, &order)?;
-        if theta.len() != products.len() {
-            return Err(Error::SavedSizes);
-        }
-        let buffers = Buffers::new(&products, order.len());
-        Self { rule, factor, delta, prior_precision, information, products, theta, order, buffers }.checked()
+restored!(CascadeLinear, |saved| {
+    let State { rule, factor, delta, prior_precision, information, products, theta, order } = saved;
+    PrefixKnown::with_places(ListShape::new(products.n_items(), order.len())?, &order)?;
+    if theta.len() != products.len() {
+        return Err(Error::SavedSizes);
     }
-}
+    let buffers = Buffers::new(&products, order.len());
+    Self { rule, factor, delta, prior_precision, information, products, theta, order, buffers }.checked()
+});

@@ -2,7 +2,7 @@ use super::counts::DuelCounts;
 use super::left::{check_left, most_beating, remove};
 use crate::checked::with_state;
 use crate::exact::float;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -93,17 +93,13 @@ impl CondorcetSavage {
     }
 }
 
-impl TryFrom<State> for CondorcetSavage {
-    type Error = Error;
-
-    fn try_from(saved: State) -> Result<Self, Error> {
-        check_left(&saved.left, saved.counts.shape())?;
-        if saved.horizon == 0 {
-            return Err(Error::SavedStage);
-        }
-        Ok(Self::assemble(saved))
+restored!(CondorcetSavage, |saved| {
+    check_left(&saved.left, saved.counts.shape())?;
+    if saved.horizon == 0 {
+        return Err(Error::SavedStage);
     }
-}
+    Ok(Self::assemble(saved))
+});
 
 setup!(CondorcetSavage, &["/horizon"], |policy| policy.counts.sizes());
 

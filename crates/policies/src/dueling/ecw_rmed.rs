@@ -4,7 +4,7 @@ mod tests;
 use super::counts::DuelCounts;
 use crate::checked::with_state;
 use crate::exact::float;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -424,32 +424,27 @@ fn sort(items: &mut [(f64, u32)]) {
     items.sort_unstable_by(|(one, a), (other, b)| one.total_cmp(other).then(a.cmp(b)));
 }
 
-impl TryFrom<State> for EcwRmed {
-    type Error = Error;
-
-    fn try_from(saved: State) -> Result<Self, Error> {
-        let n_items = saved.counts.shape().n_items();
-        let to_come = saved.pass.get(saved.place..).ok_or(Error::SavedLeft)?;
-        let is_pair = |pair: u32| {
-            (pair as usize) < n_items * n_items && pair as usize % n_items <= pair as usize / n_items
-        };
-        let mut is_listed = vec![false; n_items * n_items];
-        for &pair in to_come.iter().chain(&saved.next) {
-            if !is_pair(pair) || std::mem::replace(&mut is_listed[pair as usize], true) {
-                return Err(Error::SavedLeft);
-            }
-        }
-        let in_order = saved.pass.windows(2).all(|pairs| pairs[0] < pairs[1]);
-        let is_known = saved.pass.iter().all(|&pair| is_pair(pair))
-            && saved.opening.is_none_or(|pair| (pair as usize) < n_items * n_items);
-        // A pass opens with pairs to come, and ends with some for the next one.
-        let is_stuck = saved.opening.is_some() || (saved.next.is_empty() && !saved.is_pending);
-        if !in_order || !is_known || (to_come.is_empty() && is_stuck) {
+restored!(EcwRmed, |saved| {
+    let n_items = saved.counts.shape().n_items();
+    let to_come = saved.pass.get(saved.place..).ok_or(Error::SavedLeft)?;
+    let is_pair =
+        |pair: u32| (pair as usize) < n_items * n_items && pair as usize % n_items <= pair as usize / n_items;
+    let mut is_listed = vec![false; n_items * n_items];
+    for &pair in to_come.iter().chain(&saved.next) {
+        if !is_pair(pair) || std::mem::replace(&mut is_listed[pair as usize], true) {
             return Err(Error::SavedLeft);
         }
-        Ok(Self::assemble(saved))
     }
-}
+    let in_order = saved.pass.windows(2).all(|pairs| pairs[0] < pairs[1]);
+    let is_known = saved.pass.iter().all(|&pair| is_pair(pair))
+        && saved.opening.is_none_or(|pair| (pair as usize) < n_items * n_items);
+    // A pass opens with pairs to come, and ends with some for the next one.
+    let is_stuck = saved.opening.is_some() || (saved.next.is_empty() && !saved.is_pending);
+    if !in_order || !is_known || (to_come.is_empty() && is_stuck) {
+        return Err(Error::SavedLeft);
+    }
+    Ok(Self::assemble(saved))
+});
 
 setup!(EcwRmed, &["/alpha", "/beta"], |policy| policy.counts.sizes());
 

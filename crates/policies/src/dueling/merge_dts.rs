@@ -5,7 +5,7 @@ use crate::checked::with_state;
 use crate::error::MAX_COUNT;
 use crate::exact::float;
 use crate::sampling::Sampler;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -268,30 +268,26 @@ impl MergeDts {
     }
 }
 
-impl TryFrom<State> for MergeDts {
-    type Error = Error;
-
-    fn try_from(saved: State) -> Result<Self, Error> {
-        let n_items = saved.counts.shape().n_items();
-        let mut is_left = vec![false; n_items];
-        for &item in &saved.items {
-            match is_left.get_mut(item as usize) {
-                Some(is_left) if !*is_left => *is_left = true,
-                _ => return Err(Error::SavedLeft),
-            }
+restored!(MergeDts, |saved| {
+    let n_items = saved.counts.shape().n_items();
+    let mut is_left = vec![false; n_items];
+    for &item in &saved.items {
+        match is_left.get_mut(item as usize) {
+            Some(is_left) if !*is_left => *is_left = true,
+            _ => return Err(Error::SavedLeft),
         }
-        let in_order = saved.ends.windows(2).all(|ends| ends[0] < ends[1]);
-        let starts = saved.ends.first().is_some_and(|&end| end > 0);
-        if !in_order || !starts || saved.ends.last() != Some(&saved.items.len()) {
-            return Err(Error::SavedBatches);
-        }
-        let is_size = (2..=n_items).contains(&saved.batch_size);
-        if saved.head_start > MAX_COUNT || !is_size || !(1..=32).contains(&saved.stage) {
-            return Err(Error::SavedStage);
-        }
-        Ok(Self::assemble(saved))
     }
-}
+    let in_order = saved.ends.windows(2).all(|ends| ends[0] < ends[1]);
+    let starts = saved.ends.first().is_some_and(|&end| end > 0);
+    if !in_order || !starts || saved.ends.last() != Some(&saved.items.len()) {
+        return Err(Error::SavedBatches);
+    }
+    let is_size = (2..=n_items).contains(&saved.batch_size);
+    if saved.head_start > MAX_COUNT || !is_size || !(1..=32).contains(&saved.stage) {
+        return Err(Error::SavedStage);
+    }
+    Ok(Self::assemble(saved))
+});
 
 setup!(MergeDts, &["/alpha", "/head_start", "/batch_size"], |policy| policy.counts.sizes());
 

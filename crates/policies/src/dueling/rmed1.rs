@@ -1,7 +1,7 @@
 use super::counts::DuelCounts;
 use crate::checked::with_state;
 use crate::exact::float;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -238,28 +238,24 @@ fn unordered_pair(mut place: u64, n_items: usize) -> Option<Pair> {
     None
 }
 
-impl TryFrom<State> for Rmed1 {
-    type Error = Error;
-
-    fn try_from(saved: State) -> Result<Self, Error> {
-        let n_items = saved.counts.shape().n_items();
-        let in_order = saved.pass.windows(2).all(|pair| pair[0] < pair[1]);
-        let listed = saved.pass.get(saved.place..).ok_or(Error::SavedLeft)?;
-        let mut is_listed = vec![false; n_items];
-        for &item in listed.iter().chain(&saved.next) {
-            match is_listed.get_mut(item as usize) {
-                Some(is_listed) if !*is_listed => *is_listed = true,
-                _ => return Err(Error::SavedLeft),
-            }
+restored!(Rmed1, |saved| {
+    let n_items = saved.counts.shape().n_items();
+    let in_order = saved.pass.windows(2).all(|pair| pair[0] < pair[1]);
+    let listed = saved.pass.get(saved.place..).ok_or(Error::SavedLeft)?;
+    let mut is_listed = vec![false; n_items];
+    for &item in listed.iter().chain(&saved.next) {
+        match is_listed.get_mut(item as usize) {
+            Some(is_listed) if !*is_listed => *is_listed = true,
+            _ => return Err(Error::SavedLeft),
         }
-        let is_known = saved.pass.last().is_none_or(|&item| (item as usize) < n_items);
-        // An unlisted item was in this pass, or the leader was listed for the next one at its end.
-        if !in_order || !is_known || (listed.is_empty() && saved.next.is_empty()) {
-            return Err(Error::SavedLeft);
-        }
-        Ok(Self::assemble(saved))
     }
-}
+    let is_known = saved.pass.last().is_none_or(|&item| (item as usize) < n_items);
+    // An unlisted item was in this pass, or the leader was listed for the next one at its end.
+    if !in_order || !is_known || (listed.is_empty() && saved.next.is_empty()) {
+        return Err(Error::SavedLeft);
+    }
+    Ok(Self::assemble(saved))
+});
 
 setup!(Rmed1, &[], |policy| policy.counts.sizes());
 

@@ -25,7 +25,7 @@
 use crate::checked::with_state;
 use crate::error::check_counts;
 use crate::live::{LiveState, OnTable, Table, on_itself, present_items};
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::{MOST_HASHED, Ties, TopL};
 use crate::{Decision, Error, Recommend, Select, SelectAmong, Tally, Update};
 use click_models::{Cell, DuelShape, ItemId, ItemSet, ListShape, Pair, Ranking, TableShape};
@@ -51,18 +51,14 @@ impl Uniform {
     }
 }
 
-impl TryFrom<State> for Uniform {
-    type Error = Error;
-
-    fn try_from(State { shape, live }: State) -> Result<Self, Error> {
-        let live = LiveState::restore(live, shape.n_items())?;
-        if live.shows.len() > shape.n_items() {
-            return Err(Error::SavedSizes);
-        }
-        check_counts(0, &live.shows, &live.clicks)?;
-        Ok(Self { live, ..Self::new(shape) })
+restored!(Uniform, |State { shape, live }| {
+    let live = LiveState::restore(live, shape.n_items())?;
+    if live.shows.len() > shape.n_items() {
+        return Err(Error::SavedSizes);
     }
-}
+    check_counts(0, &live.shows, &live.clicks)?;
+    Ok(Self { live, ..Self::new(shape) })
+});
 
 setup!(Uniform, &[], |policy| [policy.shape.n_items(), policy.shape.n_positions()]);
 

@@ -7,7 +7,7 @@ use super::evidence::{Evidence, ItemLevels};
 use crate::checked::with_state;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::{Decision, Error, Recommend, Select, Stop, Update};
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
 use confidence::math::ln;
@@ -265,19 +265,15 @@ impl KlLucb {
     }
 }
 
-impl TryFrom<State> for KlLucb {
-    type Error = Error;
-
-    fn try_from(saved: State) -> Result<Self, Error> {
-        check_counts(saved.rounds, &[], &[])?;
-        // All items are decided at once, at the end.
-        let candidates = &saved.candidates;
-        if !candidates.is_done() && candidates.in_question().len() < candidates.n_items() {
-            return Err(Error::SavedItems);
-        }
-        Ok(Self::assemble(saved))
+restored!(KlLucb, |saved| {
+    check_counts(saved.rounds, &[], &[])?;
+    // All items are decided at once, at the end.
+    let candidates = &saved.candidates;
+    if !candidates.is_done() && candidates.in_question().len() < candidates.n_items() {
+        return Err(Error::SavedItems);
     }
-}
+    Ok(Self::assemble(saved))
+});
 
 setup!(KlLucb, &["/delta", "/epsilon", "/levels"], |policy| policy.candidates.sizes());
 

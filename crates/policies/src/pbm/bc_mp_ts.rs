@@ -1,8 +1,7 @@
 use super::counts::PbmCounts;
 use crate::sampling::beta_posteriors::BetaPosteriors;
-use crate::sampling::thompson::{BetaEvidence, PosteriorsOf as _, Samples, Thompson};
-use crate::{Decision, Update};
-use click_models::{PbmKnown, Ranking, RenderedClicks};
+use crate::sampling::thompson::{BetaEvidence, Thompson, samples};
+use click_models::{PbmKnown, RenderedClicks};
 use serde::{Deserialize, Serialize};
 
 /// BC-MP-TS: Thompson sampling with a bias-corrected Beta posterior.
@@ -64,30 +63,4 @@ impl BetaEvidence for PbmCounts {
     }
 }
 
-impl Samples for BcMpTs {
-    type Counts = PbmCounts;
-    type Posteriors = BetaPosteriors;
-
-    const SETTINGS: &'static [&'static str] = &["/counts/examination"];
-
-    #[inline]
-    fn sampling(&self) -> &Thompson<PbmCounts, BetaPosteriors> {
-        &self.0
-    }
-
-    #[inline]
-    fn sampling_mut(&mut self) -> &mut Thompson<PbmCounts, BetaPosteriors> {
-        &mut self.0
-    }
-}
-
-impl<F: RenderedClicks> Update<Ranking, F> for BcMpTs {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Thompson { counts, draws, live, posteriors } = &mut self.0;
-        counts.record(&decision.action, feedback, |counts, item| {
-            posteriors.learn(counts, item);
-            draws.update(posteriors, live, item);
-        });
-    }
-}
+samples!(BcMpTs: PbmCounts, BetaPosteriors, settings &["/counts/examination"], reads RenderedClicks, |feedback| feedback);

@@ -3,7 +3,7 @@ use super::counts::{place, sort_by_examination};
 use crate::checked::with_state;
 use crate::exact::float;
 use crate::sampling::Sampler;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, PrefixKnown, Select, Update};
 use click_models::{Ranking, RenderedClicks};
@@ -206,26 +206,22 @@ fn mass(x: f64, sigma: f64) -> f64 {
     0.5 * (libm::erf((1.0 - x) * scale) + libm::erf(x * scale))
 }
 
-impl TryFrom<State> for PbMhb {
-    type Error = Error;
-
-    fn try_from(saved: State) -> Result<Self, Error> {
-        let [n_items, n_positions] = saved.counts.sizes();
-        if [saved.theta.len(), saved.kappa.len()] != [n_items, n_positions] {
-            return Err(Error::SavedSizes);
-        }
-        if saved.anchor >= n_positions {
-            return Err(Error::PositionBeyondList { position: saved.anchor, n_positions });
-        }
-        let is_inside = |x: &f64| *x > 0.0 && *x < 1.0;
-        let is_examined =
-            |(position, x): (usize, &f64)| if position == saved.anchor { *x == 1.0 } else { is_inside(x) };
-        if !saved.theta.iter().all(is_inside) || !saved.kappa.iter().enumerate().all(is_examined) {
-            return Err(Error::SavedChain);
-        }
-        Ok(Self::assemble(saved))
+restored!(PbMhb, |saved| {
+    let [n_items, n_positions] = saved.counts.sizes();
+    if [saved.theta.len(), saved.kappa.len()] != [n_items, n_positions] {
+        return Err(Error::SavedSizes);
     }
-}
+    if saved.anchor >= n_positions {
+        return Err(Error::PositionBeyondList { position: saved.anchor, n_positions });
+    }
+    let is_inside = |x: &f64| *x > 0.0 && *x < 1.0;
+    let is_examined =
+        |(position, x): (usize, &f64)| if position == saved.anchor { *x == 1.0 } else { is_inside(x) };
+    if !saved.theta.iter().all(is_inside) || !saved.kappa.iter().enumerate().all(is_examined) {
+        return Err(Error::SavedChain);
+    }
+    Ok(Self::assemble(saved))
+});
 
 setup!(PbMhb, &["/width", "/sweeps", "/anchor"], |policy| policy.counts.sizes());
 

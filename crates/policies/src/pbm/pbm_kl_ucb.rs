@@ -2,9 +2,9 @@ use super::counts::{PbmCounts, place};
 use super::index_test::{IndexTest, index, threshold};
 use crate::checked::with_state;
 use crate::live::{LiveState, OnTable, on_counts};
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::{Ties, TopL};
-use crate::{Decision, Error, Select, SelectAmong, Update};
+use crate::{Decision, Select, SelectAmong, Update};
 use click_models::{ItemId, ItemSet, PbmKnown, Ranking, RenderedClicks};
 use confidence::{MultiPositionThreshold, Rate};
 use rand::Rng;
@@ -59,14 +59,10 @@ impl PbmKlUcb {
     }
 }
 
-impl TryFrom<State> for PbmKlUcb {
-    type Error = Error;
-
-    fn try_from(State { rate, counts, live }: State) -> Result<Self, Error> {
-        let live = LiveState::restore(live, counts.n_items())?;
-        Ok(Self::over(rate, counts, live))
-    }
-}
+restored!(PbmKlUcb, |State { rate, counts, live }| {
+    let live = LiveState::restore(live, counts.n_items())?;
+    Ok(Self::over(rate, counts, live))
+});
 
 impl PbmKlUcb {
     fn over(rate: Rate, counts: PbmCounts, live: LiveState) -> Self {

@@ -3,9 +3,8 @@ mod posterior;
 mod tail;
 
 use super::counts::PbmCounts;
-use crate::sampling::thompson::{PosteriorsOf as _, Samples, Thompson};
-use crate::{Decision, Update};
-use click_models::{PbmKnown, Ranking, RenderedClicks};
+use crate::sampling::thompson::{Thompson, samples};
+use click_models::{PbmKnown, RenderedClicks};
 use items::Items;
 use serde::{Deserialize, Serialize};
 
@@ -70,33 +69,7 @@ impl PbmTs {
     }
 }
 
-impl Samples for PbmTs {
-    type Counts = PbmCounts;
-    type Posteriors = Items;
-
-    const SETTINGS: &'static [&'static str] = &["/counts/examination"];
-
-    #[inline]
-    fn sampling(&self) -> &Thompson<PbmCounts, Items> {
-        &self.0
-    }
-
-    #[inline]
-    fn sampling_mut(&mut self) -> &mut Thompson<PbmCounts, Items> {
-        &mut self.0
-    }
-}
-
-impl<F: RenderedClicks> Update<Ranking, F> for PbmTs {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Thompson { counts, draws, live, posteriors } = &mut self.0;
-        counts.record(&decision.action, feedback, |counts, item| {
-            posteriors.learn(counts, item);
-            draws.update(posteriors, live, item);
-        });
-    }
-}
+samples!(PbmTs: PbmCounts, Items, settings &["/counts/examination"], reads RenderedClicks, |feedback| feedback);
 
 #[cfg(test)]
 mod tests;

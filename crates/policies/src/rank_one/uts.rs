@@ -9,7 +9,7 @@ use crate::exact::float;
 use crate::sampling::Sampler;
 use crate::sampling::beta_posteriors::BetaPosteriors;
 use crate::sampling::thinning::Posteriors;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
@@ -137,21 +137,17 @@ fn mean(plays: u64, clicks: u64) -> f64 {
     float(clicks) / float(plays.max(1))
 }
 
-impl TryFrom<State> for Uts {
-    type Error = Error;
-
-    fn try_from(saved: State) -> Result<Self, Error> {
-        if saved.leads.len() != saved.counts.shape().n_cells() {
-            return Err(Error::SavedSizes);
-        }
-        check_counts(saved.lead_every, &saved.leads, &saved.leads)?;
-        let State { lead_every, counts, leads, thinned } = saved;
-        let policy = Self::assemble(lead_every.max(1), counts, leads);
-        let restore =
-            |saved: SavedLeaderDraws| LeaderDraws::restore(&saved, &policy.posteriors, policy.counts.shape());
-        Ok(Self { thinned: thinned.map(restore).transpose()?, ..policy })
+restored!(Uts, |saved| {
+    if saved.leads.len() != saved.counts.shape().n_cells() {
+        return Err(Error::SavedSizes);
     }
-}
+    check_counts(saved.lead_every, &saved.leads, &saved.leads)?;
+    let State { lead_every, counts, leads, thinned } = saved;
+    let policy = Self::assemble(lead_every.max(1), counts, leads);
+    let restore =
+        |saved: SavedLeaderDraws| LeaderDraws::restore(&saved, &policy.posteriors, policy.counts.shape());
+    Ok(Self { thinned: thinned.map(restore).transpose()?, ..policy })
+});
 
 setup!(Uts, &["/lead_every"], |policy| policy.counts.sizes());
 

@@ -1,7 +1,7 @@
 use crate::coin::draw_in_order;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::sort::sort_unstable;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Clicks, ListFeedback, ListShape, Ranking};
@@ -230,42 +230,38 @@ impl From<BatchRank> for State {
     }
 }
 
-impl TryFrom<State> for BatchRank {
-    type Error = Error;
-
-    fn try_from(saved: State) -> Result<Self, Error> {
-        let State { n_positions, horizon, epoch, batches, shows, clicks } = saved;
-        let mut policy = Self::new(ListShape::new(shows.len(), n_positions)?, horizon);
-        check_counts(epoch, &shows, &clicks)?;
-        let mut dropped = vec![true; shows.len()];
-        policy.batches.clear();
-        policy.items.clear();
-        for (number, SavedBatch { stage, items }) in batches.iter().enumerate() {
-            let (start, n_items) = (policy.items.len(), items.len());
-            let is_last = number + 1 == batches.len();
-            let n_positions = if is_last { n_positions - start } else { n_items };
-            let is_new = |&item: &u32| {
-                dropped.get_mut(item as usize).is_some_and(|dropped| std::mem::replace(dropped, false))
-            };
-            let fits =
-                n_items >= n_positions && (is_last || (n_items > 0 && start + n_items < policy.n_positions));
-            if !fits || !items.iter().all(is_new) {
-                return Err(Error::SavedBatches);
-            }
-            policy.batches.push(Batch { stage: *stage, ..Batch::fresh(start, n_positions, n_items) });
-            policy.items.extend_from_slice(items);
-        }
-        if policy.batches.is_empty() {
+restored!(BatchRank, |saved| {
+    let State { n_positions, horizon, epoch, batches, shows, clicks } = saved;
+    let mut policy = Self::new(ListShape::new(shows.len(), n_positions)?, horizon);
+    check_counts(epoch, &shows, &clicks)?;
+    let mut dropped = vec![true; shows.len()];
+    policy.batches.clear();
+    policy.items.clear();
+    for (number, SavedBatch { stage, items }) in batches.iter().enumerate() {
+        let (start, n_items) = (policy.items.len(), items.len());
+        let is_last = number + 1 == batches.len();
+        let n_positions = if is_last { n_positions - start } else { n_items };
+        let is_new = |&item: &u32| {
+            dropped.get_mut(item as usize).is_some_and(|dropped| std::mem::replace(dropped, false))
+        };
+        let fits =
+            n_items >= n_positions && (is_last || (n_items > 0 && start + n_items < policy.n_positions));
+        if !fits || !items.iter().all(is_new) {
             return Err(Error::SavedBatches);
         }
-        policy.items.extend((0_u32..).zip(&dropped).filter(|&(_, &dropped)| dropped).map(|(item, _)| item));
-        let policy = Self { epoch, shows, clicks, ..policy };
-        Ok((0..policy.batches.len()).fold(policy, |mut policy, number| {
-            policy.arrange(number);
-            policy
-        }))
+        policy.batches.push(Batch { stage: *stage, ..Batch::fresh(start, n_positions, n_items) });
+        policy.items.extend_from_slice(items);
     }
-}
+    if policy.batches.is_empty() {
+        return Err(Error::SavedBatches);
+    }
+    policy.items.extend((0_u32..).zip(&dropped).filter(|&(_, &dropped)| dropped).map(|(item, _)| item));
+    let policy = Self { epoch, shows, clicks, ..policy };
+    Ok((0..policy.batches.len()).fold(policy, |mut policy, number| {
+        policy.arrange(number);
+        policy
+    }))
+});
 
 setup!(BatchRank, &["/horizon"], |policy| [policy.shows.len(), policy.n_positions]);
 

@@ -2,7 +2,7 @@ use crate::checked::with_state;
 use crate::error::check_counts;
 use crate::generic::{draw_list, draw_list_among};
 use crate::live::{LiveState, OnTable, Table, on_itself};
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, SelectAmong, Tally, Update};
 use click_models::{ItemId, ItemSet, ListFeedback, ListShape, Ranking};
@@ -62,18 +62,14 @@ impl EpsilonGreedy {
     }
 }
 
-impl TryFrom<State> for EpsilonGreedy {
-    type Error = Error;
-
-    fn try_from(State { shape, epsilon, rounds, shows, clicks, live }: State) -> Result<Self, Error> {
-        if shows.len() != shape.n_items() {
-            return Err(Error::SavedSizes);
-        }
-        check_counts(rounds, &shows, &clicks)?;
-        let live = LiveState::restore(live, shows.len())?;
-        Ok(Self { shape, epsilon, rounds, shows, clicks, live, top: TopL::new(shape.n_positions()) })
+restored!(EpsilonGreedy, |State { shape, epsilon, rounds, shows, clicks, live }| {
+    if shows.len() != shape.n_items() {
+        return Err(Error::SavedSizes);
     }
-}
+    check_counts(rounds, &shows, &clicks)?;
+    let live = LiveState::restore(live, shows.len())?;
+    Ok(Self { shape, epsilon, rounds, shows, clicks, live, top: TopL::new(shape.n_positions()) })
+});
 
 setup!(EpsilonGreedy, &["/epsilon"], |policy| [policy.shape.n_items(), policy.shape.n_positions()]);
 

@@ -5,7 +5,7 @@ use crate::checked::with_state;
 use crate::coin::heads;
 use crate::kl_arms::KlArm;
 use crate::reaching::{Question, Reaching};
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::Ties;
 use crate::ucb_arms::Mean;
 use crate::{Decision, Error, Select, Update};
@@ -83,17 +83,13 @@ impl Pie {
     }
 }
 
-impl TryFrom<State> for Pie {
-    type Error = Error;
-
-    fn try_from(State { rate, position, counts }: State) -> Result<Self, Error> {
-        let n_positions = counts.n_positions();
-        match (0..n_positions).find(|&rank| counts.place(rank) == position) {
-            Some(rank) => Ok(Self::assemble(rate, rank, counts)),
-            None => Err(Error::PositionBeyondList { position, n_positions }),
-        }
+restored!(Pie, |State { rate, position, counts }| {
+    let n_positions = counts.n_positions();
+    match (0..n_positions).find(|&rank| counts.place(rank) == position) {
+        Some(rank) => Ok(Self::assemble(rate, rank, counts)),
+        None => Err(Error::PositionBeyondList { position, n_positions }),
     }
-}
+});
 
 /// Largest mean first; items without observations before all others.
 #[inline]

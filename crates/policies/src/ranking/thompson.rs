@@ -2,8 +2,7 @@ use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::exact::float;
 use crate::sampling::beta_posteriors::BetaPosteriors;
-use crate::sampling::thompson::{BetaEvidence, ListCounts, PosteriorsOf as _, Samples, Thompson};
-use crate::{Decision, Update};
+use crate::sampling::thompson::{BetaEvidence, ListCounts, Thompson, samples};
 use click_models::{ObservedPrefix, Ranking};
 use serde::{Deserialize, Serialize};
 
@@ -65,30 +64,4 @@ impl BetaEvidence for PrefixCounts {
     }
 }
 
-impl Samples for PrefixTs {
-    type Counts = PrefixCounts;
-    type Posteriors = BetaPosteriors;
-
-    const SETTINGS: &'static [&'static str] = &["/counts/places"];
-
-    #[inline]
-    fn sampling(&self) -> &Thompson<PrefixCounts, BetaPosteriors> {
-        &self.0
-    }
-
-    #[inline]
-    fn sampling_mut(&mut self) -> &mut Thompson<PrefixCounts, BetaPosteriors> {
-        &mut self.0
-    }
-}
-
-impl<F: ObservedPrefix> Update<Ranking, F> for PrefixTs {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Thompson { counts, draws, live, posteriors } = &mut self.0;
-        counts.record(&decision.action, feedback.observed_clicks(), |counts, item| {
-            posteriors.learn(counts, item);
-            draws.update(posteriors, live, item);
-        });
-    }
-}
+samples!(PrefixTs: PrefixCounts, BetaPosteriors, settings &["/counts/places"], reads ObservedPrefix, |feedback| feedback.observed_clicks());

@@ -2,7 +2,7 @@ use crate::checked::with_state;
 use crate::coin::draw_in_order;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::{Decision, Error, Select, Update};
 use click_models::{ListFeedback, ListShape, Ranking};
 use confidence::math::ln;
@@ -135,17 +135,13 @@ fn missing(won: u64, lost: u64, scale: f64) -> Option<u64> {
     if lead >= bar { None } else { Some((bar - lead).to_u64().unwrap_or(0).max(1)) }
 }
 
-impl TryFrom<State> for TopRank {
-    type Error = Error;
-
-    fn try_from(saved: State) -> Result<Self, Error> {
-        if saved.wins.len() != saved.shape.n_items() * saved.shape.n_items() {
-            return Err(Error::SavedSizes);
-        }
-        check_counts(saved.epoch, &saved.wins, &saved.wins)?;
-        Ok(Self::assemble(saved))
+restored!(TopRank, |saved| {
+    if saved.wins.len() != saved.shape.n_items() * saved.shape.n_items() {
+        return Err(Error::SavedSizes);
     }
-}
+    check_counts(saved.epoch, &saved.wins, &saved.wins)?;
+    Ok(Self::assemble(saved))
+});
 
 setup!(TopRank, &["/horizon"], |policy| [policy.shape.n_items(), policy.shape.n_positions()]);
 

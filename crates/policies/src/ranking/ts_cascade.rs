@@ -5,9 +5,9 @@ use super::counts::PrefixCounts;
 use crate::checked::with_state;
 use crate::live::{LiveState, OnTable, on_counts};
 use crate::sampling::Sampler;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::{Ties, TopL};
-use crate::{Decision, Error, Select, SelectAmong, Update};
+use crate::{Decision, Select, SelectAmong, Update};
 use click_models::{ItemSet, ObservedPrefix, Ranking};
 use confidence::Rate;
 use rand::Rng;
@@ -67,14 +67,10 @@ impl TsCascade {
     }
 }
 
-impl TryFrom<State> for TsCascade {
-    type Error = Error;
-
-    fn try_from(State { counts, live }: State) -> Result<Self, Error> {
-        let live = LiveState::restore(live, counts.n_items())?;
-        Ok(Self::over(counts, live))
-    }
-}
+restored!(TsCascade, |State { counts, live }| {
+    let live = LiveState::restore(live, counts.n_items())?;
+    Ok(Self::over(counts, live))
+});
 
 setup!(TsCascade, &["/counts/places"], |policy| policy.counts.sizes());
 

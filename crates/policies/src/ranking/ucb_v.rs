@@ -70,11 +70,6 @@ impl Arm for BernsteinArm {
     }
 
     #[inline]
-    fn is_fresh(&self) -> bool {
-        self.mean == f64::INFINITY
-    }
-
-    #[inline]
     fn mean(&self) -> f64 {
         self.mean
     }

@@ -127,6 +127,45 @@ impl<C: ListCounts, P: PosteriorsOf<C>> TryFrom<State<C>> for Thompson<C, P> {
     }
 }
 
+/// Implements a policy that wraps [`Thompson`], given the settings in its saved state and what its
+/// counts record of the feedback.
+macro_rules! samples {
+    (
+        $Policy:ident: $Counts:ty, $Posteriors:ty, settings $settings:expr,
+        reads $Feedback:ident, |$feedback:ident| $seen:expr
+    ) => {
+        impl crate::sampling::thompson::Samples for $Policy {
+            type Counts = $Counts;
+            type Posteriors = $Posteriors;
+
+            const SETTINGS: &'static [&'static str] = $settings;
+
+            #[inline]
+            fn sampling(&self) -> &Thompson<$Counts, $Posteriors> {
+                &self.0
+            }
+
+            #[inline]
+            fn sampling_mut(&mut self) -> &mut Thompson<$Counts, $Posteriors> {
+                &mut self.0
+            }
+        }
+
+        impl<F: $Feedback> crate::Update<click_models::Ranking, F> for $Policy {
+            #[inline]
+            fn update(&mut self, decision: &crate::Decision<click_models::Ranking>, $feedback: &F) {
+                use crate::sampling::thompson::PosteriorsOf as _;
+                let Thompson { counts, draws, live, posteriors } = &mut self.0;
+                counts.record(&decision.action, $seen, |counts, item| {
+                    posteriors.learn(counts, item);
+                    draws.update(posteriors, live, item);
+                });
+            }
+        }
+    };
+}
+pub(crate) use samples;
+
 /// A policy that samples in this way.
 pub(crate) trait Samples: Send + Sync + Sized {
     type Counts: ListCounts;

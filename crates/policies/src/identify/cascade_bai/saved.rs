@@ -9,6 +9,7 @@ use super::settings::{Rival, Settings, ShowOrder};
 use super::sorted::SortedKeys;
 use crate::Error;
 use crate::error::check_counts;
+use crate::setup::restored;
 use crate::sort::sort;
 use click_models::{ItemId, ListShape};
 use serde::{Deserialize, Serialize};
@@ -106,36 +107,31 @@ impl Clone for CascadeBai {
     }
 }
 
-impl TryFrom<State> for CascadeBai {
-    type Error = Error;
-
-    fn try_from(saved: State) -> Result<Self, Error> {
-        let Settings { n_best, n_shown, rival, .. } = saved.settings;
-        let n_items = saved.rank.len();
-        ListShape::new(n_items, n_best)?;
-        let fits = match rival {
-            Rival::OfMean => n_shown == n_best,
-            Rival::OfBound => [1, n_best].contains(&n_shown),
-        };
-        let has_open = !saved.open.is_empty();
-        if saved.observations.len() != n_items || has_open && saved.open.len() != n_items || !fits {
-            return Err(Error::SavedSizes);
-        }
-        check_counts(0, &saved.observations, &saved.clicks)?;
-        if has_open {
-            check_counts(0, &saved.open, &vec![0; n_items])?;
-        }
-        let sets = saved.in_question.iter().chain(&saved.accepted).chain(&saved.rejected);
-        if saved.rejected.len() > n_items - n_best || !is_permutation(sets.map(|item| item.index()), n_items)
-        {
-            return Err(Error::SavedItems);
-        }
-        if !is_permutation(saved.rank.iter().map(|&rank| rank as usize), n_items) {
-            return Err(Error::SavedItems);
-        }
-        Ok(Self::assemble(saved))
+restored!(CascadeBai, |saved| {
+    let Settings { n_best, n_shown, rival, .. } = saved.settings;
+    let n_items = saved.rank.len();
+    ListShape::new(n_items, n_best)?;
+    let fits = match rival {
+        Rival::OfMean => n_shown == n_best,
+        Rival::OfBound => [1, n_best].contains(&n_shown),
+    };
+    let has_open = !saved.open.is_empty();
+    if saved.observations.len() != n_items || has_open && saved.open.len() != n_items || !fits {
+        return Err(Error::SavedSizes);
     }
-}
+    check_counts(0, &saved.observations, &saved.clicks)?;
+    if has_open {
+        check_counts(0, &saved.open, &vec![0; n_items])?;
+    }
+    let sets = saved.in_question.iter().chain(&saved.accepted).chain(&saved.rejected);
+    if saved.rejected.len() > n_items - n_best || !is_permutation(sets.map(|item| item.index()), n_items) {
+        return Err(Error::SavedItems);
+    }
+    if !is_permutation(saved.rank.iter().map(|&rank| rank as usize), n_items) {
+        return Err(Error::SavedItems);
+    }
+    Ok(Self::assemble(saved))
+});
 
 /// Returns whether the numbers are a permutation of those below `n`.
 fn is_permutation(mut numbers: impl Iterator<Item = usize>, n: usize) -> bool {

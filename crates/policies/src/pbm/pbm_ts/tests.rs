@@ -9,10 +9,10 @@ mod tails;
 
 use super::posterior::{DisplaySums, Posterior, Series};
 use super::*;
-use crate::Prior;
 use crate::sampling::{BetaShape, Sampler};
 use crate::tests::{PbmHistory, falling, placed, ranked};
-use click_models::{ClickModel, Clicks, PbmFeedback};
+use crate::{Decision, Prior, Update as _};
+use click_models::{ClickModel, Clicks, PbmFeedback, Ranking};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;

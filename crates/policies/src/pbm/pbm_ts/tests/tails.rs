@@ -3,6 +3,7 @@
 use super::*;
 use crate::sampling::thinning::tests::law::{every_item, half_short, thinned};
 use crate::sampling::thinning::{Posteriors, Threshold};
+use crate::sampling::thompson::PosteriorsOf as _;
 
 const CANDIDATES: u32 = 15_000;
 
