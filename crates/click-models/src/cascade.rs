@@ -41,6 +41,7 @@
 //! ```
 
 use crate::linear_list::decreasing;
+use crate::model::knows_sizes;
 use crate::parameters::parameters;
 use crate::{Cascade, CascadeFeedback, ClickModel, Error, ItemId, ListShape, Ranking, bounds};
 use confidence::{NonNegative, Probability};
@@ -200,16 +201,7 @@ impl CascadeModel {
 
 impl ClickModel for CascadeModel {
     type Interaction = Cascade;
-    type Known<'a> = ListShape;
-
-    fn known(&self) -> ListShape {
-        self.shape
-    }
-
-    #[inline]
-    fn admits(&self, action: &Ranking) -> bool {
-        action.fits(self.shape)
-    }
+    knows_sizes!(|users| users.shape, users.best);
 
     #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> CascadeFeedback {
@@ -235,11 +227,5 @@ impl ClickModel for CascadeModel {
     #[inline]
     fn expected_clicks(&self, action: &Ranking) -> f64 {
         self.mean_worth(action, |_| 1.0)
-    }
-
-    /// The most attractive items in decreasing order (without weights, any order is optimal).
-    #[inline]
-    fn best(&self) -> &(Ranking, f64) {
-        &self.best
     }
 }

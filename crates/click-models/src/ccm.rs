@@ -33,6 +33,7 @@
 //! ```
 
 use crate::chain::Chain;
+use crate::model::knows_sizes;
 use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, ClicksOnly, Error, ListClicks, ListShape, Ranking};
 use confidence::Probability;
@@ -125,16 +126,7 @@ fn after_click(continuation: [Probability; 3], attraction: f64) -> f64 {
 
 impl ClickModel for ClickChain {
     type Interaction = ClicksOnly;
-    type Known<'a> = ListShape;
-
-    fn known(&self) -> ListShape {
-        self.shape
-    }
-
-    #[inline]
-    fn admits(&self, action: &Ranking) -> bool {
-        action.fits(self.shape)
-    }
+    knows_sizes!(|users| users.shape, users.best);
 
     #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> ListClicks {
@@ -162,10 +154,5 @@ impl ClickModel for ClickChain {
     #[inline]
     fn expected_reward(&self, action: &Ranking) -> f64 {
         self.chain.value(action)
-    }
-
-    #[inline]
-    fn best(&self) -> &(Ranking, f64) {
-        &self.best
     }
 }

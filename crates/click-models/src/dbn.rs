@@ -35,6 +35,7 @@
 //! ```
 
 use crate::chain::Chain;
+use crate::model::knows_sizes;
 use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, ClicksOnly, Error, ListClicks, ListShape, Ranking};
 use confidence::Probability;
@@ -160,16 +161,7 @@ impl DynamicBayesian {
 
 impl ClickModel for DynamicBayesian {
     type Interaction = ClicksOnly;
-    type Known<'a> = ListShape;
-
-    fn known(&self) -> ListShape {
-        self.shape
-    }
-
-    #[inline]
-    fn admits(&self, action: &Ranking) -> bool {
-        action.fits(self.shape)
-    }
+    knows_sizes!(|users| users.shape, users.best);
 
     #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> ListClicks {
@@ -201,10 +193,5 @@ impl ClickModel for DynamicBayesian {
     #[inline]
     fn expected_clicks(&self, action: &Ranking) -> f64 {
         self.clicks.value(action)
-    }
-
-    #[inline]
-    fn best(&self) -> &(Ranking, f64) {
-        &self.best
     }
 }

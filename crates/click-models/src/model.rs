@@ -92,3 +92,29 @@ pub trait ClickModel: Sync {
         self.best().0.clone()
     }
 }
+
+/// The functions of a model of lists of which policies know the sizes alone, given the shape and
+/// the best list of the users.
+macro_rules! knows_sizes {
+    (|$users:ident| $shape:expr, $best:expr) => {
+        type Known<'a> = crate::ListShape;
+
+        fn known(&self) -> crate::ListShape {
+            let $users = self;
+            $shape
+        }
+
+        #[inline]
+        fn admits(&self, action: &crate::Ranking) -> bool {
+            let $users = self;
+            action.fits($shape)
+        }
+
+        #[inline]
+        fn best(&self) -> &(crate::Ranking, f64) {
+            let $users = self;
+            &$best
+        }
+    };
+}
+pub(crate) use knows_sizes;

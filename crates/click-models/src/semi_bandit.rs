@@ -22,6 +22,7 @@
 //! Complexity: O(`n_positions`) per round.
 
 use crate::linear_list::LinearList;
+use crate::model::knows_sizes;
 use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, Error, ListShape, PrefixFeedback, Ranking, SemiBandit, bounds};
 use confidence::Probability;
@@ -141,16 +142,7 @@ parameters! {
 
 impl ClickModel for RandomSemiBandit {
     type Interaction = SemiBandit;
-    type Known<'a> = ListShape;
-
-    fn known(&self) -> ListShape {
-        self.shape()
-    }
-
-    #[inline]
-    fn admits(&self, action: &Ranking) -> bool {
-        action.fits(self.shape())
-    }
+    knows_sizes!(|users| users.shape(), users.list.best);
 
     #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> PrefixFeedback {
@@ -175,10 +167,5 @@ impl ClickModel for RandomSemiBandit {
     #[inline]
     fn expected_reward(&self, action: &Ranking) -> f64 {
         self.list.expected_reward(action)
-    }
-
-    #[inline]
-    fn best(&self) -> &(Ranking, f64) {
-        &self.list.best
     }
 }

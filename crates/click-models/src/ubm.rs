@@ -38,6 +38,7 @@
 
 mod best_list;
 
+use crate::model::knows_sizes;
 use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, ClicksOnly, Error, ItemId, ListClicks, ListShape, Ranking};
 use confidence::Probability;
@@ -152,16 +153,7 @@ impl UserBrowsing {
 
 impl ClickModel for UserBrowsing {
     type Interaction = ClicksOnly;
-    type Known<'a> = ListShape;
-
-    fn known(&self) -> ListShape {
-        self.shape
-    }
-
-    #[inline]
-    fn admits(&self, action: &Ranking) -> bool {
-        action.fits(self.shape)
-    }
+    knows_sizes!(|users| users.shape, users.best);
 
     #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> ListClicks {
@@ -179,10 +171,5 @@ impl ClickModel for UserBrowsing {
 
     fn expected_reward(&self, action: &Ranking) -> f64 {
         self.clicks_on(action.as_slice())
-    }
-
-    #[inline]
-    fn best(&self) -> &(Ranking, f64) {
-        &self.best
     }
 }
