@@ -264,7 +264,8 @@ impl LivePolicy {
         Ok(Self { state: Mutex::new(state) })
     }
 
-    /// Adds an item, or brings a retired one back, as it was. Whether it was not there before.
+    /// Adds an item, or brings a retired one back, as it was. Returns whether it was not there
+    /// before.
     ///
     /// Args:
     ///     item: its name.
@@ -344,8 +345,8 @@ impl LivePolicy {
         Ok(items.len())
     }
 
-    /// Takes an item out of the catalogue; its counts stay, and `add` brings it back. Whether it
-    /// was there.
+    /// Takes an item out of the catalogue; its counts stay, and `add` brings it back. Returns
+    /// whether it was there.
     ///
     /// Raises:
     ///     KeyError: no such item.

@@ -102,7 +102,7 @@ impl ItemSet {
         self.words.get(item / BITS).is_some_and(|word| word >> (item % BITS) & 1 == 1)
     }
 
-    /// Adds an item of the catalogue, and ignores others. Whether the item is new.
+    /// Adds an item of the catalogue, and ignores others. Returns whether the item is new.
     #[inline]
     pub fn insert(&mut self, item: ItemId) -> bool {
         let is_new = item.index() < self.size && !self.contains(item);
@@ -116,7 +116,7 @@ impl ItemSet {
         is_new
     }
 
-    /// Removes an item. Whether it was there.
+    /// Removes an item. Returns whether it was there.
     #[inline]
     pub fn remove(&mut self, item: ItemId) -> bool {
         let was_there = self.contains(item);

@@ -68,7 +68,7 @@ impl OwnContender {
 
     fn typed<M: 'static, T: Objective + 'static>(&self) -> Result<Box<dyn Contender<M, T>>, EnterError> {
         match self.contender.downcast_ref::<Arc<dyn Contender<M, T>>>() {
-            Some(contender) => Ok(Box::new(Sharing(Arc::clone(contender)))),
+            Some(contender) => Ok(Box::new(SharedContender(Arc::clone(contender)))),
             None => Err(EnterError::OtherUsers {
                 label: self.label.clone(),
                 plays: self.plays,
@@ -85,9 +85,9 @@ impl fmt::Debug for OwnContender {
 }
 
 /// A shared contender, so that an experiment can be run several times.
-struct Sharing<M, T>(Arc<dyn Contender<M, T>>);
+struct SharedContender<M, T>(Arc<dyn Contender<M, T>>);
 
-impl<M, T: Objective> Contender<M, T> for Sharing<M, T> {
+impl<M, T: Objective> Contender<M, T> for SharedContender<M, T> {
     fn label(&self) -> &str {
         self.0.label()
     }
@@ -114,17 +114,17 @@ pub(crate) fn tournament<'a>(
     runs: u64,
 ) -> Result<Box<dyn AnyTournament + 'a>, EnterError> {
     let (policies, horizon) = (experiment.policies(), experiment.horizon());
-    let entering = Entering { experiment, own, runs };
+    let lineup = Lineup { experiment, own, runs };
     match experiment.task() {
         Task::Regret => {}
         Task::Identify => {
             if let Some(users) = experiment.users::<CascadeModel, _>(UntilStopped { max_steps: horizon }) {
-                return entering.all(users, stopping_contenders(policies, &experiment.live().delay)?);
+                return lineup.all(users, stopping_contenders(policies, &experiment.live().delay)?);
             }
         }
         Task::Budget => {
             if let Some(users) = experiment.users::<CascadeModel, _>(WithBudget { horizon }) {
-                return entering.all(users, recommending_contenders(policies, horizon)?);
+                return lineup.all(users, recommending_contenders(policies, horizon)?);
             }
         }
     }
@@ -132,7 +132,7 @@ pub(crate) fn tournament<'a>(
     macro_rules! on_users {
         ($users:ident: $($Model:ty),+) => {$(
             if let Some(users) = experiment.$users::<$Model, _>(schedule.clone()) {
-                return entering.for_regret(users);
+                return lineup.for_regret(users);
             }
         )+};
     }
@@ -142,7 +142,7 @@ pub(crate) fn tournament<'a>(
         ($($Protocol:ty),*) => {$(
             if let Some(users) = experiment.users::<OwnUsers<$Protocol>, _>(schedule.clone()) {
                 let runs = OwnRuns(users.instances.clone());
-                return entering.for_regret(Tournament { uncertainty: Some(Box::new(runs)), ..users });
+                return lineup.for_regret(Tournament { uncertainty: Some(Box::new(runs)), ..users });
             }
         )*};
     }
@@ -151,13 +151,13 @@ pub(crate) fn tournament<'a>(
 }
 
 /// Contenders that enter a tournament on users of any model.
-struct Entering<'a> {
+struct Lineup<'a> {
     experiment: &'a Experiment,
     own: &'a [OwnContender],
     runs: u64,
 }
 
-impl<'a> Entering<'a> {
+impl<'a> Lineup<'a> {
     fn for_regret<M: Play + Clone + Send + Sync + 'static>(
         &self,
         users: Tournament<'a, M>,

@@ -228,7 +228,7 @@ impl Items {
         None
     }
 
-    /// Frees the place of a retired item. Whether it was retired.
+    /// Frees the place of a retired item. Returns false if it is not retired.
     pub(crate) fn forget(&mut self, item: Handle) -> bool {
         let was_retired = self.is_known(item) && !self.is_present(item);
         if was_retired {

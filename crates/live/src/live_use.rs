@@ -193,7 +193,8 @@ where
         })
     }
 
-    /// Takes an item out of the catalogue; what is known of it stays. Whether it was present.
+    /// Takes an item out of the catalogue; what is known of it stays. Returns whether it was
+    /// present.
     pub fn retire(&mut self, item: Handle) -> bool {
         let was_present = self.items.retire(item);
         if was_present {
@@ -205,7 +206,7 @@ where
         was_present
     }
 
-    /// Brings a retired item back. Whether it was retired.
+    /// Brings a retired item back. Returns whether it was retired.
     pub fn bring_back(&mut self, item: Handle) -> bool {
         let was_retired = self.items.bring_back(item);
         if was_retired {
@@ -214,7 +215,8 @@ where
         was_retired
     }
 
-    /// Forgets a retired item: its place is free for another. Whether it was retired.
+    /// Forgets a retired item: its place is free for another. Returns whether it was
+    /// retired.
     pub fn forget(&mut self, item: Handle) -> bool {
         let was_retired = self.items.forget(item);
         if was_retired {

@@ -153,7 +153,7 @@ impl Windows {
         (number, leaving)
     }
 
-    /// Changes whether an observation was a click. Whether it has not left.
+    /// Changes whether an observation was a click. Returns false if it has left the window.
     pub(crate) fn correct(&mut self, item: ItemId, number: u32, kind: usize, clicked: bool) -> bool {
         let ring = &mut self.rings[item.index()];
         let place = ring.place(number);
@@ -161,7 +161,7 @@ impl Windows {
             || ring.is_before(number)
     }
 
-    /// Withdraws an observation. Whether it had not left.
+    /// Withdraws an observation. Returns false if it had left the window.
     pub(crate) fn withdraw(&mut self, item: ItemId, number: u32) -> bool {
         let ring = &mut self.rings[item.index()];
         let Some(place) = ring.place(number) else { return ring.is_before(number) };

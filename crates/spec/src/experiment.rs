@@ -352,7 +352,8 @@ impl Experiment {
     }
 
     /// Gives users of the caller (`own-pbm` and the like) their answers, one for each instance.
-    /// Without answers they cannot be played. Whether the experiment has such users, and as many.
+    /// Without answers they cannot be played. Returns false unless the experiment has as many such
+    /// users.
     #[must_use]
     pub fn answer_with(&mut self, answers: &[Arc<dyn OwnAnswers>]) -> bool {
         self.instances.answer_with(answers)

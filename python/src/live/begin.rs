@@ -19,7 +19,7 @@ pub(super) type Sizes = [(&'static str, Option<usize>); 3];
 /// Refuses what is given and is not that of the fit that a policy begins with.
 fn check_fit(fit: &ContextFit, protocol: Protocol, sizes: Sizes) -> PyResult<()> {
     let own = fit_protocol(fit);
-    // Whatever was seen, attraction is the same.
+    // Attraction does not depend on what was seen.
     if protocol != own && protocol != Protocol::SemiBandit {
         let (found, expected) = (protocol.name(), own.name());
         return Err(value_error(format!("model is {found:?}: that of the fit is {expected:?}")));

@@ -145,7 +145,7 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
         &self.replacements
     }
 
-    /// Replaces items. Whether there was one.
+    /// Replaces items. Returns whether any was replaced.
     fn replace(&mut self) -> bool {
         let Some(churn) = self.conditions.churn.filter(|churn| churn.rate > 0.0) else { return false };
         let Items {
@@ -218,7 +218,7 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
         true
     }
 
-    /// Changes attractions at once. Whether they changed.
+    /// Changes attractions at once. Returns whether they changed.
     fn jump(&mut self, round: u64) -> bool {
         let Some(Drift::Jumps { every, share, prior }) = self.conditions.drift else { return false };
         if !(round - 1).is_multiple_of(every) {
@@ -240,7 +240,8 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
         true
     }
 
-    /// Draws the items that may be shown, at the beginning of a block. Whether they were drawn.
+    /// Draws the items that may be shown, at the beginning of a block. Returns whether they were
+    /// drawn.
     fn draw_availability(&mut self, round: u64) -> bool {
         let Some(availability) = self.conditions.availability else { return false };
         let is_drawn = (round - 1).is_multiple_of(availability.rounds);

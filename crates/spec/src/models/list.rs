@@ -74,7 +74,7 @@ pub trait Member: ClickModel + Clone + Debug + Send + Sync + 'static {
         true
     }
 
-    /// Gives users of the caller their answers; whether they are such users, and as many.
+    /// Gives users of the caller their answers. Returns false unless they are as many such users.
     fn answer_with(_instances: &mut [Instance<Self>], _answers: &[Arc<dyn OwnAnswers>]) -> bool {
         false
     }
