@@ -15,11 +15,12 @@ use crate::strata::{self, Strata};
 use crate::today::{self, Today};
 use crate::users::FittedUsers;
 use crate::{
-    Answer, Finding, HALVES, Interval, LOGGED, QueryFinding, Recommendation, TransferSlope, VERSION,
+    Answer, Finding, HALVES, Interval, KeptApart, LOGGED, QueryFinding, Recommendation, TransferSlope,
+    VERSION,
 };
 use click_logs::fit::{self, Deviation, Fit, FitError, Model, Options, Verdict};
 use click_logs::parameters;
-use click_logs::study::{Checks, ListsAlone, ONLY_CLICKED, Study};
+use click_logs::study::{Checks, FilteredLog, ListsAlone, ONLY_CLICKED, Study};
 use click_models::Ranking;
 use contenders::Entrant;
 use documents::InputFile;
@@ -180,6 +181,7 @@ struct SharedPart<'a> {
     halves: [Vec<u8>; 2],
     /// The variance of lists around the predictions of each model, beyond that of its draws.
     own_variances: Vec<f64>,
+    kept_apart: KeptApart,
 }
 
 impl<'a> SharedPart<'a> {
@@ -226,7 +228,8 @@ impl<'a> SharedPart<'a> {
         let both = users.iter().zip(&of_first).zip(&of_second);
         let own_variances = both.map(|models| own_variance(models).unwrap_or(0.0)).collect();
         let lists_alone = checks.lists_alone.as_ref();
-        Ok(Self { study, lists_alone, settings, queries, parts, halves: [first, second], own_variances })
+        let (halves, kept_apart) = ([first, second], KeptApart::default());
+        Ok(Self { study, lists_alone, settings, queries, parts, halves, own_variances, kept_apart })
     }
 
     fn decision(&mut self, users: &[FittedUsers<'_>]) -> Result<Decision, Error> {
@@ -237,7 +240,9 @@ impl<'a> SharedPart<'a> {
             users.iter().map(|users| self.transferred(users.fit().model())).collect();
         let largest = self.queries.largest(PLAYED);
         let spec = self.experiment(users[0], &largest, users[0].contenders())?;
-        let promises = may_promise(models[0].verdict, self.lists_alone);
+        let may_promise = may_promise(models[0].verdict, self.lists_alone);
+        self.kept_apart = self.apart(&evidence, may_promise);
+        let promises = may_promise && !self.kept_apart.is_alarm();
         let gains = if promises { Some(self.gains(users, &largest, &spec)?) } else { None };
         let strata = if promises { self.strata(users, &evidence)? } else { Vec::new() };
         let answer = self.answer(users[0], models, strata, &evidence, &largest, gains.as_ref());
@@ -276,6 +281,18 @@ impl<'a> SharedPart<'a> {
             }
         }
         evidence.ok_or(Error::NoUsers)
+    }
+
+    /// The lists that look better than today's, if they may be promised.
+    fn apart(&self, evidence: &[Evidence], may_promise: bool) -> KeptApart {
+        let mut kept = KeptApart::default();
+        for (evidence, query) in evidence.iter().zip(&self.queries.queries) {
+            if Draws::new(evidence, self.queries.today, may_promise).is_recommended {
+                kept.better += 1;
+                kept.apart += u64::from(query.keeps_apart(&evidence.recommended, &self.study.log));
+            }
+        }
+        kept
     }
 
     /// Whether one list for all strata of a query loses against a list for each.
@@ -451,7 +468,7 @@ impl<'a> SharedPart<'a> {
                 share: shares[place],
                 deviation: query.variance.sqrt(),
                 finding: findings[place].clone(),
-                recommended: draws.recommended(query, &evidence[place], users.fit()),
+                recommended: draws.recommended(query, &evidence[place], users.fit(), &self.study.log),
                 played: played(place),
             }
         };
@@ -459,6 +476,7 @@ impl<'a> SharedPart<'a> {
             version: VERSION,
             models,
             lists_alone: self.lists_alone.cloned(),
+            kept_apart: self.kept_apart,
             today: self.today(),
             lists_of_log: queries.lists_of_log,
             queries_of_log: queries.n_queries,
@@ -542,14 +560,22 @@ impl Draws {
         }
     }
 
-    fn recommended(&self, query: &LoggedQuery, evidence: &Evidence, fit: &Fit) -> Option<Recommendation> {
+    fn recommended(
+        &self,
+        query: &LoggedQuery,
+        evidence: &Evidence,
+        fit: &Fit,
+        log: &FilteredLog,
+    ) -> Option<Recommendation> {
         if !self.is_recommended {
             return None;
         }
         let gain = Interval::of_draws(&self.gain);
         let beyond = Interval::of_draws(&difference(&evidence.of_recommended, &evidence.best_shown));
         let known_share = query.known_share(&evidence.recommended);
-        let is_guess = known_share < 1.0 || beyond.mean > 0.5 * gain.mean;
+        let is_guess = known_share < 1.0
+            || beyond.mean > 0.5 * gain.mean
+            || query.keeps_apart(&evidence.recommended, log);
         let predicted = query.fitted_gain(fit, &evidence.recommended);
         let items = query.items(&evidence.recommended);
         Some(Recommendation { items, predicted, gain, beyond, known_share, is_guess })

@@ -5,7 +5,7 @@
 //! others stand for an equal share of the rest.
 
 use click_logs::fit::{Fit, Prediction, QueryFit, SessionVariance};
-use click_logs::study::FilteredLog;
+use click_logs::study::{FilteredLog, are_kept_apart};
 use click_models::{Clicks, ItemId, Ranking};
 use itertools::Itertools as _;
 use log_reader::{Id, ListSessions, Positions};
@@ -261,6 +261,13 @@ impl LoggedQuery {
     /// The names of a list's items from the log's first position on.
     pub(crate) fn items(&self, list: &Ranking) -> Vec<String> {
         list.iter().map(|item| self.items[item.index()].clone()).collect()
+    }
+
+    /// Whether today's ranking keeps some of a list's items apart.
+    pub(crate) fn keeps_apart(&self, list: &Ranking, filtered: &FilteredLog) -> bool {
+        let names = filtered.counts.names();
+        let items: Vec<Id> = self.items(list).iter().filter_map(|name| names.find(name)).collect();
+        filtered.sessions.query(self.id).is_some_and(|query| are_kept_apart(&query, &items))
     }
 
     /// The share of a list's items that the log shows often enough near their positions.

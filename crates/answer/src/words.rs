@@ -1,6 +1,8 @@
 //! The answer in words.
 
-use crate::{Answer, Finding, HORIZON, Interval, PassingTime, PolicyGain, Recommendation, TransferSlope};
+use crate::{
+    Answer, Finding, HORIZON, Interval, KeptApart, PassingTime, PolicyGain, Recommendation, TransferSlope,
+};
 use click_logs::fit::Verdict;
 use documents::number::{counted, fixed, grouped, significant};
 use documents::remark::{Remark, code};
@@ -97,7 +99,8 @@ impl Answer {
             (!self.is_reliable(), const { code("fit-off") }),
             (self.verdict() == Verdict::Contradicted, const { code("transfer-contradicted") }),
             (self.verdict() == Verdict::CannotTest, const { code("transfer-untested") }),
-            (self.is_alarmed(), const { code("lists-not-alone") }),
+            (self.are_lists_not_alone(), const { code("lists-not-alone") }),
+            (self.kept_apart.is_alarm(), const { code("items-kept-apart") }),
             (self.lists_alone.is_none(), const { code("lists-alone-untested") }),
             (promises && recommended().next().is_none(), const { code("no-better-list") }),
             (promises && recommended().any(|list| list.is_guess), const { code("guesses") }),
@@ -182,28 +185,39 @@ impl Answer {
     /// The signs that more than the list decides the clicks, and the way out; or that the log
     /// cannot test it.
     fn alarm(&self) -> Option<String> {
-        let Some(test) = &self.lists_alone else {
-            return Some(
-                "Whether lists alone decide the clicks cannot be tested: too few sessions have lists that begin alike and go on \
-                 differently. If today's ranking depends on the user, one list for all may earn less."
-                    .to_owned(),
-            );
-        };
-        let seen = test.is_denied().then(|| {
+        let denied = self.lists_alone.as_ref().filter(|test| test.is_denied());
+        let seen = denied.map_or_else(String::new, |test| {
             format!(
-                "Clicks at the first two places depend on what stands below, where users have not looked yet (p = {}).",
+                "Clicks at the first two places depend on what stands below, where users have not looked yet (p = {}). ",
                 significant(test.p, 1)
             )
         });
-        self.is_alarmed().then(|| {
+        if !self.is_alarmed() {
+            let untested = "Whether lists alone decide the clicks cannot be tested: too few sessions have lists that begin alike and go on \
+                 differently. If today's ranking depends on the user, one list for all may earn less.";
+            return self.lists_alone.is_none().then(|| untested.to_owned());
+        }
+        let alone = if self.are_lists_not_alone() {
+            "Not the list alone decides the clicks, but also who sees it, or what stands beside an item; this log cannot tell which. "
+        } else {
+            ""
+        };
+        let KeptApart { better, apart } = self.kept_apart;
+        let apart = if self.kept_apart.is_alarm() {
             format!(
-                "{}Not the list alone decides the clicks, but also who sees it, or what stands beside an item; this log cannot tell \
-                 which. If today's ranking depends on the user, one list for all may earn less than today's. So no gain is promised, \
-                 no list is recommended for all, and no policy is played. The way out: name a column that says who asks, such as \
-                 the kind of device (`--columns ..,stratum=device`), or `fit --context`.",
-                seen.map_or_else(String::new, |seen| seen + " ")
+                "{} of {} that look better than today's put items together that today's ranking keeps apart, as rankings for different \
+                 users do; the log does not show how such lists do. ",
+                grouped(apart),
+                counted(better, "list")
             )
-        })
+        } else {
+            String::new()
+        };
+        Some(format!(
+            "{seen}{alone}{apart}If today's ranking depends on the user, one list for all may earn less than today's. So no gain is promised, \
+                 no list is recommended for all, and no policy is played. The way out: name a column that says who asks, such as \
+                 the kind of device (`--columns ..,stratum=device`), or `fit --context`."
+        ))
     }
 
     /// The gain of the recommended lists, and how far they lie outside of what the log shows.

@@ -1,11 +1,13 @@
 //! The alarm where lists do not decide clicks alone: logs of 12,000 sessions of four queries.
 
-use click_logs::study::ListsAlone;
+use click_logs::study::{ListsAlone, are_kept_apart};
 use confidence::math::ln;
-use log_reader::{Format, Reader, Sessions};
+use log_reader::{Format, Id, QuerySessions, Reader, Sessions};
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 const N_QUERIES: usize = 4;
@@ -105,6 +107,35 @@ fn users_and_neighbours_are_told_from_lists() {
     let found = [Kind::Plain, Kind::Leaving, Kind::Personal, Kind::TwoRankers, Kind::Contrast].map(alarms);
     assert!(found[0] <= 1 && found[1] <= 1, "{found:?}");
     assert!(found[2] >= 9 && found[3] >= 6 && found[4] == 10, "{found:?}");
+}
+
+/// The five items that each query shows most: one ranking shows them together, and those of
+/// different users do not.
+#[test]
+fn rankings_of_different_users_keep_items_apart() {
+    let apart = |kind, n_sessions| -> usize {
+        let of_log = |seed| {
+            let sessions = read(&log(kind, n_sessions, seed));
+            let of_query = |query: &QuerySessions<'_>| {
+                let mut shown = BTreeMap::<Id, u64>::new();
+                for list in query.lists() {
+                    let times: u64 = list.patterns().iter().map(|pattern| pattern.sessions).sum();
+                    list.items().iter().for_each(|item| *shown.entry(*item).or_default() += times);
+                }
+                let mut items: Vec<Id> = shown.keys().copied().collect();
+                items.sort_by_key(|item| Reverse(shown[item]));
+                are_kept_apart(query, &items[..N_POSITIONS])
+            };
+            sessions.queries().filter(of_query).count()
+        };
+        (21..=30).map(of_log).sum()
+    };
+    for kind in [Kind::Plain, Kind::Leaving, Kind::Contrast] {
+        assert_eq!([1_200, 12_000].map(|n_sessions| apart(kind, n_sessions)), [0, 0], "{kind:?}");
+    }
+    for kind in [Kind::Personal, Kind::TwoRankers] {
+        assert!(apart(kind, 12_000) >= 20, "{kind:?}: {}", apart(kind, 12_000));
+    }
 }
 
 /// The file twice: without the share of what is repeated every second statistic would be doubled.

@@ -36,7 +36,7 @@ use serde::Serialize;
 /// Places that are tested, from the top.
 const PLACES: usize = 2;
 /// Sessions of a block.
-const BLOCK: u64 = 25;
+pub(super) const BLOCK: u64 = 25;
 const STEPS: usize = 30;
 /// The probability of an alarm where the lists alone decide.
 const LEVEL: f64 = 0.01;
