@@ -70,8 +70,14 @@ fn processor() -> f64 {
     times.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
 }
 
-/// A store of lists with a click each, for queries at random.
-fn history(directory: &Path, template: &Arc<Template>, n_queries: usize, pairs: usize) -> Arc<dyn Store> {
+/// A store of lists with a click each, for queries at random. The items of all queries change after
+/// a number of pairs, if there is one.
+fn history(
+    directory: &Path,
+    template: &Arc<Template>,
+    (n_queries, pairs): (usize, usize),
+    changes: Option<usize>,
+) -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory).unwrap());
     let limits = Limits { queries: n_queries, ..Limits::default() };
     let mut served = Served::on(store.clone(), directory, template, &limits);
@@ -91,6 +97,11 @@ fn history(directory: &Path, template: &Arc<Template>, n_queries: usize, pairs: 
                 engine.decide(ask, time, events).unwrap();
                 let answer = json!({ "id": id, "clicks": [1 + n % 3], "close": true });
                 engine.answer(serde_json::from_value(answer).unwrap(), events).unwrap();
+                if let Some(every) = changes.filter(|every| n % every == 0) {
+                    let item = name(&format!("item-{}", (batch * 1_000 + n) / every % 100));
+                    let change = [Change::Retire, Change::Add][(batch + n / every) % 2];
+                    engine.change_item(&item, None, change, &[], events).unwrap();
+                }
             }
         });
     }
@@ -138,8 +149,15 @@ fn little_room_for_queries_is_not_slow() {
     let size = |name, usual| crate::kills::environment(name, usual) as usize;
     let (n_queries, pairs) = (size("QUERIES", 1_000), size("PAIRS", 20_000));
     let directory = tempfile::tempdir().unwrap();
-    let store = history(directory.path(), &template(""), n_queries, pairs);
+    let store = history(directory.path(), &template(""), (n_queries, pairs), None);
     recover_with_little_room(&store, n_queries, directory.path());
+}
+
+#[test]
+fn items_that_change_do_not_make_little_room_slow() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = history(directory.path(), &template(""), (1_000, 20_000), Some(100));
+    recover_with_little_room(&store, 1_000, directory.path());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The items of all queries, and what changed since a query saw them.
 
 use crate::event::{Change, Name};
+use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +29,13 @@ pub(crate) struct Catalogue {
     pub(crate) version: u64,
     /// The last change of an item that is no longer here.
     pub(crate) dropped: u64,
+    /// While events are repeated, what was of the items that have changed since: by the number of
+    /// the change, with the one that came after it.
+    #[serde(skip)]
+    earlier: BTreeMap<u64, (Name, SharedItem, u64)>,
+    /// The version that queries see, while it is not the last one.
+    #[serde(skip)]
+    seen: Option<u64>,
 }
 
 impl Catalogue {
@@ -45,6 +53,35 @@ impl Catalogue {
     /// Number of present and of retired items.
     pub(crate) fn counts(&self) -> [usize; 2] {
         [self.items.len() - self.absent.len(), self.absent.len()]
+    }
+
+    /// Whether one more absent item would let another one go.
+    pub(crate) fn is_full(&self, keep: usize) -> bool {
+        self.absent.len() >= keep
+    }
+
+    /// The version that queries see.
+    pub(crate) fn seen(&self) -> u64 {
+        self.seen.unwrap_or(self.version)
+    }
+
+    /// Lets queries see an earlier version, or again the last one.
+    pub(crate) fn see(&mut self, version: Option<u64>) {
+        self.seen = version;
+    }
+
+    /// Notes that no query will see an earlier version.
+    pub(crate) fn forget_earlier(&mut self) {
+        self.earlier.clear();
+    }
+
+    /// As [`change`](Self::change), so that queries can still see what was before.
+    pub(crate) fn change_later(&mut self, item: &Name, state: Change, features: &[f64], keep: usize) {
+        let old = self.items.get(item).cloned();
+        self.change(item, state, features, keep);
+        if let Some(old) = old {
+            self.earlier.insert(old.changed, (item.clone(), old, self.version));
+        }
     }
 
     /// Changes an item, and forgets the longest absent ones if more than `keep` are.
@@ -77,10 +114,22 @@ impl Catalogue {
 
     /// The items that changed after a version, in the order of their changes.
     pub(crate) fn since(&self, version: u64) -> impl Iterator<Item = (&Name, &SharedItem)> {
-        self.changes.range(version + 1..).filter_map(|(_, name)| Some((name, self.items.get(name)?)))
+        let seen = self.seen();
+        let is_new = move |changed: u64| version < changed && changed <= seen;
+        let last = self.changes.range(version + 1..).take_while(move |(changed, _)| is_new(**changed));
+        let last = last.filter_map(|(changed, name)| Some((*changed, name, self.items.get(name)?)));
+        let earlier = self.earlier.range(version + 1..).take_while(move |(changed, _)| is_new(**changed));
+        let earlier = earlier.filter(move |(_, (.., until))| *until > seen);
+        let earlier = earlier.map(|(changed, (name, item, _))| (*changed, name, item));
+        last.merge_by(earlier, |one, other| one.0 < other.0).map(|(_, name, item)| (name, item))
     }
 
     pub(crate) fn contains(&self, item: &str) -> bool {
-        self.items.contains_key(item)
+        let seen = self.seen();
+        let was = || {
+            let mut of_item = self.earlier.range(..=seen).filter(|(_, (name, ..))| **name == *item);
+            of_item.any(|(_, (.., until))| *until > seen)
+        };
+        self.items.get(item).is_some_and(|item| item.changed <= seen) || was()
     }
 }

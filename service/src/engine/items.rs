@@ -84,7 +84,11 @@ impl Engine {
         };
         if is_new {
             let keep = self.template.settings().keep_retired;
-            self.catalogue.change(item, change, features, keep);
+            if self.later.is_empty() {
+                self.catalogue.change(item, change, features, keep);
+            } else {
+                self.catalogue.change_later(item, change, features, keep);
+            }
         }
         Ok(is_new)
     }

@@ -131,7 +131,7 @@ impl Query {
     /// Takes the changes of the items of all queries since it was used last, and returns whether
     /// there are any.
     pub(crate) fn follow(&mut self, catalogue: &Catalogue) -> bool {
-        if self.seen == catalogue.version {
+        if self.seen == catalogue.seen() {
             return false;
         }
         self.is_changed = true;
@@ -149,7 +149,7 @@ impl Query {
             }
             self.change(name, item.state, &item.features, true);
         }
-        self.seen = catalogue.version;
+        self.seen = catalogue.seen();
         true
     }
 

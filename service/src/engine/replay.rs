@@ -19,7 +19,8 @@ const MANY: usize = 64 << 20;
 pub(super) struct Later {
     /// The number of the last one.
     last: u64,
-    /// Number, decision and event of each, in the form of rows.
+    /// Number, decision, version of the items of all queries, and event of each, in the form of
+    /// rows.
     events: Vec<u8>,
 }
 
@@ -40,8 +41,11 @@ impl Engine {
                 (query.clone(), 0)
             }
             of_all => {
-                // Queries have to see the items of all queries as they were.
-                self.take_later(origin)?;
+                // Queries see the items of all queries as they were, and other settings at once.
+                let is_item = matches!(of_all, Event::Item { .. });
+                if !is_item || self.catalogue.is_full(self.template.settings().keep_retired) {
+                    self.take_later(origin)?;
+                }
                 let outcome = match of_all {
                     Event::Item { item, change, features, .. } => {
                         self.change_shared(item, *change, features).map(|_| ())
@@ -85,7 +89,8 @@ impl Engine {
             _ => {}
         }
         let later = self.later.entry(query).or_default();
-        let (before, row) = (later.events.len(), (number, decision, event));
+        let row = (number, decision, self.catalogue.version, event);
+        let before = later.events.len();
         let events = postcard::to_extend(&row, std::mem::take(&mut later.events));
         *later = Later { last: number, events: events.expect("events are plain data") };
         self.n_later += later.events.len() - before;
@@ -104,11 +109,13 @@ impl Engine {
             let mut later = self.later.get_mut(&name).map(std::mem::take).unwrap_or_default();
             let mut rest = &later.events[..];
             while !rest.is_empty() {
-                let taken = postcard::take_from_bytes::<(u64, u64, Event)>(rest);
-                let ((number, decision, event), after) = taken.expect("it was written just now");
+                let taken = postcard::take_from_bytes::<(u64, u64, u64, Event)>(rest);
+                let ((number, decision, version, event), after) = taken.expect("it was written just now");
                 self.next = number;
+                self.catalogue.see(Some(version));
                 let outcome = self.take_event(&name, decision, &event, origin);
                 (self.next, self.touched) = (next, None);
+                self.catalogue.see(None);
                 if let Err(error) = outcome.map_err(|refusal| fault(number, refusal)) {
                     later.events = rest.to_vec();
                     self.later.insert(name, later);
@@ -117,6 +124,7 @@ impl Engine {
                 rest = after;
             }
         }
+        self.catalogue.forget_earlier();
         if !self.later.is_empty() {
             self.later.clear();
             self.n_later = 0;
