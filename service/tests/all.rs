@@ -6,6 +6,7 @@ mod config;
 mod damage;
 mod engine;
 mod http;
+mod in_process;
 mod kills;
 mod launch;
 mod lost;
