@@ -1,7 +1,7 @@
 //! The bodies of requests and answers, and refusals. Positions count from 1.
 
 use crate::engine::DecisionView;
-use crate::event::{Change, Context, Name};
+use crate::event::{Change, Context, Decision, Name};
 use crate::store::StoreError;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
@@ -117,6 +117,49 @@ pub enum LaunchBody {
     Resume(bool),
 }
 
+/// An answer as one to its list: positions from 0, each once.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) clicks: Vec<u8>,
+    pub(crate) closes: bool,
+    pub(crate) seen: Option<u8>,
+}
+
+impl AnswerBody {
+    /// Reads the answer as one to this list.
+    pub(crate) fn told<'a>(
+        &self,
+        list: &(impl ExactSizeIterator<Item = &'a Name> + Clone),
+    ) -> Result<Told, Refusal> {
+        let length = list.len();
+        let mut clicks = Vec::new();
+        for (place, &Whole(position)) in self.clicks.iter().flatten().enumerate() {
+            if usize::from(position) > length {
+                return Err(Refusal::no_position(position, length, format!("clicks[{place}]")));
+            }
+            clicks.push(position - 1);
+        }
+        for (place, item) in self.items.iter().flatten().enumerate() {
+            let position = list.clone().position(|other| other == item);
+            let position = position.and_then(|position| u8::try_from(position).ok());
+            let unknown = || Refusal::unknown_item(item, format!("items[{place}]"));
+            clicks.push(position.ok_or_else(unknown)?);
+        }
+        let seen = self.seen.map(|Whole(seen)| seen);
+        if let Some(seen) = seen.filter(|&seen| usize::from(seen) > length) {
+            return Err(Refusal::no_position(seen, length, "seen".into()));
+        }
+        // Few positions may be named often: each costs the thread that answers everybody.
+        let mut named = 0_u64;
+        clicks.retain(|position| {
+            let (bit, before) = (1 << position, named);
+            named |= bit;
+            named != before
+        });
+        Ok(Told { clicks, closes: self.close == Some(true) || seen.is_some(), seen })
+    }
+}
+
 /// Changes an item.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -158,9 +201,24 @@ pub struct Answer {
     pub side: Option<&'static str>,
     /// Number of events that the choice rests on.
     pub version: u64,
+    /// `false` if the store did not answer, and has the list later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stored: Option<bool>,
 }
 
 impl Answer {
+    /// The list of a decision that the store has later.
+    pub(crate) fn deferred(decision: &Decision, unknown: Box<[Name]>, version: u64) -> Self {
+        let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
+        let slot = |(place, item): (usize, &Name)| Slot {
+            item: item.clone(),
+            position: place + 1,
+            propensity: propensities.map(|of| of.items[place]),
+        };
+        let items = decision.list.iter().enumerate().map(slot).collect();
+        Self { id: decision.id.clone(), items, unknown, side: None, version, stored: Some(false) }
+    }
+
     /// The list of a decision, as the API names its items.
     pub(crate) fn new(open: DecisionView<'_>) -> Self {
         let slot = |(place, item): (usize, &Name)| Slot {
@@ -174,7 +232,42 @@ impl Answer {
             unknown: open.unknown().into(),
             side: open.shows_policy().map(|shows| if shows { "policy" } else { "baseline" }),
             version: open.version,
+            stored: None,
         }
+    }
+}
+
+/// The outcome of a request, for counts.
+pub trait Outcomes {
+    /// Its name.
+    fn outcome(&self) -> &'static str;
+}
+
+impl Outcomes for Answer {
+    fn outcome(&self) -> &'static str {
+        if self.stored == Some(false) { "deferred" } else { "decided" }
+    }
+}
+
+impl Outcomes for Receipt {
+    fn outcome(&self) -> &'static str {
+        match self.outcome {
+            _ if self.stored == Some(false) => "deferred",
+            Outcome::Counted => "counted",
+            Outcome::Repeated => "repeated",
+        }
+    }
+}
+
+impl Outcomes for Value {
+    fn outcome(&self) -> &'static str {
+        "done"
+    }
+}
+
+impl<T: Outcomes> Outcomes for Result<T, Refusal> {
+    fn outcome(&self) -> &'static str {
+        self.as_ref().map_or_else(Refusal::code, T::outcome)
     }
 }
 
@@ -195,6 +288,16 @@ pub struct Receipt {
     pub id: Name,
     /// The effect.
     pub outcome: Outcome,
+    /// As in [`Answer::stored`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stored: Option<bool>,
+}
+
+impl Receipt {
+    /// The outcome of what is stored.
+    pub(crate) fn new(id: Name, outcome: Outcome) -> Self {
+        Self { id, outcome, stored: None }
+    }
 }
 
 /// Why a request is refused.
@@ -298,6 +401,15 @@ impl Refusal {
 
     pub(crate) fn too_many(what: &str, most: impl std::fmt::Display) -> Self {
         Self::new(403, "too_many", format!("at most {most} {what} are kept"), "")
+    }
+
+    pub(crate) fn too_many_new() -> Self {
+        Self::new(429, "too_many_new", "the token has made its queries of this minute", "query")
+    }
+
+    /// The store does not answer, and memory does not have what is asked for.
+    pub(crate) fn not_in_memory() -> Self {
+        Self::Store(StoreError::Unavailable("it is not in memory".into()))
     }
 
     /// The server does not take more at the moment.

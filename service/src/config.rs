@@ -37,6 +37,9 @@ pub struct Config {
     /// Certificates of the authorities that the database's is checked against, in PEM; by default
     /// those of the system.
     pub store_authorities: Option<PathBuf>,
+    /// The answer to requests while the database does not answer.
+    #[serde(default)]
+    pub without_store: WithoutStore,
     /// A file of tokens, beside the configuration.
     pub tokens: Option<PathBuf>,
     /// The policy of every query.
@@ -432,6 +435,17 @@ pub(crate) fn differing(found: &Template, now: &Template) -> Vec<[String; 2]> {
     differing.map(line).collect()
 }
 
+/// The answer to requests while the database does not answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WithoutStore {
+    /// They are refused.
+    #[default]
+    Refuse,
+    /// Lists of queries in memory are given, and recorded later.
+    Serve,
+}
+
 /// The queries that requests may make.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -455,6 +469,9 @@ pub struct Limits {
     pub all_queries: u64,
     /// Which requests make queries.
     pub new_queries: NewQueries,
+    /// The queries that requests with one token, or without tokens, may make in a minute.
+    #[schemars(range(min = 1))]
+    pub new_queries_a_minute: u64,
     /// The days after its last decision for which a query is kept; for ever by default.
     #[schemars(range(min = 1))]
     pub query_days: Option<u64>,
@@ -476,6 +493,9 @@ pub struct Limits {
     /// Seconds within which a request has to be complete.
     #[schemars(range(min = 1))]
     pub seconds: u64,
+    /// Seconds for which a connection may be idle, or take for the head of a request.
+    #[schemars(range(min = 1))]
+    pub idle_seconds: u64,
     /// The events after which a snapshot is made.
     #[schemars(range(min = 1))]
     pub snapshot_events: u64,
@@ -490,6 +510,7 @@ impl Default for Limits {
             queries: 1_000,
             all_queries: 1_000_000,
             new_queries: NewQueries::Any,
+            new_queries_a_minute: 1_000,
             query_days: None,
             items: 200_000,
             waiting: 8_192,
@@ -497,6 +518,7 @@ impl Default for Limits {
             body: 1 << 20,
             batch: 1_000,
             seconds: 10,
+            idle_seconds: 75,
             snapshot_events: 500_000,
             retain_days: None,
         }
@@ -560,8 +582,10 @@ impl Config {
         if let Some(store) = store.filter(|store| !is_database(store)) {
             add(&root, "store", format!("{store:?} found: expected postgres://..; a directory is `data`"));
         }
-        if root.field("store").is_none() && root.field("store-authorities").is_some() {
-            add(&root, "store-authorities", "only for a `store`, which is missing".into());
+        for key in ["store-authorities", "without-store"] {
+            if root.field("store").is_none() && root.field(key).is_some() {
+                add(&root, key, "only for a `store`, which is missing".into());
+            }
         }
         let policy: Result<Table<'_>, _> = root.required("policy");
         let (Some((mut config, fault)), Ok(policy)) = (built, policy) else {

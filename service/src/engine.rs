@@ -4,10 +4,12 @@
 //! their order, comes to the same state: after a restart, in the thread that makes snapshots, and
 //! in a test. A server that follows another one takes its decisions as lists that were shown.
 
+mod activity;
 mod answers;
 mod beginning;
 mod catalogue;
 mod decisions;
+mod deferred;
 mod history;
 mod items;
 mod launch;
@@ -21,9 +23,11 @@ mod settings;
 mod swap;
 mod usage;
 
+pub use activity::{Activity, HOUR};
 pub use beginning::{Beginning, check_fit};
 pub(crate) use decisions::DecisionView;
-pub use history::Origin;
+pub use deferred::Deferred;
+pub use history::{Known, Origin};
 pub use launch::LaunchState;
 pub use query::ItemRow;
 pub use recovery::Base;
@@ -66,11 +70,13 @@ struct Most {
     items: usize,
     /// Whether those are known that may be asked for.
     are_known: bool,
+    /// Those that the present request may make.
+    made: u64,
 }
 
 impl Most {
     /// Entries that were taken under other limits stay.
-    const UNLIMITED: Self = Self { queries: u64::MAX, items: usize::MAX, are_known: false };
+    const UNLIMITED: Self = Self { queries: u64::MAX, items: usize::MAX, are_known: false, made: u64::MAX };
 }
 
 /// The state of a service.
@@ -109,6 +115,8 @@ pub struct Engine {
     dropped: BTreeSet<Name>,
     usage: BTreeMap<Name, Usage>,
     launch: Option<LaunchState>,
+    /// By hour since 1970.
+    activity: BTreeMap<u64, Activity>,
     /// No query was used last before this time.
     oldest_use: u64,
     /// The query that the last request made, or made follow the catalogue.
@@ -119,6 +127,7 @@ pub struct Engine {
     n_later: usize,
     /// Why a query of the snapshot could not be read, if there was one.
     unreadable: Option<String>,
+    is_after_outage: bool,
     /// Answers of which all was known.
     repeated: u64,
     /// Decisions that were closed early.

@@ -318,6 +318,7 @@ pub fn export(
         return Err("--authorities: only for a database".into());
     }
     let store = store::open(url, authorities, store).map_err(|error| error.to_string())?;
+    store.prepare().map_err(|error| error.to_string())?;
     let settings = store.settings().map_err(|error| error.to_string())?.ok_or("the store is empty")?;
     let first = settings_of_store(&settings).map_err(|error| error.to_string())?;
     // Columns are those of the last settings.

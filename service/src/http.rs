@@ -1,26 +1,29 @@
 //! The API over HTTP/1.1.
 
 mod body;
+mod charts;
 mod page;
 mod server;
 
 pub use server::serve;
 
-use crate::api::{Answer, AnswerBody, DecideBody, ItemBody, LaunchBody, Object, Receipt, Refusal, ShowBody};
+use crate::api::{
+    Answer, AnswerBody, DecideBody, ItemBody, LaunchBody, Object, Outcomes, Receipt, Refusal, ShowBody,
+};
 use crate::config::Limits;
 use crate::engine::Usage;
 use crate::event::{Batch, Change, Event, Name};
 use crate::metrics::{self, Metrics};
 use crate::store::{Store, StoreError, put_in_place};
-use crate::tokens::{Role, Tokens};
-use crate::writer::{Requests, Turn};
+use crate::tokens::{Made, Role, Tokens};
+use crate::writer::{Requests, SHARE, Turn};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post, put};
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use body::{Body, Parameters};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -29,7 +32,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The description of the API.
 pub const OPENAPI: &str = include_str!("../openapi.json");
@@ -49,7 +52,13 @@ pub struct App {
     pub limits: Arc<Limits>,
     /// The directory of backups.
     pub backups: PathBuf,
+    /// The queries that tokens have made.
+    pub made: Arc<Made>,
 }
+
+/// The number of the token of a request.
+#[derive(Debug, Clone, Copy)]
+struct Token(u64);
 
 /// Where requests go: path, method in lower case, role, handler. `None` is for everybody.
 type Route = (&'static str, &'static str, Option<Role>, MethodRouter<Arc<App>>);
@@ -76,6 +85,7 @@ pub fn routes() -> Vec<Route> {
         ("/v1/backup", "post", Some(Manage), post(back_up)),
         ("/v1/log", "get", Some(Read), get(log)),
         ("/", "get", Some(Read), get(page::page)),
+        ("/login", "post", None, post(page::login)),
         ("/metrics", "get", Some(Read), get(metrics)),
         ("/healthz", "get", None, get(healthy)),
         ("/readyz", "get", None, get(ready)),
@@ -104,8 +114,13 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(self.to_json())).into_response();
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        let later = match status {
+            StatusCode::SERVICE_UNAVAILABLE => Some("1"),
+            StatusCode::TOO_MANY_REQUESTS => Some("60"),
+            _ => None,
+        };
+        if let Some(later) = later {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(later));
         }
         if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -118,29 +133,40 @@ impl IntoResponse for Refusal {
 type Guard = (Arc<App>, &'static str, Option<Role>);
 
 /// Checks the token, and measures.
-async fn checked(State((app, path, role)): State<Guard>, request: Request, next: Next) -> Response {
+async fn checked(State((app, path, role)): State<Guard>, mut request: Request, next: Next) -> Response {
     let start = Instant::now();
     let outcome = {
         let tokens = app.tokens.read().unwrap_or_else(PoisonError::into_inner);
         authorise(&tokens, role, &request)
     };
     let response = match outcome {
-        Ok(()) => next.run(request).await,
+        Ok(token) => {
+            request.extensions_mut().insert(token);
+            next.run(request).await
+        }
+        // People are asked for a token.
+        Err(refusal) if path == "/" && !request.headers().contains_key(header::AUTHORIZATION) => {
+            page::form(&refusal)
+        }
         Err(refusal) => refusal.into_response(),
     };
     app.metrics.request(path, response.status().as_u16(), start.elapsed());
     response
 }
 
-fn authorise(tokens: &Tokens, role: Option<Role>, request: &Request) -> Result<(), Refusal> {
-    let Some(role) = role.filter(|_| !tokens.is_empty()) else { return Ok(()) };
+fn authorise(tokens: &Tokens, role: Option<Role>, request: &Request) -> Result<Token, Refusal> {
+    let Some(role) = role.filter(|_| !tokens.is_empty()) else { return Ok(Token(0)) };
     let given = request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
     // The scheme may be in lower case.
     let token = given.and_then(|given| given.split_at_checked(b"bearer ".len()));
     let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer "));
-    match token.and_then(|(_, token)| tokens.allow(token.trim_ascii(), role)) {
-        Some(true) => Ok(()),
-        Some(false) => {
+    let token = token.map(|(_, token)| token.trim_ascii().to_vec());
+    // A page of another site could make a browser send other requests with the cookie.
+    let is_read = given.is_none() && request.method() == Method::GET;
+    let token = token.or_else(|| page::token_of_cookie(request.headers()).filter(|_| is_read));
+    match token.and_then(|token| tokens.allow(&token, role)) {
+        Some((number, true)) => Ok(Token(number)),
+        Some((_, false)) => {
             Err(Refusal::new(403, "forbidden", "the token does not have this role", "authorization"))
         }
         None => {
@@ -151,8 +177,11 @@ fn authorise(tokens: &Tokens, role: Option<Role>, request: &Request) -> Result<(
 }
 
 /// A request that may change something.
-trait Work: DeserializeOwned + Send + 'static {
-    type Answer: Serialize + Send + 'static;
+trait Work: Clone + DeserializeOwned + Send + 'static {
+    type Answer: Serialize + Outcomes + Send + 'static;
+
+    /// Its name among the outcomes.
+    const NAME: &'static str;
 
     /// The fault of a body that can be read and contradicts the description. An array with one is
     /// refused whole.
@@ -166,6 +195,8 @@ trait Work: DeserializeOwned + Send + 'static {
 impl Work for DecideBody {
     type Answer = Answer;
 
+    const NAME: &'static str = "decide";
+
     fn fault(&self) -> Option<[&'static str; 2]> {
         if self.only.is_some() && self.except.is_some() {
             return Some(["only", "`only` and `except` exclude each other"]);
@@ -175,20 +206,28 @@ impl Work for DecideBody {
     }
 
     fn work(self, turn: &mut Turn<'_>) -> Result<Answer, Refusal> {
-        turn.engine.decide(self, turn.time, turn.events)
+        match &mut turn.deferred {
+            Some(deferred) => turn.engine.decide_deferred(self, deferred),
+            None => turn.engine.decide(self, turn.time, turn.events),
+        }
     }
 }
 
 impl Work for ShowBody {
     type Answer = Receipt;
 
+    const NAME: &'static str = "show";
+
     fn work(self, turn: &mut Turn<'_>) -> Result<Receipt, Refusal> {
+        turn.needs_store()?;
         turn.engine.show(self, turn.time, turn.events)
     }
 }
 
 impl Work for AnswerBody {
     type Answer = Receipt;
+
+    const NAME: &'static str = "clicks";
 
     fn fault(&self) -> Option<[&'static str; 2]> {
         let n = self.clicks.as_ref().map_or(0, Vec::len) + self.items.as_ref().map_or(0, Vec::len);
@@ -198,14 +237,20 @@ impl Work for AnswerBody {
     }
 
     fn work(self, turn: &mut Turn<'_>) -> Result<Receipt, Refusal> {
-        turn.engine.answer(self, turn.events)
+        match &mut turn.deferred {
+            Some(deferred) => turn.engine.answer_deferred(self, deferred),
+            None => turn.engine.answer(self, turn.events),
+        }
     }
 }
 
 impl Work for LaunchBody {
     type Answer = Value;
 
+    const NAME: &'static str = "launch";
+
     fn work(self, turn: &mut Turn<'_>) -> Result<Value, Refusal> {
+        turn.needs_store()?;
         turn.engine.steer(&self, turn.time, turn.events)?;
         Ok(turn.engine.launch().map_or(Value::Null, |state| crate::launch::report(state, turn.time)))
     }
@@ -214,23 +259,45 @@ impl Work for LaunchBody {
 impl Work for ItemBody {
     type Answer = Receipt;
 
+    const NAME: &'static str = "items";
+
     fn work(self, turn: &mut Turn<'_>) -> Result<Receipt, Refusal> {
+        turn.needs_store()?;
         let Self { item, query, change, features } = self;
         let (change, features) = (change.unwrap_or(Change::Add), features.unwrap_or_default());
         let outcome = turn.engine.change_item(&item, query.as_ref(), change, &features, turn.events)?;
-        Ok(Receipt { id: item, outcome })
+        Ok(Receipt::new(item, outcome))
     }
 }
 
 /// Does the work of a request.
 async fn one<B: Work>(
     State(app): State<Arc<App>>,
+    Extension(token): Extension<Token>,
     Body(Object(body)): Body<Object<B>>,
 ) -> Result<Json<B::Answer>, Refusal> {
     if let Some([at, what]) = body.fault() {
         return Err(Refusal::malformed(what, at));
     }
-    app.requests.ask(move |turn| body.work(turn)).await?.map(Json)
+    let works = works(&app, token);
+    let outcome = app.requests.ask_always(move |turn| works(body, turn)).await?;
+    app.metrics.outcome(B::NAME, outcome.outcome());
+    outcome.map(Json)
+}
+
+/// How work is done with a token, which may make some queries.
+fn works<B: Work>(
+    app: &App,
+    Token(token): Token,
+) -> impl Fn(B, &mut Turn<'_>) -> Result<B::Answer, Refusal> + Clone + Send + 'static {
+    let (made, most) = (app.made.clone(), app.limits.new_queries_a_minute);
+    move |body, turn| {
+        let Turn { engine, events, time, deferred } = turn;
+        let (time, events, deferred) = (*time, &mut **events, deferred.as_deref_mut());
+        made.by((token, most), time, |left| {
+            engine.making(left, |engine| body.work(&mut Turn { engine, events, time, deferred }))
+        })
+    }
 }
 
 /// The outcome of an entry of a batch.
@@ -244,6 +311,7 @@ enum Entry<T> {
 /// Does the work of each entry, all committed together.
 async fn all<B: Work>(
     State(app): State<Arc<App>>,
+    Extension(token): Extension<Token>,
     Body(bodies): Body<Vec<Object<B>>>,
 ) -> Result<Json<Vec<Entry<B::Answer>>>, Refusal> {
     let (found, most) = (bodies.len(), app.limits.batch);
@@ -256,13 +324,25 @@ async fn all<B: Work>(
             return Err(Refusal::malformed(what, &format!("[{place}].{at}")));
         }
     }
-    let answers = app.requests.ask(move |turn| {
-        let refused = |refusal: Refusal| Entry::Refused(refusal.to_json());
-        let entries =
-            bodies.into_iter().map(|Object(body)| body.work(turn).map_or_else(refused, Entry::Done));
-        entries.collect()
+    let store = app.store.clone();
+    let works = works(&app, token);
+    let answers = app.requests.ask_always(move |turn| {
+        let mut since = Instant::now();
+        let entries = bodies.into_iter().map(|Object(body)| {
+            if since.elapsed() >= SHARE && turn.deferred.is_none() {
+                // The commit tells whether it is lost.
+                _ = store.stay();
+                since = Instant::now();
+            }
+            works(body, turn)
+        });
+        entries.collect::<Vec<_>>()
     });
-    answers.await.map(Json)
+    let entries = answers.await?.into_iter().map(|outcome| {
+        app.metrics.outcome(B::NAME, outcome.outcome());
+        outcome.map_or_else(|refusal| Entry::Refused(refusal.to_json()), Entry::Done)
+    });
+    Ok(Json(entries.collect()))
 }
 
 #[derive(Deserialize)]
@@ -277,6 +357,7 @@ struct OfItem {
 
 async fn one_item(
     state: State<Arc<App>>,
+    token: Extension<Token>,
     method: Method,
     item: Result<Path<Name>, PathRejection>,
     Parameters(OfItem { query, forget, features }): Parameters<OfItem>,
@@ -294,7 +375,8 @@ async fn one_item(
         _ => Err(Refusal::malformed(&format!("`{text}` is no finite number"), "features")),
     });
     let features = features.collect::<Result<_, _>>()?;
-    one(state, Body(Object(ItemBody { item, query, change: Some(change), features: Some(features) }))).await
+    one(state, token, Body(Object(ItemBody { item, query, change: Some(change), features: Some(features) })))
+        .await
 }
 
 /// A name in the path.
@@ -363,7 +445,7 @@ async fn drop_query(
     check_small_rows(&app)?;
     let name = id.clone();
     let outcome = app.requests.ask(move |turn| turn.engine.drop_query(&name, turn.events)).await??;
-    Ok(Json(Receipt { id, outcome }))
+    Ok(Json(Receipt::new(id, outcome)))
 }
 
 #[derive(Deserialize)]
@@ -547,7 +629,17 @@ async fn back_up(
 }
 
 async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
+    measure_store(&app).await;
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.to_text())
+}
+
+/// Looks at the size of the store, for a second at most.
+async fn measure_store(app: &Arc<App>) {
+    let store = app.store.clone();
+    let size = tokio::task::spawn_blocking(move || store.size());
+    if let Ok(Ok(Ok(size))) = tokio::time::timeout(Duration::from_secs(1), size).await {
+        app.metrics.store_bytes.store(size, Relaxed);
+    }
 }
 
 async fn healthy() -> &'static str {
@@ -555,8 +647,13 @@ async fn healthy() -> &'static str {
 }
 
 async fn ready(State(app): State<Arc<App>>) -> Result<String, Refusal> {
+    let why = app.metrics.fault();
     if app.metrics.ready.load(Relaxed) == 0 {
-        return Err(Refusal::new(503, "not_ready", "requests are not taken at the moment", ""));
+        let why = why.unwrap_or("requests are not taken at the moment");
+        return Err(Refusal::new(503, "not_ready", why, ""));
+    }
+    if why.is_some() {
+        return Ok("ready, without the store\n".into());
     }
     let fault = app.metrics.archive_fault();
     Ok(fault

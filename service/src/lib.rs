@@ -13,6 +13,7 @@ pub mod launch;
 pub mod metrics;
 mod names;
 pub mod program;
+mod stand_in;
 pub mod store;
 pub mod tokens;
 pub mod writer;

@@ -1,6 +1,7 @@
 //! Counts and times for Prometheus, and lines of the log.
 
 use crate::clock::now;
+use crate::store::StoreError;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
@@ -71,10 +72,14 @@ macro_rules! numbers {
             pub batches: Histogram,
             /// Times of requests.
             pub requests: Histogram,
+            /// Why the store fails, while it does.
+            fault: Mutex<Option<StoreError>>,
             /// Requests by route and status.
             by_route: Mutex<BTreeMap<(&'static str, u16), u64>>,
             /// Why events could not be archived, the last time.
             archive_fault: Mutex<Option<String>>,
+            /// Entries of requests by what was asked for and the outcome.
+            outcomes: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
         }
 
         impl Default for Metrics {
@@ -84,8 +89,10 @@ macro_rules! numbers {
                     commits: Histogram::new(SECONDS),
                     batches: Histogram::new(SIZES),
                     requests: Histogram::new(SECONDS),
+                    fault: Mutex::default(),
                     by_route: Mutex::default(),
                     archive_fault: Mutex::default(),
+                    outcomes: Mutex::default(),
                 }
             }
         }
@@ -130,6 +137,12 @@ numbers! {
     launch_share_millionths: "gauge" "share of users on the policy's side of the launch",
     launch_policy_lists_total: "counter" "compared lists of the policy, since the launch began",
     launch_today_lists_total: "counter" "compared lists of today's ranking, since the launch began",
+    lag_milliseconds: "gauge" "age of the oldest event of other servers that was taken last",
+    store_bytes: "gauge" "size of the store, when it was last looked at",
+    without_store: "gauge" "1 while the store fails",
+    deferred_total: "counter" "events that waited for the store, since the start",
+    deferred_events: "gauge" "events that wait for the store",
+    conflicting_total: "counter" "events that waited and were dropped, as the store had another list",
     recovery_milliseconds: "gauge" "time of the recovery at the start",
     recovery_events: "gauge" "events that were repeated at the start",
 }
@@ -147,6 +160,29 @@ impl Metrics {
         *by_route.entry((route, status)).or_default() += 1;
     }
 
+    /// Notes the outcome of a request, or of an entry of a batch.
+    pub fn outcome(&self, of: &'static str, outcome: &'static str) {
+        let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        *outcomes.entry((of, outcome)).or_default() += 1;
+    }
+
+    /// Notes why the store fails, if it does. Returns whether that is new.
+    pub fn set_fault(&self, fault: Option<&StoreError>) -> bool {
+        let mut known = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = known.as_ref().map(ToString::to_string) != fault.map(ToString::to_string);
+        *known = fault.cloned();
+        is_new
+    }
+
+    /// Why the store fails, in words that tell nothing of its internals.
+    pub fn fault(&self) -> Option<&'static str> {
+        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        fault.as_ref().map(|fault| match fault {
+            StoreError::Unavailable(_) => "the store does not answer, or has no room",
+            _ => "the store cannot be read",
+        })
+    }
+
     /// The text that Prometheus reads.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
@@ -154,6 +190,11 @@ impl Metrics {
         self.commits.write(&mut text, "clickbandits_commit_seconds", "times of commits");
         self.batches.write(&mut text, "clickbandits_batch_events", "events of a commit");
         self.requests.write(&mut text, "clickbandits_request_seconds", "times of requests");
+        text.push_str("# HELP clickbandits_outcomes_total outcomes of requests and of entries of batches\n");
+        text.push_str("# TYPE clickbandits_outcomes_total counter\n");
+        for ((of, outcome), count) in &*self.outcomes.lock().unwrap_or_else(PoisonError::into_inner) {
+            _ = writeln!(text, "clickbandits_outcomes_total{{of=\"{of}\",outcome=\"{outcome}\"}} {count}");
+        }
         text.push_str(
             "# HELP clickbandits_requests_total requests\n# TYPE clickbandits_requests_total counter\n",
         );

@@ -1,14 +1,14 @@
 //! The command `click-bandits-serve`.
 
-use crate::config::{Config, TEMPLATE, address};
+use crate::config::{Config, TEMPLATE, WithoutStore, address};
 use crate::engine::Base;
 use crate::export::Form;
 use crate::fitted::FirstEvents;
 use crate::http::{App, serve};
 use crate::metrics::{Metrics, log};
-use crate::store::{self, StoreError};
+use crate::store::{self, Journal, Store, StoreError};
 use crate::tokens::Tokens;
-use crate::writer::Writer;
+use crate::writer::{Conditions, Writer};
 use lexopt::prelude::*;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -18,6 +18,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::Notify;
 
 const HELP: &str = "\
 Serves decisions of a bandit policy over HTTP, and loses nothing that it acknowledged.
@@ -45,8 +46,8 @@ Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED
                      --archive: a directory of archived events, which come before those of the store
                      --authorities: certificates to check the database's against, in PEM
 
-It stops on SIGTERM and SIGINT, with a snapshot, and reads the tokens again on SIGHUP. Its log goes to standard error, a JSON object in
-each line.
+It stops on SIGTERM and SIGINT, with a snapshot, and reads the tokens and authorities again on
+SIGHUP. Its log goes to standard error, a JSON object in each line.
 ";
 
 /// The time that a process which was killed has to let go of its store: its last sync may still
@@ -214,9 +215,18 @@ pub fn run() -> Result<(), String> {
     start(config, tokens, fitted, apply)
 }
 
-/// Reads the tokens again with each SIGHUP; those that cannot be read change nothing.
-async fn read_again(mut hangup: Signal, path: Option<PathBuf>, tokens: Arc<RwLock<Tokens>>) {
+/// Reads the tokens and the authorities again with each SIGHUP; those that cannot be read change
+/// nothing.
+async fn read_again(
+    mut hangup: Signal,
+    path: Option<PathBuf>,
+    tokens: Arc<RwLock<Tokens>>,
+    store: Arc<dyn Store>,
+) {
     while hangup.recv().await.is_some() {
+        if let Err(error) = store.read_authorities() {
+            log("error", "authorities-unreadable", json!({ "error": error.to_string() }));
+        }
         // Without tokens, there is nothing to read.
         let Some(path) = &path else { continue };
         match Tokens::read(path) {
@@ -240,9 +250,9 @@ fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>, apply: boo
             outcome => break outcome.map_err(|error| error.to_string())?,
         }
     };
-    if store.settings().map_err(|error| error.to_string())?.is_none() {
-        config.check()?;
-    }
+    let serves_always = config.without_store == WithoutStore::Serve;
+    let journal = Journal::open(&config.data, serves_always).map_err(|error| error.to_string())?;
+    let incomplete = config.check().err();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -256,10 +266,11 @@ fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>, apply: boo
         limits: config.limits.clone(),
         directory: config.data,
     };
-    let writer = Writer { base, metrics: metrics.clone(), runtime: runtime.handle().clone(), archives };
+    let (handle, counts) = (runtime.handle().clone(), metrics.clone());
+    let writer = Writer { base, metrics: counts, runtime: handle, archives, serves_always };
     // The connections of a database must not be closed inside the runtime.
     let kept = store.clone();
-    let items = config.items;
+    let begin = Conditions { items: config.items, fitted, incomplete, apply };
     runtime.block_on(async {
         // Before the recovery, so that a stop is never missed.
         let stop = |kind| signal(kind).map_err(|error| error.to_string());
@@ -267,21 +278,28 @@ fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>, apply: boo
         let listener = TcpListener::bind(config.listen).await;
         let listener = listener.map_err(|error| format!("{}: {error}", config.listen))?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let started = tokio::task::spawn_blocking(move || writer.start(&items, fitted.as_ref(), apply)).await;
-        let (requests, thread) =
-            started.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        let tokens = Arc::new(RwLock::new(tokens));
-        tokio::spawn(read_again(stop(SignalKind::hangup())?, config.tokens, tokens.clone()));
-        let app = App { requests, store, tokens, metrics, limits: Arc::new(config.limits), backups };
-        log("info", "listening", json!({ "address": address.to_string() }));
-        let is_over = Arc::new(tokio::sync::Notify::new());
+        let (told, is_over) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let started = writer.start(begin, journal, told.clone());
+        let (requests, thread) = started.map_err(|error| error.to_string())?;
         let over = is_over.clone();
         // The thread ends when all requests are gone; before that only by a fault.
         let watched = tokio::task::spawn_blocking(move || {
             let outcome = thread.join();
             over.notify_one();
-            outcome
+            let outcome = outcome.map_err(|_| "the writer failed".to_owned())?;
+            outcome.map_err(|error| error.to_string())
         });
+        tokio::select! {
+            () = told.notified() => {}
+            () = is_over.notified() => return watched.await.map_err(|error| error.to_string())?,
+            _ = terminate.recv() => return Ok(()),
+            _ = interrupt.recv() => return Ok(()),
+        }
+        let tokens = Arc::new(RwLock::new(tokens));
+        tokio::spawn(read_again(stop(SignalKind::hangup())?, config.tokens, tokens.clone(), store.clone()));
+        let limits = Arc::new(config.limits);
+        let app = App { requests, store, tokens, metrics, limits, backups, made: Arc::default() };
+        log("info", "listening", json!({ "address": address.to_string() }));
         let stop = async {
             tokio::select! {
                 _ = terminate.recv() => {}
@@ -292,14 +310,11 @@ fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>, apply: boo
         serve(listener, app, stop).await;
         log("info", "stopping", json!({}));
         let start = Instant::now();
-        match tokio::time::timeout(LAST_SNAPSHOT, watched).await {
-            Ok(Ok(Ok(()))) => Ok(()),
-            Ok(_) => Err("the writer failed".to_owned()),
-            Err(_) => {
-                log("info", "no-snapshot", json!({ "seconds": start.elapsed().as_secs_f64() }));
-                Ok(())
-            }
+        if let Ok(outcome) = tokio::time::timeout(LAST_SNAPSHOT, watched).await {
+            return outcome.map_err(|error| error.to_string())?;
         }
+        log("info", "no-snapshot", json!({ "seconds": start.elapsed().as_secs_f64() }));
+        Ok(())
     })?;
     runtime.shutdown_background();
     drop(kept);

@@ -2,12 +2,14 @@
 
 mod coded;
 mod embedded;
+mod journal;
 mod postgres;
 mod row;
 mod rows;
 
 pub use embedded::EmbeddedStore;
 pub(crate) use embedded::put_in_place;
+pub use journal::Journal;
 pub use postgres::SharedStore;
 pub(crate) use row::key_of_event;
 pub use row::{Sum, checksum, opened, sealed, sum_of_event};
@@ -58,14 +60,15 @@ pub fn is_database(text: &str) -> bool {
     text.starts_with("postgres://") || text.starts_with("postgresql://")
 }
 
-/// Opens the store of a configuration: the database that it names, or else the directory.
+/// Opens the store of a configuration: the database that it names, which may not be there yet, or
+/// else the directory.
 pub fn open(
     url: Option<&str>,
     authorities: Option<&Path>,
     directory: &Path,
 ) -> Result<Arc<dyn Store>, StoreError> {
     Ok(match url {
-        Some(url) => Arc::new(SharedStore::open(url, authorities)?),
+        Some(url) => Arc::new(SharedStore::new(url, authorities)?),
         None => Arc::new(EmbeddedStore::open(directory)?),
     })
 }
@@ -95,6 +98,16 @@ pub trait Store: std::fmt::Debug + Send + Sync {
         false
     }
 
+    /// Makes it ready for everything else, once it can be reached.
+    fn prepare(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Reads again who may vouch for it.
+    fn read_authorities(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Whether its rows are small, which older programs do not read.
     fn has_small_rows(&self) -> bool {
         false
@@ -110,6 +123,11 @@ pub trait Store: std::fmt::Debug + Send + Sync {
         _receive: Receive<'_>,
     ) -> Result<Option<u64>, StoreError> {
         Ok(None)
+    }
+
+    /// Tells the store that the turn goes on: others wait only for a second.
+    fn stay(&self) -> Result<(), StoreError> {
+        Ok(())
     }
 
     /// Ends a turn without events.
@@ -151,6 +169,11 @@ pub trait Store: std::fmt::Debug + Send + Sync {
     /// Replaces the last snapshot, all of it or nothing: `head` is everything but the queries,
     /// `queries` those that changed by these events, since the snapshot before.
     fn replace(&self, events: Events, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError>;
+
+    /// Its size in bytes.
+    fn size(&self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
 
     /// The settings that the store was made for, in JSON; none if it is new.
     fn settings(&self) -> Result<Option<Vec<u8>>, StoreError>;

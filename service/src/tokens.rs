@@ -1,7 +1,9 @@
 //! Who may do what: tokens with roles, from a file.
 
 use sha2::{Digest as _, Sha256};
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use subtle::ConstantTimeEq as _;
 
 /// The roles that a token allows.
@@ -18,6 +20,30 @@ pub enum Role {
 /// Hashes of tokens, and the roles of each. Without tokens, everything is allowed.
 #[derive(Debug, Clone, Default)]
 pub struct Tokens(Vec<([u8; 32], u8)>);
+
+/// The queries that each token has made in the present minute.
+#[derive(Debug, Default)]
+pub struct Made(Mutex<(u64, HashMap<u64, u64>)>);
+
+impl Made {
+    /// Does work that may make queries, at most this number a minute for each token.
+    pub(crate) fn by<T>(
+        &self,
+        (token, most): (u64, u64),
+        time: u64,
+        work: impl FnOnce(u64) -> (T, u64),
+    ) -> T {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let minute = time / 60_000;
+        if made.0 != minute {
+            *made = (minute, HashMap::new());
+        }
+        let used = made.1.entry(token).or_default();
+        let (done, new) = work(most.saturating_sub(*used));
+        *used += new;
+        done
+    }
+}
 
 /// The shortest token, in bytes.
 const SHORTEST: usize = 16;
@@ -64,9 +90,9 @@ impl Tokens {
         self.0.is_empty()
     }
 
-    /// Whether a token has a role; `None` if it is unknown. Every token is compared, in constant
-    /// time.
-    pub fn allow(&self, token: &[u8], role: Role) -> Option<bool> {
+    /// A number of a token, which stays when the file is read again, and whether it has a role;
+    /// `None` if it is unknown. Every token is compared, in constant time.
+    pub fn allow(&self, token: &[u8], role: Role) -> Option<(u64, bool)> {
         let found: [u8; 32] = Sha256::digest(token).into();
         let mut roles = None;
         for (hash, of) in &self.0 {
@@ -74,6 +100,7 @@ impl Tokens {
                 roles = Some(roles.unwrap_or(0) | of);
             }
         }
-        roles.map(|roles| roles & role as u8 != 0)
+        let number = u64::from_le_bytes(std::array::from_fn(|place| found[place]));
+        roles.map(|roles| (number, roles & role as u8 != 0))
     }
 }

@@ -4,30 +4,38 @@ use crate::api::Refusal;
 use crate::archive::{DAY, archive};
 use crate::clock::{Clock, now};
 use crate::config::{FirstItem, Template, agree};
-use crate::engine::{Base, Engine};
+use crate::engine::{Base, Deferred, Engine, Known};
 use crate::event::{Batch, Change, Event};
 use crate::fitted::FirstEvents;
 use crate::metrics::{Metrics, log};
-use crate::store::StoreError;
+use crate::stand_in::{Queue, Shared, State};
+use crate::store::{Journal, StoreError};
 use serde_json::json;
-use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 /// The most events and the most requests of a commit.
-const MOST: usize = 4_096;
+pub(crate) const MOST: usize = 4_096;
 /// The part of a commit's time for which the next one may wait for requests.
 const PATIENCE: u32 = 4;
 /// The time after which events that could not be archived are tried again.
 const RETRY: Duration = Duration::from_secs(20);
 /// The time between two looks at what is due.
 const TICK: Duration = Duration::from_millis(250);
+/// The time for which others wait while requests are done, in a shared store.
+pub(crate) const SHARE: Duration = Duration::from_millis(250);
+/// The time after an outage in which other servers may still have to record theirs.
+const AFTERMATH: Duration = Duration::from_secs(10);
+/// The events of other servers that are taken while others wait.
+const OTHERS: usize = 10_000;
 
 /// The state that a request works with.
 #[derive(Debug)]
@@ -38,9 +46,17 @@ pub struct Turn<'a> {
     pub events: &'a mut Vec<Event>,
     /// Milliseconds since 1970.
     pub time: u64,
+    /// The events that wait for the store, if it does not answer: then only what is in memory is
+    /// known, and no event is added.
+    pub deferred: Option<&'a mut Deferred>,
 }
 
 impl Turn<'_> {
+    /// Refuses what cannot be done without the store.
+    pub(crate) fn needs_store(&self) -> Result<(), Refusal> {
+        if self.deferred.is_some() { Err(Refusal::not_in_memory()) } else { Ok(()) }
+    }
+
     /// Begins a new store with items, and with the fit of a log.
     fn begin(&mut self, items: &[FirstItem], fitted: Option<&FirstEvents>) -> Result<(), Refusal> {
         for FirstItem { item, features } in items {
@@ -50,12 +66,31 @@ impl Turn<'_> {
     }
 }
 
-/// Does the work of a request, and returns what answers it after the commit.
-type Job = Box<dyn FnOnce(&mut Turn<'_>) -> Box<dyn FnOnce() + Send> + Send>;
+/// Answers a request after the commit.
+pub(crate) type Answer = Box<dyn FnOnce() + Send>;
+
+/// A request.
+pub(crate) struct Job {
+    /// Does the work, and returns what answers it.
+    pub(crate) work: Box<dyn FnOnce(&mut Turn<'_>) -> Answer + Send>,
+    /// Whether it can be done without the store.
+    pub(crate) may_defer: bool,
+}
+
+/// Sends answers, all in one task.
+pub(crate) async fn answer_all(answers: Vec<Answer>) {
+    for answer in answers {
+        answer();
+    }
+}
 
 /// The way to the thread.
 #[derive(Debug, Clone)]
-pub struct Requests(SyncSender<Job>);
+pub struct Requests {
+    jobs: SyncSender<Job>,
+    /// Whether lists are given without the store.
+    may_defer: bool,
+}
 
 impl Requests {
     /// Does work in the thread. The answer comes once all events are durable.
@@ -68,12 +103,39 @@ impl Requests {
         &self,
         work: impl FnOnce(&mut Turn<'_>) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
+        self.once(work, false).await
+    }
+
+    /// As [`ask`](Self::ask), for work that can be done without the store: see
+    /// [`Turn::deferred`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub async fn ask_always<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Turn<'_>) -> T + Clone + Send + 'static,
+    ) -> Result<T, Refusal> {
+        if self.may_defer
+            && let Ok(answer) = self.once(work.clone(), true).await
+        {
+            return Ok(answer);
+        }
+        // A commit that was waited for too long was left alone.
+        self.once(work, true).await
+    }
+
+    async fn once<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Turn<'_>) -> T + Send + 'static,
+        may_defer: bool,
+    ) -> Result<T, Refusal> {
         let (to, from) = oneshot::channel();
-        let job: Job = Box::new(move |turn| {
+        let work = Box::new(move |turn: &mut Turn<'_>| {
             let answer = work(turn);
-            Box::new(move || _ = to.send(answer))
+            Box::new(move || _ = to.send(answer)) as Answer
         });
-        self.0.try_send(job).map_err(|_| Refusal::busy())?;
+        self.jobs.try_send(Job { work, may_defer }).map_err(|_| Refusal::busy())?;
         // A request that could not be committed is dropped.
         from.await.map_err(|_| Refusal::Store(StoreError::Unavailable("no commit".into())))
     }
@@ -90,23 +152,87 @@ pub struct Writer {
     pub runtime: Handle,
     /// The directory of archives.
     pub archives: PathBuf,
+    /// Whether lists are given while the store does not answer.
+    pub serves_always: bool,
+}
+
+/// The conditions of a start.
+#[derive(Debug)]
+pub struct Conditions {
+    /// Items of a new store.
+    pub items: Vec<FirstItem>,
+    /// The fit of a log for a new store.
+    pub fitted: Option<FirstEvents>,
+    /// Why a new store cannot begin, if it cannot.
+    pub incomplete: Option<String>,
+    /// Whether the settings of the configuration hold from now on.
+    pub apply: bool,
 }
 
 impl Writer {
-    /// Recovers the state and starts the thread, which ends once all `Requests` are gone, with a
-    /// snapshot.
+    /// Starts the thread, which recovers the state, and ends once all `Requests` are gone, with a
+    /// snapshot. It fails if the store cannot be read, is damaged or was made for other settings. A
+    /// database that is not there is waited for. `told` is notified once it takes requests, or
+    /// waits.
     ///
     /// # Errors
     ///
-    /// The store cannot be read, is damaged or was made for other settings.
+    /// There is no thread.
     pub fn start(
+        self,
+        begin: Conditions,
+        journal: Option<Journal>,
+        told: Arc<Notify>,
+    ) -> Result<(Requests, JoinHandle<Result<(), StoreError>>), StoreError> {
+        let (sender, jobs) = sync_channel(self.base.limits.waiting);
+        let requests = Requests { jobs: sender, may_defer: self.serves_always };
+        let work = move || self.work(&begin, journal, jobs, &told);
+        let thread = thread::Builder::new().name("writer".into()).spawn(work);
+        thread.map(|thread| (requests, thread)).map_err(|error| StoreError::Unavailable(error.to_string()))
+    }
+
+    fn work(
         mut self,
-        items: &[FirstItem],
-        fitted: Option<&FirstEvents>,
-        apply: bool,
-    ) -> Result<(Requests, JoinHandle<()>), StoreError> {
+        begin: &Conditions,
+        journal: Option<Journal>,
+        jobs: Receiver<Job>,
+        told: &Notify,
+    ) -> Result<(), StoreError> {
+        let waiting = journal.as_ref().map_or_else(|| Ok(vec![]), Journal::read)?;
+        let template = self.base.template.clone();
+        let (engine, clock) = loop {
+            self.base.template = template.clone();
+            match self.recover(begin) {
+                Err(error @ StoreError::Unavailable(_)) if self.base.store.is_shared() => {
+                    self.is_unavailable(&error);
+                    told.notify_one();
+                    if !refuse(&jobs) {
+                        return Ok(());
+                    }
+                }
+                recovered => break recovered?,
+            }
+        };
+        let shared = Shared::new(engine, jobs, (journal, Deferred::of_journal(waiting)));
+        thread::scope(|scope| {
+            if let Some(journal) = shared.journal.as_ref().filter(|_| self.serves_always) {
+                scope.spawn(|| shared.stand_in(journal, &self.metrics, &self.runtime));
+            }
+            told.notify_one();
+            let outcome = panic::catch_unwind(AssertUnwindSafe(|| self.run(&shared, clock)));
+            shared.ends();
+            outcome.unwrap_or_else(|panic| panic::resume_unwind(panic));
+        });
+        Ok(())
+    }
+
+    fn recover(&mut self, begin: &Conditions) -> Result<(Engine, Clock), StoreError> {
         let start = Instant::now();
         let mut configured = Template::clone(&self.base.template);
+        self.base.store.prepare()?;
+        if let (None, Some(incomplete)) = (self.base.store.settings()?, &begin.incomplete) {
+            return Err(StoreError::Settings(incomplete.clone()));
+        }
         agree(&*self.base.store, Arc::make_mut(&mut self.base.template))?;
         let mut engine = self.base.recover()?;
         let snapshot = engine.snapshot();
@@ -114,11 +240,11 @@ impl Writer {
         metrics.snapshot_event.store(snapshot, Relaxed);
         metrics.first_event.store(self.base.store.first()?, Relaxed);
         metrics.recovery_events.store(engine.next() - snapshot, Relaxed);
-        let database = engine.begin_turn(&*self.base.store)?;
+        let database = self.begin_turn(|work| work(&mut engine))?;
         let mut clock = Clock::start(Instant::now(), now(), database, engine.time());
         configured.complete(engine.template());
         let time = clock.turn(Instant::now(), now(), database, engine.time());
-        self.configure(&mut engine, (&configured, items, fitted), time, apply)?;
+        self.configure(&mut engine, (&configured, begin), time)?;
         let time = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         metrics.recovery_milliseconds.store(time, Relaxed);
         let totals = engine.totals();
@@ -134,23 +260,48 @@ impl Writer {
         if self.is_far_behind(engine.next() - snapshot) {
             self.save(&mut engine);
         }
-        let (sender, jobs) = sync_channel(self.base.limits.waiting);
-        let thread =
-            thread::Builder::new().name("writer".into()).spawn(move || self.run(engine, clock, &jobs));
-        let thread = thread.map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        Ok((Requests(sender), thread))
+        Ok((engine, clock))
+    }
+
+    /// Begins a turn with the events of the other servers, which do not wait while many are taken.
+    /// Works with the state in between: not while it waits for the store. Returns the time by which
+    /// all servers go, if there are several.
+    fn begin_turn(
+        &self,
+        mut with: impl FnMut(&mut dyn FnMut(&mut Engine)),
+    ) -> Result<Option<u64>, StoreError> {
+        loop {
+            let (mut place, mut batches, mut outcome, mut waited) = ((0, None), vec![], Ok(()), None);
+            with(&mut |engine| place = engine.place());
+            let time = self.base.store.begin(place.0, place.1, &mut |first, batch| {
+                waited.get_or_insert(batch.time);
+                batches.push((first, batch));
+                if batches.len() < OTHERS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })?;
+            let is_all = batches.len() < OTHERS;
+            let lag = time.zip(waited).map_or(0, |(time, of)| time.saturating_sub(of));
+            self.metrics.lag_milliseconds.store(lag, Relaxed);
+            if !is_all {
+                self.base.store.give_up()?;
+            }
+            with(&mut |engine| outcome = engine.take_others(std::mem::take(&mut batches)));
+            outcome?;
+            if is_all {
+                return Ok(time);
+            }
+        }
     }
 
     /// Begins a new store, or compares the configuration with one, which takes it if `apply`.
     fn configure(
         &self,
         engine: &mut Engine,
-        (template, items, fitted): (&Template, &[FirstItem], Option<&FirstEvents>),
+        (template, begin): (&Template, &Conditions),
         time: u64,
-        apply: bool,
     ) -> Result<(), StoreError> {
+        let (items, fitted, apply) = (&*begin.items, begin.fitted.as_ref(), begin.apply);
         let (store, first, mut events) = (&*self.base.store, engine.next(), vec![]);
-        let mut turn = Turn { engine, events: &mut events, time };
+        let mut turn = Turn { engine, events: &mut events, time, deferred: None };
         let differences = turn.engine.differences(store, template, items)?;
         let said = |event: &str, form: usize| {
             differences.lines.iter().for_each(|line| log("info", event, json!({ "what": line[form] })));
@@ -187,125 +338,193 @@ impl Writer {
         Ok(())
     }
 
-    fn run(self, mut engine: Engine, mut clock: Clock, jobs: &Receiver<Job>) {
-        let (mut events, mut answers, mut waiting) = (vec![], vec![], VecDeque::new());
+    fn run(&self, shared: &Shared, mut clock: Clock) {
         // Requests of the last commit, and its time.
         let mut last = (0, Duration::ZERO);
-        let mut uncommitted: Option<(u64, Batch)> = None;
-        let mut snapshots =
-            Snapshots { thread: None, last: engine.snapshot(), day: 0, begun: Instant::now() };
+        let mut uncommitted: Option<(u64, Arc<Batch>)> = None;
+        let (last_snapshot, begun) = (shared.state().engine.snapshot(), Instant::now());
+        let mut snapshots = Snapshots { thread: None, last: last_snapshot, day: 0, begun, outage: None };
         let mut looked = Instant::now();
-        self.measure(&engine);
-        self.metrics.ready.store(1, Relaxed);
+        self.measure(&shared.state());
+        self.is_available();
         loop {
             clock.tick(Instant::now());
-            if waiting.is_empty() && !wait(jobs, &mut waiting) {
+            if !shared.queue().wait(TICK) {
                 break;
             }
             if let Some((first, batch)) =
                 uncommitted.take_if(|(first, batch)| self.commit(*first, batch).is_ok())
             {
                 log("info", "store-available", json!({ "first": first, "events": batch.events.len() }));
-                self.metrics.ready.store(1, Relaxed);
+                self.is_available();
             }
             if uncommitted.is_some() {
                 // The state is ahead of the store: nothing is taken until it has caught up.
-                waiting.clear();
-                refuse(jobs);
+                self.refuse(shared);
                 continue;
             }
-            if waiting.is_empty() && looked.elapsed() < TICK {
+            let is_idle = shared.queue().waiting.is_empty() && shared.state().deferred.n_waiting() == 0;
+            if is_idle && looked.elapsed() < TICK {
                 continue;
             }
-            gather(jobs, &mut waiting, last);
-            let time = match self.begin(&mut engine, &mut clock) {
+            gather(&mut shared.queue(), last);
+            shared.waits(true);
+            let time = match self.begin(shared, &mut clock) {
                 Ok(time) => time,
                 Err(error) => {
                     self.is_unavailable(&error);
-                    waiting.clear();
-                    refuse(jobs);
+                    snapshots.outage = self.serves_always.then(Instant::now);
+                    self.refuse(shared);
                     continue;
                 }
             };
-            self.metrics.ready.store(1, Relaxed);
-            let first = engine.next();
-            snapshots.last = snapshots.last.min(first);
-            while events.len() < MOST
-                && let Some(work) = waiting.pop_front()
-            {
-                answers.push(work(&mut Turn { engine: &mut engine, events: &mut events, time }));
-            }
-            if looked.elapsed() >= TICK {
-                looked = Instant::now();
-                self.tend(&mut engine, &mut events, time, &mut snapshots);
-            }
-            if !events.is_empty() {
-                let batch = Batch { time, events: std::mem::take(&mut events) };
+            self.is_available();
+            let (first, batch) = self.work_in_turn(shared, time, &mut looked, &mut snapshots);
+            if batch.events.is_empty() {
+                if let Err(error) = self.base.store.give_up() {
+                    self.is_unavailable(&error);
+                }
+            } else {
+                shared.waits(true);
                 match self.commit(first, &batch) {
-                    Ok(time) => last = (answers.len(), time),
+                    Ok(time) => last = (shared.state().answers.len(), time),
                     Err(error) => {
                         self.is_unavailable(&error);
-                        answers.clear();
+                        shared.state().fail(&batch);
                         if self.base.store.is_shared() {
                             // Others may have appended: it begins anew with what was committed.
-                            engine = self.recovered(&engine, jobs);
+                            self.refuse(shared);
+                            let Some(engine) = self.recovered(shared) else { return };
+                            shared.state().engine = engine;
+                            shared.state().deferred.trust();
                         } else {
                             uncommitted = Some((first, batch));
                         }
                         continue;
                     }
                 }
-                engine.keep(first, &batch);
-                events = batch.events;
-                events.clear();
-            } else if let Err(error) = self.base.store.give_up() {
-                self.is_unavailable(&error);
             }
-            self.measure(&engine);
+            let mut state = shared.state();
+            state.engine.keep(first, &batch);
+            state.uncertain = None;
+            state.deferred.trust();
+            if state.deferred.settle(true)
+                && let Some(Err(error)) = shared.journal.as_ref().map(Journal::clear)
+            {
+                log("error", "not-cleared", json!({ "error": error.to_string() }));
+            }
+            if state.deferred.is_taken() {
+                shared.waits(false);
+            }
+            self.measure(&state);
             // In one task: each answer by itself would wake a thread.
-            let answers = std::mem::take(&mut answers);
-            self.runtime.spawn(async move {
-                for answer in answers {
-                    answer();
-                }
-            });
+            let answers = std::mem::take(&mut state.answers);
+            self.runtime.spawn(answer_all(answers));
         }
         self.metrics.ready.store(0, Relaxed);
         // Unacknowledged events are lost, and so must be what they changed.
         if uncommitted.is_none() {
-            self.save(&mut engine);
+            self.save(&mut shared.state().engine);
         }
     }
 
-    /// Says that requests are not taken, and why.
+    /// Records what waited for the store, and does the work of the requests once that is all.
+    fn work_in_turn(
+        &self,
+        shared: &Shared,
+        time: u64,
+        looked: &mut Instant,
+        snapshots: &mut Snapshots,
+    ) -> (u64, Arc<Batch>) {
+        let mut state = shared.state();
+        let State { engine, deferred, uncertain, answers } = &mut *state;
+        let (first, mut events, start) = (engine.next(), vec![], Instant::now());
+        if deferred.n_waiting() > 0 {
+            snapshots.outage = Some(start);
+        }
+        let is_after_outage = snapshots.outage.is_some_and(|last| last.elapsed() < AFTERMATH);
+        engine.begin_at(time, is_after_outage);
+        snapshots.last = snapshots.last.min(first);
+        if let Err(refusal) = engine.record(deferred, time, MOST, &mut events) {
+            log("error", "not-recorded", json!({ "error": refusal.to_json() }));
+        }
+        // Until then, requests may name what waits.
+        while deferred.is_taken()
+            && events.len() < MOST
+            && (start.elapsed() < SHARE || !self.base.store.is_shared())
+            && let Some(job) = shared.queue().waiting.pop_front()
+        {
+            let turn = &mut Turn { engine, events: &mut events, time, deferred: None };
+            answers.push((job.work)(turn));
+        }
+        if looked.elapsed() >= TICK {
+            *looked = Instant::now();
+            self.tend(engine, &mut events, time, snapshots);
+        }
+        let batch = Arc::new(Batch { time, events });
+        *uncertain = (!batch.events.is_empty()).then(|| batch.clone());
+        if deferred.is_taken() {
+            shared.waits(false);
+        }
+        (first, batch)
+    }
+
+    /// Says that requests are taken.
+    fn is_available(&self) {
+        self.metrics.ready.store(1, Relaxed);
+        self.metrics.without_store.store(0, Relaxed);
+        self.metrics.set_fault(None);
+    }
+
+    /// Lets go the requests that wait, unless lists are given without the store, and waits a
+    /// little.
+    fn refuse(&self, shared: &Shared) {
+        if self.serves_always {
+            shared.fails();
+            thread::sleep(TICK);
+        } else {
+            let mut queue = shared.queue();
+            queue.waiting.clear();
+            refuse(&queue.jobs);
+        }
+    }
+
+    /// Says that the store fails, and why.
     fn is_unavailable(&self, error: &StoreError) {
-        log("error", "store-unavailable", json!({ "error": error.to_string() }));
-        self.metrics.ready.store(0, Relaxed);
+        if self.metrics.set_fault(Some(error)) {
+            log("error", "store-unavailable", json!({ "error": error.to_string() }));
+        }
+        let has_state = self.metrics.ready.load(Relaxed) == 1;
+        self.metrics.ready.store(u64::from(has_state && self.serves_always), Relaxed);
+        self.metrics.without_store.store(1, Relaxed);
     }
 
     /// Begins a turn; after a fault that the events or the snapshot caused, with a new state.
-    fn begin(&self, engine: &mut Engine, clock: &mut Clock) -> Result<u64, StoreError> {
-        let mut database = engine.begin_turn(&*self.base.store);
+    fn begin(&self, shared: &Shared, clock: &mut Clock) -> Result<u64, StoreError> {
+        let begin = || self.begin_turn(|work| work(&mut shared.state().engine));
+        let mut database = begin();
         if let Err(error @ StoreError::OtherHistory(_)) = &database {
             log("error", "other-history", json!({ "error": error.to_string() }));
         }
         let is_behind = |error: &StoreError| {
             matches!(error, StoreError::Behind | StoreError::Damaged(_) | StoreError::OtherHistory(_))
         };
-        if database.as_ref().is_err_and(is_behind) || engine.unreadable().is_some() {
-            self.metrics.ready.store(0, Relaxed);
+        if database.as_ref().is_err_and(is_behind) || shared.state().engine.unreadable().is_some() {
+            self.metrics.ready.store(u64::from(self.serves_always), Relaxed);
             // Other servers do not wait meanwhile.
             _ = self.base.store.give_up();
-            *engine = self.anew(engine)?;
-            database = engine.begin_turn(&*self.base.store);
+            let known = shared.state().engine.known();
+            let engine = self.anew(&known)?;
+            shared.state().engine = engine;
+            database = begin();
         }
-        Ok(clock.turn(Instant::now(), now(), database?, engine.time()))
+        Ok(clock.turn(Instant::now(), now(), database?, shared.state().engine.time()))
     }
 
     /// The state that the store tells now. Says what it has lost of the events that another took.
-    fn anew(&self, before: &Engine) -> Result<Engine, StoreError> {
-        let engine =
-            before.unreadable().map_or_else(|| self.base.recover(), |fault| self.base.repeat(fault))?;
+    fn anew(&self, before: &Known) -> Result<Engine, StoreError> {
+        let unreadable = before.unreadable.as_ref();
+        let engine = unreadable.map_or_else(|| self.base.recover(), |fault| self.base.repeat(fault))?;
         let lost = before.lost(&*self.base.store)?;
         let events = lost.end.saturating_sub(lost.start);
         if events > 0 && engine.next() == 0 {
@@ -323,14 +542,18 @@ impl Writer {
         Ok(engine)
     }
 
-    /// The state that the store tells, once it is available.
-    fn recovered(&self, before: &Engine, jobs: &Receiver<Job>) -> Engine {
+    /// The state that the store tells, once it is available; `None` if nobody asks any more.
+    fn recovered(&self, shared: &Shared) -> Option<Engine> {
+        let known = shared.state().engine.known();
         loop {
-            match self.anew(before) {
-                Ok(engine) => return engine,
+            match self.anew(&known) {
+                Ok(engine) => return Some(engine),
                 Err(error) => self.is_unavailable(&error),
             }
-            refuse(jobs);
+            self.refuse(shared);
+            if !shared.queue().wait(Duration::ZERO) {
+                return None;
+            }
         }
     }
 
@@ -432,7 +655,7 @@ impl Writer {
         Ok(time)
     }
 
-    fn measure(&self, engine: &Engine) {
+    fn measure(&self, State { engine, deferred, .. }: &State) {
         let (metrics, totals, [present, retired]) = (&self.metrics, engine.totals(), engine.n_items());
         let [repeated, early, outside] = engine.of_process();
         let [share, today, policy] = engine.launch_counts();
@@ -454,36 +677,32 @@ impl Writer {
             (&metrics.items_retired, retired as u64),
             (&metrics.queries_in_memory, engine.n_in_memory() as u64),
             (&metrics.next_event, engine.next()),
+            (&metrics.deferred_events, deferred.n_waiting() as u64),
+            (&metrics.conflicting_total, deferred.conflicting),
         ] {
             gauge.store(value, Relaxed);
         }
     }
 }
 
-/// Waits for a request, a tick at most. Returns false if there will be none.
-fn wait(jobs: &Receiver<Job>, waiting: &mut VecDeque<Job>) -> bool {
-    let job = jobs.recv_timeout(TICK);
-    let is_over = matches!(job, Err(RecvTimeoutError::Disconnected));
-    waiting.extend(job.ok());
-    !is_over
-}
-
 /// Takes the requests that wait. If they are less than half of those of the last commit, the others
 /// are on their way back, and it is cheaper to wait a little than to commit twice.
-fn gather(jobs: &Receiver<Job>, waiting: &mut VecDeque<Job>, (requests, commit): (usize, Duration)) {
-    let take = |waiting: &mut VecDeque<Job>| waiting.extend(jobs.try_iter().take(MOST - waiting.len()));
-    take(waiting);
-    if !waiting.is_empty() && waiting.len() * 2 < requests {
+fn gather(queue: &mut Queue, (requests, commit): (usize, Duration)) {
+    queue.gather();
+    if !queue.waiting.is_empty() && queue.waiting.len() * 2 < requests {
         thread::sleep((commit / PATIENCE).min(TICK));
-        take(waiting);
+        queue.gather();
     }
 }
 
-/// Lets go the requests that wait, and others a little time.
-fn refuse(jobs: &Receiver<Job>) {
+/// Lets go the requests that wait, and others a little time. Returns false if there will be none.
+fn refuse(jobs: &Receiver<Job>) -> bool {
     thread::sleep(Duration::from_millis(50));
-    while let Ok(waiting) = jobs.try_recv() {
-        drop(waiting);
+    loop {
+        match jobs.try_recv() {
+            Ok(job) => drop(job),
+            Err(end) => return end == TryRecvError::Empty,
+        }
     }
 }
 
@@ -495,4 +714,6 @@ struct Snapshots {
     /// The day when it began, if events are archived.
     day: u64,
     begun: Instant,
+    /// When lists were last given without the store.
+    outage: Option<Instant>,
 }

@@ -11,6 +11,8 @@ mod kills;
 mod launch;
 mod lost;
 mod memory;
+mod outage;
+mod page;
 mod postgres;
 mod queries;
 mod regret;

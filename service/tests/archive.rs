@@ -437,7 +437,7 @@ fn a_database_drops_events_beside_turns() {
     let directory = configured(&database.url(), "[limits]\nretain-days = 1\nsnapshot-events = 500");
     let text = std::fs::read_to_string(directory.path().join("config.toml")).unwrap();
     let template = Arc::new(Config::parse(&text).unwrap().policy);
-    let store: Arc<dyn Store> = Arc::new(SharedStore::open(&database.url(), None).unwrap());
+    let store: Arc<dyn Store> = Arc::new(shared(&database));
     agree(&*store, &mut (*template).clone()).unwrap();
     let mut served = Served::on(store.clone(), directory.path(), &template, &Limits::default());
     let rng = &mut Xoshiro256PlusPlus::seed_from_u64(8);
@@ -445,7 +445,7 @@ fn a_database_drops_events_beside_turns() {
         served.time = now() - (7 - day) * DAY;
         for n in 0..requests {
             let next = served.engine.next();
-            served.engine.begin_turn(&*store).unwrap();
+            begin_turn(&mut served.engine, &*store);
             act(&mut served, rng, &queries(), n_day * requests + n);
             if served.engine.next() == next {
                 store.give_up().unwrap();
@@ -485,7 +485,7 @@ fn a_database_drops_events_beside_turns() {
         assert_eq!(server.get(&format!("/v1/log?from={}", first - 1)).0, 410);
         assert_eq!(server.get(&format!("/v1/log?from={first}")).0, 200);
     }
-    let store = SharedStore::open(&database.url(), None).unwrap();
+    let store = shared(&database);
     let archives = directory.path().join("data/archive");
     assert!(all_events(&store, &archives).unwrap().starts_with(&expected));
     // A copy of the database is the same store.
@@ -506,15 +506,32 @@ fn a_turn_keeps_no_cleaning_away() {
     let Some(mut database) = Database::start() else { return };
     database.wait();
     let template = template("");
-    let store: Arc<dyn Store> = Arc::new(SharedStore::open(&database.url(), None).unwrap());
+    let store: Arc<dyn Store> = Arc::new(shared(&database));
     agree(&*store, &mut (*template).clone()).unwrap();
     let directory = tempfile::tempdir().unwrap();
     let mut engine: Engine =
         Served::on(store.clone(), directory.path(), &template, &Limits::default()).engine;
-    engine.begin_turn(&*store).unwrap();
+    begin_turn(&mut engine, &*store);
     database.run_sql("set lock_timeout = '2s'; delete from click_bandits_events where number < 0");
     let mut vacuum = database.client();
     vacuum.batch_execute("set lock_timeout = '2s'").unwrap();
     vacuum.batch_execute("vacuum click_bandits_events").unwrap();
     store.give_up().unwrap();
+}
+
+fn shared(database: &Database) -> SharedStore {
+    let store = SharedStore::new(&database.url(), None).unwrap();
+    store.prepare().unwrap();
+    store
+}
+
+/// Begins a turn with the events of the other servers.
+fn begin_turn(engine: &mut click_bandits_service::engine::Engine, store: &dyn Store) {
+    let ((next, last), mut batches) = (engine.place(), vec![]);
+    let receive = &mut |first, batch| {
+        batches.push((first, batch));
+        std::ops::ControlFlow::Continue(())
+    };
+    store.begin(next, last, receive).unwrap();
+    engine.take_others(batches).unwrap();
 }

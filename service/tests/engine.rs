@@ -70,6 +70,7 @@ impl Served {
 
     pub(crate) fn commit<T>(&mut self, work: impl FnOnce(&mut Engine, u64, &mut Vec<Event>) -> T) -> T {
         let (first, mut events) = (self.engine.next(), vec![]);
+        self.engine.begin_at(self.time, false);
         let answer = work(&mut self.engine, self.time, &mut events);
         assert_eq!(self.engine.next(), first + events.len() as u64);
         if !events.is_empty() {
@@ -334,7 +335,7 @@ fn a_policy_that_sees_who_asks_begins_with_a_fit() {
     let mut served = Served::new(&store, &Arc::new(given.clone()), &Limits::default());
     served.commit(|engine, time, events| {
         engine.change_item(&name("b"), None, Change::Add, &[80.0], events).unwrap();
-        fitted.begin(&mut Turn { engine, events, time }).unwrap();
+        fitted.begin(&mut Turn { engine, events, time, deferred: None }).unwrap();
     });
     // Who is unlike anybody in the log is somebody at its edge, without a segment, and is counted.
     let user_of = |context: Value| given.user(Some(&body(context)), false).unwrap();
@@ -441,7 +442,9 @@ fn a_position_based_policy_begins_with_the_counts_of_each_position() {
         let store = at(policy);
         std::fs::create_dir(&store).unwrap();
         let mut served = Served::new(&store, &Arc::new(template), &Limits::default());
-        served.commit(|engine, time, events| fitted.begin(&mut Turn { engine, events, time }).unwrap());
+        served.commit(|engine, time, events| {
+            fitted.begin(&mut Turn { engine, events, time, deferred: None }).unwrap();
+        });
         for engine in [&mut served.twin(), &mut served.engine] {
             // Those of the fit are known before they have a decision.
             assert!(
@@ -502,7 +505,9 @@ fn names_and_counts_of_a_fit_that_cannot_be_kept_are_left_out() {
         let elsewhere = tempfile::tempdir().unwrap();
         let limits = Limits { all_queries: 1, items: 1, ..Limits::default() };
         let mut served = Served::new(elsewhere.path(), &Arc::new(template), &limits);
-        served.commit(|engine, time, events| fitted.begin(&mut Turn { engine, events, time }).unwrap());
+        served.commit(|engine, time, events| {
+            fitted.begin(&mut Turn { engine, events, time, deferred: None }).unwrap();
+        });
         let counts = ["shoes, red", "other"]
             .map(|query| served.twin().rows(&name(query), 0, 10).map_or(0, |rows| rows.len()));
         Ok::<_, String>((fitted.left_out, counts))
@@ -551,7 +556,7 @@ fn another_fit_is_refused_by_name() {
     let mut served = Served::new(&at("store"), &Arc::new(template.clone()), &Limits::default());
     served.commit(|engine, time, events| {
         engine.change_item(&name("z"), None, Change::Add, &[], events).unwrap();
-        fitted.begin(&mut Turn { engine, events, time }).unwrap();
+        fitted.begin(&mut Turn { engine, events, time, deferred: None }).unwrap();
         engine.decide(body(json!({ "id": "1" })), time, events).unwrap();
     });
     fitted.check(&*served.store).unwrap();
@@ -623,7 +628,9 @@ fn items_of_a_fit_for_users_that_cannot_be_named_are_left_out() {
     std::fs::create_dir(&store).unwrap();
     let limits = Limits { items: 1, ..Limits::default() };
     let mut served = Served::new(&store, &Arc::new(given.clone()), &limits);
-    served.commit(|engine, time, events| fitted.begin(&mut Turn { engine, events, time }).unwrap());
+    served.commit(|engine, time, events| {
+        fitted.begin(&mut Turn { engine, events, time, deferred: None }).unwrap();
+    });
     for n in 0..20 {
         let context = json!({ "segment": "at", "features": [30] });
         let ask = json!({ "id": n.to_string(), "context": context });

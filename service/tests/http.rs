@@ -311,7 +311,8 @@ fn tokens_have_roles() {
 
 #[test]
 fn slow_and_many_clients_are_let_go() {
-    let server = Server::start_with(&one_item_config("[limits]\nconnections = 4\nseconds = 1"), &[]);
+    let server =
+        Server::start_with(&one_item_config("[limits]\nconnections = 4\nseconds = 1\nidle-seconds = 1"), &[]);
     let mut slow: Vec<TcpStream> = (0..4).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
     for (place, stream) in slow.iter_mut().enumerate() {
         let half: &[u8] = if place < 2 {

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 const LIMITS: &str = "[limits]\nsnapshot-events = 10\nqueries = 2";
 
 /// The list of each decision, as clients got it.
-type Lists = BTreeMap<String, Value>;
+pub(crate) type Lists = BTreeMap<String, Value>;
 
 /// Decides, and answers at another server.
 fn use_servers(servers: &[&Server], ids: std::ops::Range<usize>, lists: &mut Lists) {
@@ -31,7 +31,7 @@ fn use_servers(servers: &[&Server], ids: std::ops::Range<usize>, lists: &mut Lis
 }
 
 /// Waits for something.
-fn wait(what: &str, server: &Server, is_so: impl Fn() -> bool) {
+pub(crate) fn wait(what: &str, server: &Server, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
         assert!(start.elapsed() < Duration::from_mins(1), "{what}:\n{}", server.log());
@@ -39,7 +39,7 @@ fn wait(what: &str, server: &Server, is_so: impl Fn() -> bool) {
     }
 }
 
-fn metric(server: &Server, name: &str) -> u64 {
+pub(crate) fn metric(server: &Server, name: &str) -> u64 {
     let text = server.get("/metrics").1;
     let line = text.as_str().unwrap().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.unwrap().parse().unwrap()
@@ -54,7 +54,7 @@ fn said(server: &Server) -> Vec<[u64; 3]> {
 }
 
 /// Lists by id, as the log tells, whose numbers have no gap.
-fn of_log(server: &Server) -> Lists {
+pub(crate) fn of_log(server: &Server) -> Lists {
     let (status, log) = server.get("/v1/log?limit=10000");
     assert_eq!(status, 200);
     let lines: Vec<Value> = match log {
@@ -66,7 +66,7 @@ fn of_log(server: &Server) -> Lists {
     decided.map(|line| (line["id"].as_str().unwrap().to_owned(), line["items"].clone())).collect()
 }
 
-fn names(items: &Value) -> Value {
+pub(crate) fn names(items: &Value) -> Value {
     items.as_array().unwrap().iter().map(|slot| slot["item"].clone()).collect()
 }
 
@@ -96,7 +96,7 @@ fn agree(servers: &[&Server], directories: &[TempDir], url: &str, lists: &Lists)
     assert!(rows.lines().count() > kept.len());
 }
 
-fn signal(server: &Server, signal: &str) {
+pub(crate) fn signal(server: &Server, signal: &str) {
     assert!(
         Command::new("kill").args([signal, &server.process.id().to_string()]).status().unwrap().success()
     );

@@ -61,4 +61,37 @@ fn the_description_holds() {
         let output = command.current_dir(elsewhere.path()).output().unwrap();
         assert!(output.status.success(), "{token}:\n{}", String::from_utf8_lossy(&output.stdout));
     }
+    lines_are_as_described(&program.with_file_name("python"));
+}
+
+/// Each line of the log of some requests has the schema of lines.
+fn lines_are_as_described(python: &Path) {
+    let settings = "segments = ['de']\nfeatures = ['age']\n";
+    let server = Server::start_with(&(one_item_config("") + settings), &[]);
+    let context = json!({ "segment": "de", "features": [1.5] });
+    server.post("/v1/decide", &json!({ "id": "1", "user": "u", "context": context }));
+    server.post("/v1/decide", &json!({ "id": "2", "query": "q" }));
+    server.post("/v1/show", &json!({ "id": "3", "items": ["a"] }));
+    server.post("/v1/clicks", &json!({ "id": "1", "clicks": [1], "seen": 2 }));
+    server.post("/v1/clicks", &json!({ "id": "2", "close": true }));
+    server.send("DELETE", "/v1/items/b", "", b"");
+    server.get("/v1/items?query=q");
+    server.send("DELETE", "/v1/queries/q", "", b"");
+    let log = server.get("/v1/log").1;
+    let events = ["decided", "shown", "clicked", "closed", "item", "used", "dropped"];
+    assert!(events.iter().all(|event| log.as_str().unwrap().contains(&format!("\"{event}\""))), "{log}");
+    let check = "import json, sys, jsonschema
+described = json.load(open(sys.argv[1]))
+schema = {'$ref': '#/components/schemas/LogLine', 'components': described['components']}
+validator = jsonschema.Draft202012Validator(schema)
+for line in sys.argv[2].splitlines():
+    validator.validate(json.loads(line))
+broken = json.loads(line)
+broken['position'] = 0
+assert not validator.is_valid(broken)
+";
+    let description = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
+    let output =
+        Command::new(python).args(["-c", check, description, log.as_str().unwrap()]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

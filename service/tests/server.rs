@@ -86,6 +86,14 @@ impl Server {
 
     /// Status and body: JSON, or text.
     pub(crate) fn send(&self, method: &str, path: &str, head: &str, body: &[u8]) -> (u16, Value) {
+        let answer = self.send_raw(method, path, head, body);
+        let (head, body) =
+            answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{method} {path}: {answer}"));
+        (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap_or_else(|_| body.into()))
+    }
+
+    /// The whole answer.
+    pub(crate) fn send_raw(&self, method: &str, path: &str, head: &str, body: &[u8]) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let length = body.len();
@@ -97,10 +105,7 @@ impl Server {
         _ = stream.write_all(body);
         let mut answer = Vec::new();
         _ = stream.read_to_end(&mut answer);
-        let answer = String::from_utf8_lossy(&answer);
-        let (head, body) =
-            answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{method} {path}: {answer}"));
-        (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap_or_else(|_| body.into()))
+        String::from_utf8_lossy(&answer).into_owned()
     }
 
     /// Ends it with a signal, and waits. Whether it succeeded.

@@ -117,6 +117,7 @@ by_name! {
         fn bring_back(&mut self, item: Handle) -> bool;
         fn forget(&mut self, item: Handle) -> bool;
         fn decide(&mut self, id: &D, ask: Ask<'_>, rng: &mut dyn Rng) -> &[Handle];
+        fn draw(&mut self, ask: Ask<'_>, rng: &mut dyn Rng) -> (Vec<Handle>, Vec<Propensity>);
         fn decide_again(&mut self, id: &D, ask: Ask<'_>, shown: &[Handle], rng: &mut dyn Rng) -> Result<bool, Error>;
         fn show(&mut self, id: &D, user: &Context, list: &[Handle]) -> Result<Taken, Error>;
         fn click(&mut self, id: &D, position: usize) -> Taken;

@@ -243,6 +243,15 @@ where
         &self.open.at(place).shown().list
     }
 
+    /// Draws a list as [`decide`](Self::decide) does, with its propensities, and opens no decision:
+    /// nothing is learned of it, unless it is [shown](Self::show) later.
+    pub fn draw<R: Rng + ?Sized>(&mut self, ask: Ask<'_>, rng: &mut R) -> (Vec<Handle>, Vec<Propensity>) {
+        self.select(&ask, rng);
+        let list: Vec<Handle> = self.decision.action.iter().map(|item| self.items.handle(item)).collect();
+        let propensities = self.draws.propensities().iter().take(list.len()).copied();
+        (list, propensities.collect())
+    }
+
     /// Repeats an earlier decision: the policy and the generator move on as in
     /// [`decide`](Self::decide), and the list is the one that was shown then. Whether it is
     /// also the one that is chosen now: if not, its propensities are not known.

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::decisions::{OpenDecision, Place};
-use crate::api::{AnswerBody, Outcome, Receipt, Refusal, Whole};
+use crate::api::{AnswerBody, Outcome, Receipt, Refusal, Told};
 use crate::event::{Event, Name};
 use crate::metrics::log;
 use live::Taken;
@@ -20,42 +20,19 @@ impl Engine {
         let (number, open) = match self.decisions.find(&body.id) {
             Place::Open(number, open) => (number, open),
             Place::TooOld => return Err(Refusal::too_old(&body.id)),
+            Place::Unknown if self.is_after_outage => return Err(Refusal::not_in_memory()),
             Place::Unknown => return Err(Refusal::unknown_decision(&body.id)),
         };
         if open.is_dropped {
             return Err(Refusal::dropped_query(&body.id, open.query()));
         }
-        let (length, query) = (open.list().len(), open.query().clone());
-        let mut positions = Vec::new();
-        for (place, &Whole(position)) in body.clicks.iter().flatten().enumerate() {
-            if usize::from(position) > length {
-                return Err(Refusal::no_position(position, length, format!("clicks[{place}]")));
-            }
-            positions.push(position - 1);
-        }
-        for (place, item) in body.items.iter().flatten().enumerate() {
-            let position = open.list().position(|other| other == item);
-            let position = position.and_then(|position| u8::try_from(position).ok());
-            let unknown = || Refusal::unknown_item(item, format!("items[{place}]"));
-            positions.push(position.ok_or_else(unknown)?);
-        }
-        let seen = body.seen.map(|Whole(seen)| seen);
-        if let Some(seen) = seen.filter(|&seen| usize::from(seen) > length) {
-            return Err(Refusal::no_position(seen, length, "seen".into()));
-        }
-        let closes = body.close == Some(true) || seen.is_some();
-        // Few positions may be named often: each costs the thread that answers everybody.
-        let mut named = 0_u64;
-        positions.retain(|position| {
-            let (bit, before) = (1 << position, named);
-            named |= bit;
-            named != before
-        });
+        let query = open.query().clone();
+        let Told { clicks, closes, seen } = body.told(&open.list())?;
         let before = events.len();
-        for position in positions {
+        for position in clicks {
             let event = Event::Clicked { id: body.id.clone(), position };
             if self.click(number, &query, position)? {
-                self.note_click(&query, number);
+                self.note_click(&query, number, self.time);
                 events.push(event);
             }
         }
@@ -69,7 +46,7 @@ impl Engine {
             events.push(Event::Measured { id: body.id.clone(), metrics });
         }
         let outcome = if events.len() > before { Outcome::Counted } else { Outcome::Repeated };
-        Ok(Receipt { id: body.id, outcome })
+        Ok(Receipt::new(body.id, outcome))
     }
 
     pub(super) fn click(&mut self, number: u64, query: &Name, position: u8) -> Result<bool, Refusal> {

@@ -117,7 +117,7 @@ impl<'a> DecisionView<'a> {
     }
 
     /// The items, from the top.
-    pub(crate) fn list(self) -> impl ExactSizeIterator<Item = &'a Name> {
+    pub(crate) fn list(self) -> impl ExactSizeIterator<Item = &'a Name> + Clone {
         self.decision.list.iter().map(move |&number| self.name(number))
     }
 

@@ -5,6 +5,7 @@ use super::queries::restored;
 use super::{Engine, Most};
 use crate::event::{Batch, Name};
 use crate::store::{Receive, Store, StoreError, Sum, sum_of_event};
+use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
 /// The server whose events a batch has.
@@ -14,6 +15,34 @@ pub enum Origin {
     Own,
     /// Another server's: its lists were shown.
     Other,
+}
+
+/// The events of a state, as far as it knows them.
+#[derive(Debug)]
+pub struct Known {
+    sums: BTreeMap<u64, Sum>,
+    /// Why a query of the snapshot could not be read, as [`Engine::unreadable`] tells.
+    pub unreadable: Option<String>,
+}
+
+impl Known {
+    /// The events that were taken, and that a store does not have, or not as they were.
+    pub fn lost(&self, store: &dyn Store) -> Result<Range<u64>, StoreError> {
+        let [first, end] = [self.sums.first_key_value(), self.sums.last_key_value()];
+        let mut lost = first.map_or(0, |(first, _)| *first)..end.map_or(0, |(last, _)| last + 1);
+        // Those that were archived are not lost.
+        lost.start = lost.start.max(store.first()?);
+        let outcome = store.read(lost.start, &mut |number, batch| {
+            if self.sums.get(&number) != Some(&sum_of_event(number, batch.time, &batch.events[0])) {
+                return ControlFlow::Break(());
+            }
+            lost.start = number + 1;
+            ControlFlow::Continue(())
+        });
+        // After a gap all is lost.
+        outcome.or_else(|error| if matches!(error, StoreError::Damaged(_)) { Ok(()) } else { Err(error) })?;
+        Ok(lost)
+    }
 }
 
 /// The most rows whose checksums a server knows, to tell what a database has lost.
@@ -26,11 +55,18 @@ impl Engine {
         self.take_all(origin, |next, receive| store.read(next.saturating_sub(1), receive))
     }
 
-    /// Begins a turn of this server with the events of the others. Returns the time by which all
-    /// servers go, if there are several.
-    pub fn begin_turn(&mut self, store: &dyn Store) -> Result<Option<u64>, StoreError> {
-        let last = self.last();
-        self.take_all(Origin::Other, |next, receive| store.begin(next, last, receive))
+    /// The number of the next event, and the checksum of the last one, for
+    /// [`begin`](Store::begin).
+    pub fn place(&self) -> (u64, Option<Sum>) {
+        (self.next, self.last())
+    }
+
+    /// Takes the events of other servers, with which a turn begins.
+    pub fn take_others(&mut self, batches: Vec<(u64, Batch)>) -> Result<(), StoreError> {
+        self.take_all(Origin::Other, |_, receive| {
+            _ = batches.into_iter().try_for_each(|(first, batch)| receive(first, batch));
+            Ok(())
+        })
     }
 
     fn take_all<T>(
@@ -79,22 +115,9 @@ impl Engine {
         self.sums.last_key_value().map(|(_, sum)| *sum)
     }
 
-    /// The events that it has taken, and that a store does not have, or not as they were.
-    pub fn lost(&self, store: &dyn Store) -> Result<Range<u64>, StoreError> {
-        let [first, end] = [self.sums.first_key_value(), self.sums.last_key_value()];
-        let mut lost = first.map_or(0, |(first, _)| *first)..end.map_or(0, |(last, _)| last + 1);
-        // Those that were archived are not lost.
-        lost.start = lost.start.max(store.first()?);
-        let outcome = store.read(lost.start, &mut |number, batch| {
-            if self.sums.get(&number) != Some(&sum_of_event(number, batch.time, &batch.events[0])) {
-                return ControlFlow::Break(());
-            }
-            lost.start = number + 1;
-            ControlFlow::Continue(())
-        });
-        // After a gap all is lost.
-        outcome.or_else(|error| if matches!(error, StoreError::Damaged(_)) { Ok(()) } else { Err(error) })?;
-        Ok(lost)
+    /// The events that it knows, which outlives it.
+    pub fn known(&self) -> Known {
+        Known { sums: self.sums.clone(), unreadable: self.unreadable.clone() }
     }
 
     /// Makes a snapshot, unless what it would contain cannot be read again: then the last one

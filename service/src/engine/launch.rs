@@ -143,7 +143,7 @@ impl Engine {
         };
         let [same, both, length] =
             [same, both, of_today.len()].map(|number| u8::try_from(number).unwrap_or(u8::MAX));
-        self.record(&decision, user, unknown, time);
+        self.remember(&decision, user, unknown, time);
         let launched =
             LaunchedDecision { decision, compared: compared.map(u32::from), agreement: [same, both], length };
         self.count_launched(number, &launched, time);

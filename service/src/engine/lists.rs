@@ -21,29 +21,16 @@ impl Engine {
     /// Decides on a list, unless the decision was made before.
     pub fn decide(
         &mut self,
-        body: DecideBody,
+        mut body: DecideBody,
         time: u64,
         events: &mut Vec<Event>,
     ) -> Result<Answer, Refusal> {
-        let mut baseline = body.baseline;
+        let mut baseline = body.baseline.take();
         self.check_baseline(baseline.as_mut())?;
-        let name = self.query_of_request(body.query)?;
-        let allowed = match (body.only, body.except) {
-            (Some(items), _) => AllowedItems::Only(items),
-            (None, Some(items)) => AllowedItems::Except(items),
-            (None, None) => AllowedItems::All,
-        };
-        let positions = body.positions.map(|Whole(n)| n);
-        let chosen = Some(Choice { allowed, positions, propensities: None });
-        let context = body.context.map(|Object(context)| context);
-        let decision = Decision { id: body.id, query: name, list: vec![], chosen, user: body.user, context };
+        let name = self.query_of_request(body.query.clone())?;
+        let decision = Self::asked_for(body, name);
         let user = self.user(decision.context.as_ref())?;
-        if let Some(open) = self.decided(&decision.id, &decision.query)? {
-            // The list is that of the settings of then.
-            let is_it = |of: &Arc<Template>| self.asked(&decision, &user, of.positions) == open.checksum;
-            if open.checksum.is_some() && !self.history.iter().any(is_it) {
-                return Err(Refusal::other_request(&decision.id));
-            }
+        if let Some(open) = self.answered(&decision, &user)? {
             return Ok(Answer::new(open));
         }
         self.make_room(time, events)?;
@@ -74,6 +61,32 @@ impl Engine {
         }
     }
 
+    /// The decision that a request asks for, without its list.
+    pub(super) fn asked_for(body: DecideBody, query: Name) -> Decision {
+        let allowed = match (body.only, body.except) {
+            (Some(items), _) => AllowedItems::Only(items),
+            (None, Some(items)) => AllowedItems::Except(items),
+            (None, None) => AllowedItems::All,
+        };
+        let positions = body.positions.map(|Whole(n)| n);
+        let chosen = Some(Choice { allowed, positions, propensities: None });
+        let context = body.context.map(|Object(context)| context);
+        Decision { id: body.id, query, list: vec![], chosen, user: body.user, context }
+    }
+
+    /// The decision that is made already, if it was asked for in the same way.
+    pub(super) fn answered(
+        &self,
+        decision: &Decision,
+        user: &Context,
+    ) -> Result<Option<DecisionView<'_>>, Refusal> {
+        let Some(open) = self.decided(&decision.id, &decision.query)? else { return Ok(None) };
+        // The list is that of the settings of then.
+        let is_it = |of: &Arc<Template>| self.asked(decision, user, of.positions) == open.checksum;
+        let is_other = open.checksum.is_some() && !self.history.iter().any(is_it);
+        if is_other { Err(Refusal::other_request(&decision.id)) } else { Ok(Some(open)) }
+    }
+
     /// Completes a decision with its list.
     fn choose(&mut self, mut decision: Decision, user: &Context, time: u64) -> Result<Decision, Refusal> {
         let number = self.decisions.next();
@@ -85,7 +98,7 @@ impl Engine {
         let list = query.learner.decide(&number, ask, &mut query.rng).to_vec();
         decision.list = list.into_iter().map(|handle| query.name(handle).clone()).collect();
         choice.propensities = query.learner.propensities(&number).and_then(learner::propensities);
-        self.record(&decision, user, unknown, time);
+        self.remember(&decision, user, unknown, time);
         Ok(decision)
     }
 
@@ -96,7 +109,7 @@ impl Engine {
             if !open.list().eq(&body.items) {
                 return Err(Refusal::other_request(&body.id));
             }
-            return Ok(Receipt { id: body.id, outcome: Outcome::Repeated });
+            return Ok(Receipt::new(body.id, Outcome::Repeated));
         }
         self.make_room(time, events)?;
         let decision = Decision {
@@ -107,13 +120,24 @@ impl Engine {
             user: self.kept_user(body.user),
             context: body.context.map(|Object(context)| context),
         };
+        let id = decision.id.clone();
+        self.take_shown(decision, time, events)?;
+        Ok(Receipt::new(id, Outcome::Counted))
+    }
+
+    /// Takes a list that is new.
+    pub(super) fn take_shown(
+        &mut self,
+        decision: Decision,
+        time: u64,
+        events: &mut Vec<Event>,
+    ) -> Result<(), Refusal> {
         self.noting(events, |engine, events| {
             let user = engine.user(decision.context.as_ref())?;
-            engine.shown(engine.decisions.next(), &user, &decision)?;
-            engine.record(&decision, &user, Box::default(), time);
-            let given = Receipt { id: decision.id.clone(), outcome: Outcome::Counted };
+            let unknown = engine.shown(engine.decisions.next(), &user, &decision)?;
+            engine.remember(&decision, &user, unknown, time);
             events.push(Event::Decided(Box::new(decision)));
-            Ok(given)
+            Ok(())
         })
     }
 
@@ -142,7 +166,7 @@ impl Engine {
     }
 
     /// The decision of this name, if there is one for this query.
-    fn decided(&self, id: &Name, query: &Name) -> Result<Option<DecisionView<'_>>, Refusal> {
+    pub(super) fn decided(&self, id: &Name, query: &Name) -> Result<Option<DecisionView<'_>>, Refusal> {
         let open = match self.decisions.find(id) {
             Place::Open(_, open) => open,
             Place::TooOld => return Err(Refusal::too_old(id)),
@@ -157,7 +181,7 @@ impl Engine {
 
     /// A checksum of what determines the list of a decision, apart from the policy: items in any
     /// order, and the user if the policy sees who asks. `None` if it was shown without asking.
-    fn asked(&self, decision: &Decision, user: &Context, most: usize) -> Option<[u8; 8]> {
+    pub(super) fn asked(&self, decision: &Decision, user: &Context, most: usize) -> Option<[u8; 8]> {
         let choice = decision.chosen.as_ref()?;
         let (is_only, items) = match &choice.allowed {
             AllowedItems::All => (false, &[][..]),
@@ -181,7 +205,7 @@ impl Engine {
     }
 
     /// Counts a user whose segment is not known or whose features were clipped.
-    fn note_outside(&mut self, decision: &Decision, user: &Context) {
+    pub(super) fn note_outside(&mut self, decision: &Decision, user: &Context) {
         let Some(context) = &decision.context else { return };
         let has_segment = context.segment.is_some() && !self.template.segments.is_empty();
         let is_outside = user.features != context.features || has_segment && user.segment == NO_SEGMENT;
@@ -192,7 +216,7 @@ impl Engine {
     }
 
     /// Remembers a decision that its policy knows.
-    pub(super) fn record(&mut self, decision: &Decision, user: &Context, unknown: Box<[Name]>, time: u64) {
+    pub(super) fn remember(&mut self, decision: &Decision, user: &Context, unknown: Box<[Name]>, time: u64) {
         let asked = Request { checksum: self.asked(decision, user, self.template.positions), unknown };
         self.decisions.push(decision, asked, time, self.next);
         self.note_decision(&decision.query, time);

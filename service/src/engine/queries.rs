@@ -28,6 +28,12 @@ impl Engine {
         Ok(self.queries[query].rows(from).take(most).collect())
     }
 
+    /// The first items of a query in memory.
+    pub fn rows_in_memory(&self, query: &Name, most: usize) -> impl Iterator<Item = ItemRow> {
+        let query = self.queries.get(query);
+        query.into_iter().flat_map(move |query| query.rows(0).take(most)).map(|(_, row)| row)
+    }
+
     /// An item of a query that exists, after [`follow`](Self::follow).
     pub fn row(&mut self, query: &Name, item: &Name, events: &mut Vec<Event>) -> Result<ItemRow, Refusal> {
         self.follow(query, events)?;
@@ -48,6 +54,15 @@ impl Engine {
         self.next += 1;
         events.push(Event::Dropped { query: query.clone() });
         Ok(Outcome::Counted)
+    }
+
+    /// Does work that may make this number of queries, and returns how many it made.
+    pub fn making<T>(&mut self, most: u64, work: impl FnOnce(&mut Self) -> T) -> (T, u64) {
+        let before = self.totals.queries;
+        self.most.made = most;
+        let done = work(self);
+        self.most.made = u64::MAX;
+        (done, self.totals.queries.saturating_sub(before))
     }
 
     pub(super) fn forget_query(&mut self, name: &Name) {
@@ -136,6 +151,9 @@ impl Engine {
         if is_new {
             if self.totals.queries >= self.most.queries {
                 return Err(Refusal::too_many("queries", self.most.queries));
+            }
+            if self.most.made == 0 {
+                return Err(Refusal::too_many_new());
             }
             let query = Query::fresh(name, &self.template, self.prior).map_err(StoreError::OtherSettings)?;
             self.totals.queries += 1;

@@ -4,7 +4,7 @@ use super::catalogue::Catalogue;
 use super::decisions::{Decisions, OldDecisions, Request, SavedDecisions};
 use super::history::Origin;
 use super::swap::Swap;
-use super::{Engine, LaunchState, Most, Totals, Usage};
+use super::{Activity, Engine, LaunchState, Most, Totals, Usage};
 use crate::config::{Limits, NewQueries, Template};
 use crate::event::{Name, whole};
 use crate::metrics::log;
@@ -40,6 +40,7 @@ pub(super) struct Head {
     pub(super) configured: Option<Vec<Name>>,
     pub(super) usage: BTreeMap<Name, Usage>,
     pub(super) launch: Option<LaunchState>,
+    pub(super) activity: BTreeMap<u64, Activity>,
 }
 
 /// The form of a head in older programs: the decisions are plain, and what is known of their
@@ -95,15 +96,15 @@ pub(super) fn read_head(
     read.map_err(StoreError::Snapshot)
 }
 
-/// Reads a head; the launch follows if there was one.
+/// Reads a head; a launch and the counts of hours are behind it.
 fn of_newer(saved: &[u8]) -> Result<Head, String> {
     let read = postcard::take_from_bytes::<NewHead>(saved);
     let (head, rest) = read.map_err(|error| error.to_string())?;
-    let launch = if rest.is_empty() { None } else { Some(whole(rest)?) };
+    let (launch, activity) = if rest.is_empty() { Default::default() } else { whole(rest)? };
     let (next, catalogue, decisions, totals, prior, later, configured, usage) = head;
     let later = later.iter().map(|text| Template::of_text(text).map(Arc::new));
     let (decisions, later) = (Decisions::restore(decisions)?, later.collect::<Result<_, _>>()?);
-    Ok(Head { next, catalogue, decisions, totals, prior, later, configured, usage, launch })
+    Ok(Head { next, catalogue, decisions, totals, prior, later, configured, usage, launch, activity })
 }
 
 /// Reads what an older program saved: requests behind the head or apart, or none.
@@ -125,21 +126,18 @@ fn of_older(head: OldHead, rest: &[u8], apart: Option<&[u8]>) -> Result<Head, St
         configured: None,
         usage: BTreeMap::new(),
         launch: None,
+        activity: BTreeMap::new(),
     })
 }
 
 impl Engine {
     /// The head of a snapshot, for programs that read small rows or for all.
     pub(super) fn head(&self, is_small: bool) -> Result<Vec<u8>, StoreError> {
-        let Self { next, catalogue, decisions, totals, prior, configured, usage, .. } = self;
+        let Self { next, catalogue, decisions, totals, prior, configured, usage, activity, .. } = self;
         let bytes = if is_small {
             let later: Vec<String> = self.history[1..].iter().map(|of| of.to_text()).collect();
             let head = (next, catalogue, decisions.save(), totals, prior, later, configured, usage);
-            let head = postcard::to_extend(&head, versioned());
-            match &self.launch {
-                Some(launch) => head.and_then(|head| postcard::to_extend(launch, head)),
-                None => head,
-            }
+            postcard::to_extend(&(head, &self.launch, activity), versioned())
         } else {
             postcard::to_allocvec(&(next, catalogue, decisions.save_for_older(), totals, prior))
         };
@@ -222,6 +220,7 @@ impl Base {
                 queries: limits.all_queries,
                 items: limits.items.min(template.most_items()),
                 are_known: limits.new_queries == NewQueries::Known,
+                made: u64::MAX,
             },
             catalogue: Catalogue::default(),
             decisions: Decisions::default(),
@@ -244,20 +243,23 @@ impl Base {
             dropped: BTreeSet::new(),
             usage: BTreeMap::new(),
             launch: None,
+            activity: BTreeMap::new(),
             oldest_use: 0,
             touched: None,
             later: HashMap::new(),
             n_later: 0,
             unreadable: None,
+            is_after_outage: false,
             repeated: 0,
             early: 0,
             outside: 0,
         };
         if let Some(saved) = saved {
-            let Head { next, catalogue, decisions, totals, prior, later, configured, usage, launch } =
-                read_head(&saved, |next| store.query(&Name::of_requests(), next))?;
-            engine =
-                Engine { configured, catalogue, decisions, totals, prior, next, usage, launch, ..engine };
+            let head = read_head(&saved, |next| store.query(&Name::of_requests(), next))?;
+            let Head { next, catalogue, decisions, totals, prior, later, configured, usage, .. } = head;
+            let (launch, activity) = (head.launch, head.activity);
+            engine = Engine { configured, catalogue, decisions, totals, prior, next, usage, ..engine };
+            engine = Engine { launch, activity, ..engine };
             engine.history.extend(later);
             engine.template = engine.history.last().expect("it has the first one").clone();
             engine.snapshot = engine.next;

@@ -74,13 +74,13 @@ impl Engine {
         if let Some(shown) = event.decision() {
             let user = self.user(shown.context.as_ref());
             let user = user.map_err(|refusal| fault(number, refusal))?;
-            self.record(shown, &user, Box::default(), time);
+            self.remember(shown, &user, Box::default(), time);
         }
         match &event {
             Event::Launched(launched) => self.count_launched(decision, launched, time),
             Event::Measured { metrics, .. } => self.measure(decision, metrics),
             Event::Item { .. } | Event::Used { .. } => self.note_query(&query),
-            Event::Clicked { .. } => self.note_click(&query, decision),
+            Event::Clicked { .. } => self.note_click(&query, decision, time),
             Event::Closed { .. } => self.decisions.close(decision),
             Event::Dropped { query } => {
                 self.decisions.drop_query(query);

@@ -1,6 +1,6 @@
 //! The queries of a store, with how much each is used, whether or not it is in memory.
 
-use super::Engine;
+use super::{Activity, Engine};
 use crate::api::Refusal;
 use crate::event::{Event, Name};
 use serde::{Deserialize, Serialize};
@@ -35,13 +35,19 @@ impl Engine {
     pub(super) fn note_decision(&mut self, query: &Name, time: u64) {
         let usage = self.usage.entry(query.clone()).or_default();
         *usage = Usage { decisions: usage.decisions + 1, last: usage.last.max(time), ..*usage };
+        self.note_activity(time, Activity { decisions: 1, ..Activity::default() });
     }
 
-    pub(super) fn note_click(&mut self, query: &Name, decision: u64) {
+    /// Counts a click on the decision with a number, before its end is noted.
+    pub(super) fn note_click(&mut self, query: &Name, number: u64, time: u64) {
         if let Some(usage) = self.usage.get_mut(query) {
             usage.clicks += 1;
         }
-        self.count_click(decision);
+        if let Some(open) = self.decisions.get(number) {
+            let (late, delay) = (u64::from(open.is_closed), time.saturating_sub(open.time));
+            self.note_activity(time, Activity { clicks: 1, late, delay, ..Activity::default() });
+        }
+        self.count_click(number);
     }
 
     /// Forgets some of the queries without a decision since a time.

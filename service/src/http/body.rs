@@ -4,9 +4,9 @@
 use super::App;
 use crate::api::Refusal;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
-use axum::http::HeaderValue;
 use axum::http::header::CONTENT_ENCODING;
 use axum::http::request::Parts;
+use axum::http::{HeaderValue, Uri};
 use documents::Decompressor;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
@@ -16,32 +16,51 @@ use std::sync::Arc;
 /// A body that was read.
 pub(super) struct Body<T>(pub(super) T);
 
+/// The fields of a form.
+pub(super) struct Form<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Form<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Refusal> {
+        let text = String::from_utf8(read(request, app).await?).unwrap_or_default();
+        let malformed = |what: &dyn std::fmt::Display| Refusal::malformed(&what.to_string(), "");
+        let address = Uri::try_from(format!("/?{text}")).map_err(|error| malformed(&error))?;
+        let fields = Query::try_from_uri(&address).map_err(|error| malformed(&error.body_text()))?;
+        Ok(Self(fields.0))
+    }
+}
+
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
     type Rejection = Refusal;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Refusal> {
-        let most = app.limits.body;
-        let too_large = || Refusal::new(413, "too_large", format!("a body has at most {most} bytes"), "");
-        let encoding = request.headers().get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
-        if encoding.is_some_and(|of| !of.eq_ignore_ascii_case(b"gzip")) {
-            let message = "a body is plain, or has `Content-Encoding: gzip`";
-            return Err(Refusal::new(415, "unknown_encoding", message, "content-encoding"));
-        }
-        let body = request.into_body();
-        let body = tokio::time::timeout(app.limits.time(), Limited::new(body, most).collect()).await;
-        let body = match body {
-            Ok(Ok(body)) => body.to_bytes(),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
-            Ok(Err(_)) => return Err(Refusal::malformed("the body ends too early", "")),
-            Err(_) => return Err(Refusal::new(408, "too_slow", "the body did not arrive in time", "")),
-        };
-        let mut text = Vec::new();
-        let read =
-            Decompressor::new(&*body).and_then(|body| body.take(most as u64 + 1).read_to_end(&mut text));
-        match read.map_err(|error| Refusal::malformed(&format!("gzip: {error}"), ""))? {
-            found if found > most => Err(too_large()),
-            _ => parse(&text).map(Self),
-        }
+        parse(&read(request, app).await?).map(Self)
+    }
+}
+
+/// Reads the text of a body.
+async fn read(request: Request, app: &Arc<App>) -> Result<Vec<u8>, Refusal> {
+    let most = app.limits.body;
+    let too_large = || Refusal::new(413, "too_large", format!("a body has at most {most} bytes"), "");
+    let encoding = request.headers().get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
+    if encoding.is_some_and(|of| !of.eq_ignore_ascii_case(b"gzip")) {
+        let message = "a body is plain, or has `Content-Encoding: gzip`";
+        return Err(Refusal::new(415, "unknown_encoding", message, "content-encoding"));
+    }
+    let body = request.into_body();
+    let body = tokio::time::timeout(app.limits.time(), Limited::new(body, most).collect()).await;
+    let body = match body {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
+        Ok(Err(_)) => return Err(Refusal::malformed("the body ends too early", "")),
+        Err(_) => return Err(Refusal::new(408, "too_slow", "the body did not arrive in time", "")),
+    };
+    let mut text = Vec::new();
+    let read = Decompressor::new(&*body).and_then(|body| body.take(most as u64 + 1).read_to_end(&mut text));
+    match read.map_err(|error| Refusal::malformed(&format!("gzip: {error}"), ""))? {
+        found if found > most => Err(too_large()),
+        _ => Ok(text),
     }
 }
 

@@ -1,18 +1,23 @@
 //! A page for people: lists, table and conditions, without scripts.
 
-use super::body::Parameters;
+use super::body::{Form, Parameters};
+use super::charts::charts;
 use super::{App, Part};
 use crate::api::Refusal;
-use crate::engine::ItemRow;
+use crate::engine::{Activity, Engine, HOUR, ItemRow};
 use crate::event::Name;
+use crate::tokens::Role;
 use axum::extract::State;
-use axum::response::Html;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{Html, IntoResponse as _, Response};
 use live::Entry;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use policies::Tally;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError};
 
 /// All positions of an item together.
 fn whole(row: &ItemRow) -> Option<Entry> {
@@ -60,34 +65,176 @@ fn escaped(text: &str) -> String {
     out
 }
 
+/// The cookie with the token of a browser.
+const COOKIE: &str = "click-bandits";
+
+/// The token that a browser has.
+pub(super) fn token_of_cookie(headers: &HeaderMap) -> Option<Vec<u8>> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|cookies| cookies.to_str().ok());
+    let mut cookies = cookies.flat_map(|cookies| cookies.split(';')).filter_map(|one| one.split_once('='));
+    let (_, token) = cookies.find(|(name, _)| name.trim() == COOKIE)?;
+    Some(percent_decode_str(token.trim()).collect())
+}
+
+/// Asks for a token, with the refusal of the request.
+pub(super) fn form(refusal: &Refusal) -> Response {
+    let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::UNAUTHORIZED);
+    let form = "<main><h1>Lists that learn</h1><form method=post action=/login><label>A token with the \
+        role <code>read</code> <input type=password name=token required autofocus></label> \
+        <button>Look</button></form></main></html>\n";
+    (status, Html(format!("{HEAD}{form}"))).into_response()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Login {
+    token: String,
+}
+
+/// Lets a browser keep a token, for twelve hours.
+pub(super) async fn login(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    Form(Login { token }): Form<Login>,
+) -> Response {
+    let token = token.trim();
+    let allowed = {
+        let tokens = app.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        tokens.is_empty() || tokens.allow(token.as_bytes(), Role::Read).is_some_and(|(_, may)| may)
+    };
+    if !allowed {
+        return form(&Refusal::new(401, "unauthorized", "a token with the role `read` is needed", "token"));
+    }
+    let is_secure = headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https");
+    let secure = if is_secure { "; Secure" } else { "" };
+    let token = utf8_percent_encode(token, NON_ALPHANUMERIC);
+    let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200{secure}");
+    (StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)])
+        .into_response()
+}
+
+/// A number of bytes for people.
+fn size(bytes: f64) -> String {
+    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let unit = units.into_iter().find(|(unit, _)| bytes >= *unit);
+    unit.map_or_else(|| format!("{bytes:.0} bytes"), |(unit, name)| format!("{:.1} {name}", bytes / unit))
+}
+
+/// Writes what happened, what is open, and what the store has.
+fn summary(page: &mut String, app: &App, engine: &Engine, time: u64) {
+    let (totals, [present, retired], [_, early, _]) =
+        (engine.totals(), engine.n_items(), engine.of_process());
+    let of_day = engine.activity().range((time / HOUR).saturating_sub(23)..).map(|(_, of)| *of);
+    let of_day = of_day.fold(Activity::default(), std::ops::Add::add);
+    let all = (totals.decided + totals.shown).max(1) as f64;
+    let bytes = app.metrics.store_bytes.load(Relaxed) as f64;
+    let rows = [
+        ("Lists", format!("{} decided, {} shown without asking", totals.decided, totals.shown)),
+        (
+            "Clicks",
+            format!(
+                "{}, in the last 24 hours {}, of which {} late",
+                totals.clicks, of_day.clicks, of_day.late
+            ),
+        ),
+        (
+            "Decisions",
+            format!(
+                "{} can be answered, {} closed, {early} of them early since the start",
+                engine.n_open(),
+                totals.closed
+            ),
+        ),
+        ("Items of all queries", format!("{present} present, {retired} retired")),
+        ("Queries", format!("{}, {} in memory", totals.queries, engine.n_in_memory())),
+        (
+            "Store",
+            format!(
+                "{} with {} events; {} more a day at the rate of the last 24 hours",
+                size(bytes),
+                engine.next(),
+                size(bytes / all * of_day.decisions as f64)
+            ),
+        ),
+        ("Waiting for the store", format!("{} events", app.metrics.deferred_events.load(Relaxed))),
+    ];
+    page.push_str("<table>");
+    for (name, value) in rows {
+        _ = write!(page, "<tr><th>{name}<td>{value}");
+    }
+    page.push_str("</table>");
+}
+
+/// The items of the busiest queries whose clicks a display are surely most.
+fn best_lists(page: &mut String, engine: &Engine) {
+    page.push_str(
+        "<h2>Best items of the busiest queries</h2><div class=scroll><table><tr><th>query<th>decisions\
+         <th>clicks<th>items by the lower end of their clicks a display, with the 95 % interval",
+    );
+    for (query, usage) in engine.busiest(5) {
+        let mut best: Vec<([f64; 2], Name)> = engine
+            .rows_in_memory(&query, MOST_RANKED)
+            .filter_map(|row| {
+                let interval = whole(&row).filter(|_| row.is_present)?.interval();
+                Some((interval, row.item))
+            })
+            .collect();
+        best.sort_by(|(one, _), (other, _)| other[0].total_cmp(&one[0]));
+        best.truncate(engine.template().positions.min(10));
+        let best = best.iter().map(|([lower, upper], item)| {
+            format!("<li>{} <small>{lower:.3} to {upper:.3}</small>", escaped(item))
+        });
+        let (name, best): (_, String) = (escaped(&query), best.collect());
+        let (decisions, clicks) = (usage.decisions, usage.clicks);
+        _ = write!(page, "<tr><td>{name}<td class=n>{decisions}<td class=n>{clicks}<td><ol>{best}</ol>");
+    }
+    page.push_str("</table></div>");
+}
+
+/// The items of a query that are ranked.
+const MOST_RANKED: usize = 10_000;
+
 pub(super) async fn page(
     State(app): State<Arc<App>>,
     Parameters(part): Parameters<Part>,
 ) -> Result<Html<String>, Refusal> {
     let (from, most) = (usize::try_from(part.from).unwrap_or(usize::MAX), part.limit(200, 200)?);
-    let page = app.requests.ask(move |turn| {
-        let engine = &mut *turn.engine;
+    super::measure_store(&app).await;
+    let of_work = app.clone();
+    let page = app.requests.ask_always(move |turn| {
+        let (engine, app) = (&mut *turn.engine, of_work);
         let first = engine.query_names().next().cloned();
         let query = part.query.or(first).unwrap_or_else(Name::default_query);
-        let rows = match engine.follow(&query, turn.events).and_then(|()| engine.rows(&query, from, most)) {
-            Err(Refusal::Client { code: "unknown_query", .. }) => vec![],
-            rows => rows?,
+        let rows = if turn.deferred.is_some() {
+            vec![]
+        } else {
+            match engine.follow(&query, turn.events).and_then(|()| engine.rows(&query, from, most)) {
+                Err(Refusal::Client { code: "unknown_query", .. }) => vec![],
+                rows => rows?,
+            }
         };
-        let names: Vec<Name> = engine.query_names().take(50).cloned().collect();
-        let mut page = String::from(HEAD);
-        let totals = engine.totals();
-        let [present, retired] = engine.n_items();
-        _ = write!(
-            page,
-            "<h1>Lists that learn</h1><p>{} decisions, {} lists shown without asking, {} clicks, {} closed; \
-             {} can be answered. {} queries. Items of all queries: {present} present, {retired} retired.</p>",
-            totals.decided,
-            totals.shown,
-            totals.clicks,
-            totals.closed,
-            engine.n_open(),
-            totals.queries,
+        let mut page = format!("{HEAD}<main><h1>Lists that learn</h1>");
+        if let Some(fault) = app.metrics.fault() {
+            _ = write!(page, "<p class=fault>{fault}.</p>");
+        }
+        summary(&mut page, &app, engine, turn.time);
+        _ = write!(page, "<div class=figures>{}</div>", charts(engine.activity(), turn.time));
+        best_lists(&mut page, engine);
+        page.push_str("<h2>Queries in memory, the last used first</h2><p>");
+        for name in engine.query_names().take(50) {
+            let address = utf8_percent_encode(name, NON_ALPHANUMERIC);
+            _ = write!(page, "<a href=\"/?query={address}\">{}</a>&emsp;", escaped(name));
+        }
+        items(&mut page, &query, &rows, most);
+        page.push_str(
+            "<h2>The last lists</h2><div class=scroll><table><tr><th>query<th>seconds ago<th>items",
         );
+        for (query, time, list) in engine.latest().take(20) {
+            let items: Vec<String> = list.map(|item| escaped(item)).collect();
+            let ago = turn.time.saturating_sub(time) / 1_000;
+            _ = write!(page, "<tr><td>{}<td class=n>{ago}<td>{}", escaped(query), items.join(", "));
+        }
+        page.push_str("</table></div>");
         if let Some(state) = engine.launch() {
             page.push_str(&crate::launch::section(state, turn.time, escaped));
         }
@@ -98,48 +245,40 @@ pub(super) async fn page(
                 _ = write!(page, "<tr><th>{}<td>{}", escaped(key), escaped(&value));
             }
         }
-        page.push_str("</table><h2>Queries in memory, the last used first</h2><p>");
-        for name in &names {
-            _ = write!(
-                page,
-                "<a href=\"/?query={}\">{}</a> ",
-                utf8_percent_encode(name, NON_ALPHANUMERIC),
-                escaped(name)
-            );
-        }
-        _ = write!(page, "<h2>Items of query {}</h2>", escaped(&query));
-        page.push_str(
-            "<table><tr><th>item<th>state<th>displays<th>clicks<th>clicks per display, 95 % interval",
-        );
-        for (_, row) in &rows {
-            let Some(all) = whole(row) else { continue };
-            let (Tally { shows, clicks }, [lower, upper]) = (all.tally, all.interval());
-            let state = if row.is_present { "present" } else { "retired" };
-            _ = write!(
-                page,
-                "<tr><td>{}<td>{state}<td>{shows}<td>{clicks}<td>{lower:.4} to {upper:.4}",
-                escaped(&row.item),
-            );
-        }
-        page.push_str("</table>");
-        if let Some((place, _)) = rows.last().filter(|_| rows.len() == most) {
-            let (query, from) = (utf8_percent_encode(&query, NON_ALPHANUMERIC), place + 1);
-            _ = write!(page, "<p><a href=\"/?query={query}&amp;from={from}&amp;limit={most}\">more</a>");
-        }
-        page.push_str("<h2>The last lists</h2><table><tr><th>query<th>seconds ago<th>items");
-        for (query, time, list) in engine.latest().take(20) {
-            let items: Vec<String> = list.map(|item| escaped(item)).collect();
-            let ago = turn.time.saturating_sub(time) / 1_000;
-            _ = write!(page, "<tr><td>{}<td>{ago}<td>{}", escaped(query), items.join(", "));
-        }
-        page.push_str("</table></html>\n");
+        page.push_str("</table></main></html>\n");
         Ok::<_, Refusal>(page)
     });
     page.await?.map(Html)
 }
 
-const HEAD: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>click-bandits</title>\
-<meta name=viewport content=\"width=device-width\">\
-<style>body{font:15px/1.4 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em}\
-table{border-collapse:collapse}th,td{border-bottom:1px solid #ccc;padding:.2em .8em .2em 0;\
-text-align:left;vertical-align:top;overflow-wrap:anywhere}</style>";
+/// Items of a query, and where the next ones are.
+fn items(page: &mut String, query: &Name, rows: &[(usize, ItemRow)], most: usize) {
+    _ = write!(
+        page,
+        "<h2>Items of query {}</h2><div class=scroll><table><tr><th>item<th>state<th>displays<th>clicks\
+         <th>clicks per display, 95 % interval",
+        escaped(query)
+    );
+    for (_, row) in rows {
+        let Some(all) = whole(row) else { continue };
+        let (Tally { shows, clicks }, [lower, upper]) = (all.tally, all.interval());
+        let state = if row.is_present { "present" } else { "retired" };
+        _ = write!(
+            page,
+            "<tr><td>{}<td>{state}<td class=n>{shows}<td class=n>{clicks}<td>{lower:.4} to {upper:.4}",
+            escaped(&row.item),
+        );
+    }
+    page.push_str("</table></div>");
+    if let Some((place, _)) = rows.last().filter(|_| rows.len() == most) {
+        let (query, from) = (utf8_percent_encode(query, NON_ALPHANUMERIC), place + 1);
+        _ = write!(page, "<p><a href=\"/?query={query}&amp;from={from}&amp;limit={most}\">more</a>");
+    }
+}
+
+const HEAD: &str = concat!(
+    "<!doctype html><html lang=en><meta charset=utf-8><title>click-bandits</title>\
+     <meta name=viewport content=\"width=device-width\"><style>",
+    include_str!("page.css"),
+    "</style>"
+);

@@ -23,7 +23,7 @@ content-type: application/json\r\ncontent-length: 75\r\n\r\n\
 /// Answers requests until `stop` is ready, then those that are open.
 pub async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = ()>) {
     let connections = Arc::new(Semaphore::new(app.limits.connections));
-    let seconds = app.limits.time();
+    let idle = Duration::from_secs(app.limits.idle_seconds);
     let service = TowerToHyperService::new(router(app));
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
@@ -44,7 +44,7 @@ pub async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = (
         _ = stream.set_nodelay(true);
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(seconds)
+            .header_read_timeout(idle)
             .max_buf_size(HEADERS)
             .serve_connection(TokioIo::new(stream), service.clone());
         let connection = graceful.watch(connection);

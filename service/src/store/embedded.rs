@@ -44,7 +44,7 @@ const AT_ONCE: usize = 1 << 18;
 type SumOf = fn(&[u8], &[u8]) -> Sum;
 
 /// A file that is opened again after a failure, for which redb asks.
-struct File {
+pub(super) struct File {
     path: PathBuf,
     /// Whether all pages are checked when the file is opened. Rows have checksums, but a key that
     /// is damaged is a row that is not found.
@@ -53,7 +53,7 @@ struct File {
 }
 
 impl File {
-    fn new(path: PathBuf, is_checked: bool) -> Result<Self, StoreError> {
+    pub(super) fn new(path: PathBuf, is_checked: bool) -> Result<Self, StoreError> {
         let file = Self::unopened(path, is_checked);
         file.database()?;
         Ok(file)
@@ -90,7 +90,10 @@ impl File {
     }
 
     /// Runs work on the open file; after a failure, the file is opened anew next time.
-    fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T, redb::Error>) -> Result<T, StoreError> {
+    pub(super) fn with<T>(
+        &self,
+        work: impl FnOnce(&Database) -> Result<T, redb::Error>,
+    ) -> Result<T, StoreError> {
         let database = self.database()?;
         let outcome = self.guarded(|| work(&database).map_err(|error| self.fault(&error)));
         if outcome.is_err() {
@@ -143,7 +146,7 @@ impl Drop for File {
 }
 
 /// A table to read; `None` if nothing was ever written to it.
-fn table_of<K: redb::Key + 'static, V: redb::Value + 'static>(
+pub(super) fn table_of<K: redb::Key + 'static, V: redb::Value + 'static>(
     database: &Database,
     table: TableDefinition<'_, K, V>,
 ) -> Result<Option<ReadOnlyTable<K, V>>, redb::Error> {
@@ -528,6 +531,11 @@ impl Store for EmbeddedStore {
         fault.map_or(Ok(()), Err)?;
         // An older program finds all events in one file.
         last.filter(|_| self.has_small_rows()).map_or(Ok(()), |last| self.put_by(last.0))
+    }
+
+    fn size(&self) -> Result<u64, StoreError> {
+        let files = [&self.events, &self.history, &self.snapshots];
+        Ok(files.iter().filter_map(|file| file.path.metadata().ok()).map(|about| about.len()).sum())
     }
 
     fn settings(&self) -> Result<Option<Vec<u8>>, StoreError> {

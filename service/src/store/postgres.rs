@@ -11,11 +11,13 @@ use super::{
     sum_of_event,
 };
 use crate::event::{Batch, Event, Name, from_bytes, to_bytes};
+use crate::metrics::log;
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::{Client, Config, GenericClient, Row, SimpleQueryMessage};
 use rustls::pki_types::pem::PemObject as _;
+use serde_json::json;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -56,7 +58,8 @@ type NumberedEvent = (u64, u64, Content<Event>);
 /// The store of several servers: a database.
 pub struct SharedStore {
     config: Config,
-    tls: MakeRustlsConnect,
+    authorities: Option<PathBuf>,
+    tls: Mutex<MakeRustlsConnect>,
     /// For the turns of the thread that appends.
     writer: Mutex<Option<Client>>,
     /// For everything else.
@@ -72,28 +75,20 @@ impl std::fmt::Debug for SharedStore {
 }
 
 impl SharedStore {
-    /// Connects to a database, such as `postgres://user:password@host/name?sslmode=require`, and
-    /// makes the tables if they are not there. The server's certificate is checked against
+    /// The store in a database, such as `postgres://user:password@host/name?sslmode=require`, to
+    /// which it connects when it is used. The server's certificate is checked against
     /// `authorities`, a file in PEM, or without one against those of the system. The password may
     /// be that of the environment, `PGPASSWORD`.
-    pub fn open(url: &str, authorities: Option<&Path>) -> Result<Self, StoreError> {
+    pub fn new(url: &str, authorities: Option<&Path>) -> Result<Self, StoreError> {
         let mut config =
-            Config::from_str(url).map_err(|error| StoreError::Unavailable(format!("store: {error}")))?;
+            Config::from_str(url).map_err(|error| StoreError::Settings(format!("store: {error}")))?;
         if let (None, Ok(password)) = (config.get_password(), std::env::var("PGPASSWORD")) {
             config.password(password);
         }
         config.connect_timeout(PATIENCE).tcp_user_timeout(PATIENCE).application_name("click-bandits-serve");
-        let tls = MakeRustlsConnect::new(certificates(authorities)?);
-        let store =
-            Self { config, tls, writer: Mutex::new(None), reader: Mutex::new(None), rows: Mutex::default() };
-        store.with(&store.reader, |client| {
-            let mut transaction = client.transaction()?;
-            transaction.execute("select pg_advisory_xact_lock($1)", &[&LOCKS[0]])?;
-            transaction.batch_execute(TABLES)?;
-            transaction.commit()
-        })?;
-        store.find_form()?;
-        Ok(store)
+        let tls = Mutex::new(MakeRustlsConnect::new(certificates(authorities)?));
+        let (writer, reader, rows) = (Mutex::new(None), Mutex::new(None), Mutex::default());
+        Ok(Self { config, authorities: authorities.map(Path::to_owned), tls, writer, reader, rows })
     }
 
     /// Finds whether new rows are small.
@@ -142,10 +137,10 @@ impl SharedStore {
     }
 
     fn connect(&self) -> Result<Client, postgres::Error> {
-        let mut client = self.config.connect(self.tls.clone())?;
-        // A server that dies without a word gives its lock back.
+        let mut client = self.config.connect(lock(&self.tls).clone())?;
+        // A server that dies or stops without a word gives its lock back.
         client.batch_execute(
-            "set lock_timeout = '5s'; set idle_in_transaction_session_timeout = '10s'; \
+            "set lock_timeout = '5s'; set idle_in_transaction_session_timeout = '1s'; \
              set synchronous_commit = on",
         )?;
         Ok(client)
@@ -287,7 +282,7 @@ fn certificates(authorities: Option<&Path>) -> Result<rustls::ClientConfig, Stor
     let mut roots = rustls::RootCertStore::empty();
     if let Some(path) = authorities {
         let fault =
-            |error: &dyn std::fmt::Display| StoreError::Unavailable(format!("{}: {error}", path.display()));
+            |error: &dyn std::fmt::Display| StoreError::Settings(format!("{}: {error}", path.display()));
         for certificate in
             rustls::pki_types::CertificateDer::pem_file_iter(path).map_err(|error| fault(&error))?
         {
@@ -310,6 +305,26 @@ fn signed(number: u64) -> i64 {
 }
 
 impl Store for SharedStore {
+    fn prepare(&self) -> Result<(), StoreError> {
+        self.with(&self.reader, |client| {
+            let mut transaction = client.transaction()?;
+            transaction.execute("select pg_advisory_xact_lock($1)", &[&LOCKS[0]])?;
+            transaction.batch_execute(TABLES)?;
+            transaction.commit()
+        })?;
+        self.find_form()
+    }
+
+    fn read_authorities(&self) -> Result<(), StoreError> {
+        *lock(&self.tls) = MakeRustlsConnect::new(certificates(self.authorities.as_deref())?);
+        log("info", "authorities-read", json!({}));
+        Ok(())
+    }
+
+    fn stay(&self) -> Result<(), StoreError> {
+        self.with(&self.writer, |client| client.batch_execute("select"))
+    }
+
     fn has_small_rows(&self) -> bool {
         lock(&self.rows).are_small
     }
@@ -498,6 +513,13 @@ impl Store for SharedStore {
             transaction.commit()
         })?;
         fault.map_or(Ok(()), Err)
+    }
+
+    fn size(&self) -> Result<u64, StoreError> {
+        let size = "select sum(pg_total_relation_size(oid))::bigint from pg_class \
+             where relkind = 'r' and starts_with(relname, 'click_bandits_') and pg_table_is_visible(oid)";
+        self.with(&self.reader, |client| client.query_one(size, &[])?.try_get::<_, i64>(0))
+            .map(i64::cast_unsigned)
     }
 
     fn settings(&self) -> Result<Option<Vec<u8>>, StoreError> {

@@ -1,0 +1,63 @@
+//! The events of each hour as counts, for people who look at them.
+
+use super::Engine;
+use super::usage::Usage;
+use crate::event::Name;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Milliseconds of an hour.
+pub const HOUR: u64 = 3_600_000;
+/// The hours that are remembered: 32 days.
+const REMEMBERED: usize = 32 * 24;
+
+/// Counts of an hour, or of several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Activity {
+    /// Lists, those that were shown without asking included.
+    pub decisions: u64,
+    /// Clicks.
+    pub clicks: u64,
+    /// Clicks on decisions that were closed before.
+    pub late: u64,
+    /// Milliseconds from decisions to clicks, all together.
+    pub delay: u64,
+}
+
+impl std::ops::Add for Activity {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            decisions: self.decisions + other.decisions,
+            clicks: self.clicks + other.clicks,
+            late: self.late + other.late,
+            delay: self.delay + other.delay,
+        }
+    }
+}
+
+impl Engine {
+    /// Counts by hour since 1970, of the last 32 days with events.
+    pub fn activity(&self) -> &BTreeMap<u64, Activity> {
+        &self.activity
+    }
+
+    /// Adds to what happened at a time.
+    pub(super) fn note_activity(&mut self, time: u64, what: Activity) {
+        let hour = self.activity.entry(time / HOUR).or_default();
+        *hour = *hour + what;
+        if self.activity.len() > REMEMBERED {
+            self.activity.pop_first();
+        }
+    }
+
+    /// The queries in memory that have most decisions.
+    pub fn busiest(&self, most: usize) -> Vec<(Name, Usage)> {
+        let used = self.queries.keys().filter_map(|name| Some((name.clone(), *self.usage.get(name)?)));
+        let mut used: Vec<(Name, Usage)> = used.collect();
+        used.sort_by_key(|(_, usage)| std::cmp::Reverse(usage.decisions));
+        used.truncate(most);
+        used
+    }
+}

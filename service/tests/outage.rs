@@ -1,0 +1,210 @@
+//! Lists while the database is stopped or locked, or a server is frozen.
+
+use crate::lost::{metric, names, of_log, signal, wait};
+use crate::postgres::{Database, configured};
+use crate::server::Server;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// A directory of a server that gives lists without the database.
+fn serving(database: &Database) -> tempfile::TempDir {
+    configured(&database.url(), "without-store = 'serve'")
+}
+
+fn start(directory: &tempfile::TempDir) -> Server {
+    Server::start_in(directory.path(), "127.0.0.1:0").unwrap()
+}
+
+fn decide(server: &Server, id: &str) -> Value {
+    let (status, answer) = server.post("/v1/decide", &json!({ "id": id }));
+    assert_eq!(status, 200, "{answer}\n{}", server.log());
+    answer
+}
+
+/// Decides and clicks; returns the slowest decision but one in a hundred, in seconds.
+fn use_server(server: &Server, ids: std::ops::Range<usize>, lists: &mut BTreeMap<String, Value>) -> f64 {
+    let mut times = vec![];
+    for n in ids {
+        let (id, start) = (format!("d{n}"), Instant::now());
+        let answer = decide(server, &id);
+        times.push(start.elapsed().as_secs_f64());
+        let click = json!({ "id": id, "clicks": [1 + n % 3], "close": true });
+        let (status, given) = server.post("/v1/clicks", &click);
+        assert_eq!((status, &given["outcome"]), (200, &json!("counted")), "{given}");
+        lists.insert(id, answer["items"].clone());
+    }
+    times.sort_by(f64::total_cmp);
+    times[(times.len() * 99).div_ceil(100) - 1]
+}
+
+fn misses_the_store(server: &Server) {
+    wait("it has a store", server, || metric(server, "clickbandits_without_store") == 1);
+}
+
+/// The lists of the log, once the database has been reached again.
+fn stored_lists(server: &Server) -> BTreeMap<String, Value> {
+    wait("no log", server, || server.get("/v1/log?limit=1").0 == 200);
+    of_log(server)
+}
+
+/// The store has every list as it was given, with its click and its end, once.
+fn all_are_stored(server: &Server, lists: &BTreeMap<String, Value>) {
+    wait("not recorded", server, || metric(server, "clickbandits_deferred_events") == 0);
+    let stored = stored_lists(server);
+    for (id, items) in lists {
+        assert_eq!(names(items), stored[id], "{id}");
+    }
+    for what in ["clicks", "closed"] {
+        let counted = metric(server, &format!("clickbandits_{what}_total"));
+        assert_eq!(counted, lists.len() as u64, "{what}");
+    }
+}
+
+#[test]
+fn lists_are_given_while_the_database_is_stopped() {
+    let Some(mut database) = Database::start() else { return };
+    database.wait();
+    let directory = serving(&database);
+    let (mut server, mut lists) = (start(&directory), BTreeMap::new());
+    use_server(&server, 0..20, &mut lists);
+    let known = decide(&server, "d7");
+    database.kill();
+    misses_the_store(&server);
+    let first = decide(&server, "first");
+    assert_eq!(first["stored"], false);
+    assert_eq!(decide(&server, "first"), first);
+    assert_eq!(decide(&server, "d7"), known);
+    let refused = |body: Value| {
+        let (status, answer) = server.post("/v1/decide", &body);
+        (status, answer["error"]["code"].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(refused(json!({ "id": "x", "query": "elsewhere" })), (503, "unavailable".into()));
+    assert_eq!(refused(json!({ "id": "first", "positions": 1 })), (409, "other_request".into()));
+    assert_eq!(server.post("/v1/show", &json!({ "id": "y", "items": ["a"] })).0, 503);
+    assert_eq!(server.post("/v1/clicks", &json!({ "id": "z", "clicks": [1] })).0, 503);
+    let far = server.post("/v1/clicks", &json!({ "id": "first", "clicks": [4] }));
+    assert_eq!((far.0, &far.1["error"]["code"]), (404, &json!("no_such_position")));
+    assert_eq!(server.post("/v1/clicks", &json!({ "id": "first", "clicks": [2], "close": true })).0, 200);
+    lists.insert("first".into(), first["items"].clone());
+    assert_eq!(server.get("/readyz"), (200, "ready, without the store\n".into()));
+    assert!(use_server(&server, 20..220, &mut lists) < 0.15);
+    // All that was answered outlives the server, which waits for the database.
+    server.stop("-KILL");
+    server = start(&directory);
+    let (status, why) = server.get("/readyz");
+    assert_eq!((status, &why["error"]["code"]), (503, &json!("not_ready")));
+    assert!(why["error"]["message"].as_str().unwrap().contains("does not answer"), "{why}");
+    assert_eq!(server.post("/v1/decide", &json!({ "id": "w" })).0, 503);
+    database.wait();
+    wait("not ready", &server, || server.get("/readyz") == (200, "ready\n".into()));
+    all_are_stored(&server, &lists);
+    // Once more, without a kill of the server.
+    database.kill();
+    misses_the_store(&server);
+    use_server(&server, 220..320, &mut lists);
+    database.wait();
+    all_are_stored(&server, &lists);
+    use_server(&server, 320..330, &mut lists);
+    all_are_stored(&server, &lists);
+    assert_eq!(metric(&server, "clickbandits_conflicting_total"), 0);
+    assert_eq!(metric(&server, "clickbandits_without_store"), 0);
+}
+
+#[test]
+fn the_first_list_of_an_id_holds() {
+    let Some(mut database) = Database::start() else { return };
+    database.wait();
+    let directories = [(); 2].map(|()| serving(&database));
+    let servers = directories.each_ref().map(start);
+    for server in &servers {
+        decide(server, "before");
+    }
+    database.kill();
+    servers.iter().for_each(misses_the_store);
+    let lists = servers.each_ref().map(|server| {
+        let lists = (0..20).map(|n| decide(server, &format!("d{n}"))["items"].clone());
+        let lists: Vec<Value> = lists.collect();
+        for n in 0..20 {
+            server.post("/v1/clicks", &json!({ "id": format!("d{n}"), "clicks": [1] }));
+        }
+        lists
+    });
+    let differing = lists[0].iter().zip(&lists[1]).filter(|(one, other)| one != other).count() as u64;
+    assert!(differing > 0);
+    database.wait();
+    for server in &servers {
+        wait("not recorded", server, || metric(server, "clickbandits_deferred_events") == 0);
+    }
+    let conflicting = servers.each_ref().map(|server| metric(server, "clickbandits_conflicting_total"));
+    // A list with its click; who comes first may change from one list to the next.
+    assert_eq!(conflicting[0] + conflicting[1], 2 * differing);
+    let next = || servers.each_ref().map(|server| metric(server, "clickbandits_next_event"));
+    wait("not alike", &servers[0], || next()[0] == next()[1]);
+    let stored = servers.each_ref().map(stored_lists);
+    assert_eq!(stored[0], stored[1]);
+    assert!((0..20).all(|n| lists.iter().any(|of| names(&of[n]) == stored[0][&format!("d{n}")])));
+    assert_eq!(metric(&servers[0], "clickbandits_clicks_total"), 20);
+}
+
+#[test]
+fn lists_are_given_while_the_database_is_locked() {
+    let Some(mut database) = Database::start() else { return };
+    database.wait();
+    let directory = serving(&database);
+    let (server, mut lists) = (start(&directory), BTreeMap::new());
+    use_server(&server, 0..10, &mut lists);
+    let url = database.url();
+    let lock = std::thread::spawn(move || {
+        let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+        let lock = "begin; lock table click_bandits_events in access exclusive mode; select pg_sleep(7)";
+        client.batch_execute(lock).unwrap();
+    });
+    std::thread::sleep(Duration::from_millis(300));
+    let start = Instant::now();
+    let slowest = use_server(&server, 10..510, &mut lists);
+    assert!(slowest < 0.15, "{slowest}");
+    println!("p99 of a decision {:.1} ms in {:?} of a lock", slowest * 1e3, start.elapsed());
+    assert!(!lock.is_finished(), "the lock was too short");
+    lock.join().unwrap();
+    all_are_stored(&server, &lists);
+}
+
+/// It may stop with the lock of its turn, which the database takes back.
+#[test]
+fn a_frozen_server_holds_the_others_for_a_second() {
+    let Some(mut database) = Database::start() else { return };
+    database.wait();
+    let directories = [(); 2].map(|()| configured(&database.url(), ""));
+    let [frozen, other] = directories.each_ref().map(start);
+    let (mut slowest, mut frozen_in_turn) = (Duration::ZERO, 0);
+    for round in 0..100 {
+        std::thread::scope(|scope| {
+            let batch: Vec<Value> = (0..500).map(|n| json!({ "id": format!("{round}-{n}") })).collect();
+            let (body, address) = (Value::from(batch).to_string(), &frozen.address);
+            scope.spawn(move || {
+                let mut stream = std::net::TcpStream::connect(address).unwrap();
+                let head = "POST /v1/decide/batch HTTP/1.1\r\nhost: test\r\nconnection: close";
+                let request = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+                std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+                _ = std::io::Read::read_to_end(&mut stream, &mut vec![]);
+            });
+            std::thread::sleep(Duration::from_millis(10 + 7 * (round % 10)));
+            signal(&frozen, "-STOP");
+            let turns = "select count(*) from pg_stat_activity where state = 'idle in transaction'";
+            // Its turn, and not one of the other server.
+            let is_held = (0..3).all(|_| database.number(turns) > 0);
+            frozen_in_turn += u32::from(is_held);
+            let start = Instant::now();
+            decide(&other, &format!("a{round}"));
+            slowest = slowest.max(if is_held { start.elapsed() } else { Duration::ZERO });
+            signal(&frozen, "-CONT");
+        });
+        if frozen_in_turn == 3 {
+            break;
+        }
+    }
+    println!("the longest wait for a server that was frozen {frozen_in_turn} times in its turn: {slowest:?}");
+    assert!(frozen_in_turn > 0 && slowest < Duration::from_millis(1_500), "{slowest:?}");
+    wait("not ready", &frozen, || frozen.get("/readyz").0 == 200);
+}
