@@ -80,10 +80,10 @@ fn lines_are_as_described(python: &Path) {
     let log = server.get("/v1/log").1;
     let events = ["decided", "shown", "clicked", "closed", "item", "used", "dropped"];
     assert!(events.iter().all(|event| log.as_str().unwrap().contains(&format!("\"{event}\""))), "{log}");
-    let check = "import json, sys, jsonschema
+    let check = "import json, sys, jsonschema_rs
 described = json.load(open(sys.argv[1]))
 schema = {'$ref': '#/components/schemas/LogLine', 'components': described['components']}
-validator = jsonschema.Draft202012Validator(schema)
+validator = jsonschema_rs.Draft202012Validator(schema)
 for line in sys.argv[2].splitlines():
     validator.validate(json.loads(line))
 broken = json.loads(line)
