@@ -7,13 +7,14 @@
 //!
 //! The rankers are features of the synthetic collection, and the users are simulated and
 //! navigational. Everything else works as in a service: the interleaved list and its note are
-//! stored with the page, the clicks come back, and the test receives the outcome. The example
-//! prints, for each interleaving method, how many users an experiment takes, how often it declares
-//! the worse ranker better, and how often it finds a difference between a ranker and itself.
+//! stored with the page, the clicks come back, and the test receives the outcome. The example first
+//! shows one experiment in detail. Then it prints, for each interleaving method, how many users an
+//! experiment takes, how often it declares the worse ranker better, and how often it finds a
+//! difference between a ranker and itself.
 
 use interleaving::{
-    Balanced, InterleavedList, Interleaving, Outcome, Probabilistic, RankedCollection, RankedPair,
-    ScanningUser, Synthetic, TeamDraft, TeamTest, Verdict,
+    Balanced, InterleavedList, Interleaving, Outcome, PairTest, Probabilistic, RankedCollection, RankedPair,
+    ScanningUser, Synthetic, TeamDraft, Verdict,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -31,9 +32,28 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rankers = RankedCollection::by_features(&queries, &features, 1)?;
 
     let (better, worse) = (48, 44);
-    println!(
-        "ranker {better} against ranker {worse}, {EXPERIMENTS} experiments each, given up after {PATIENCE} users:"
-    );
+    println!("ranker {better} against ranker {worse}, probabilistic interleaving:");
+    let mut method = Probabilistic::default();
+    let mut page = InterleavedList::default();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+    let mut test = PairTest::new(MISS)?;
+    for users in 1..=PATIENCE {
+        let outcome = one_user(&rankers, better, worse, &mut method, &mut page, &mut rng)?;
+        let verdict = test.observe(outcome);
+        if users.is_power_of_two() || verdict != Verdict::Undecided {
+            let (tally, share) = (test.tally(), test.first_share());
+            println!(
+                "after {users:5} users {:4} : {:4}, {:4} ties; the first has {:.3} to {:.3} of what is no tie",
+                tally.first, tally.second, tally.ties, share.lower, share.upper
+            );
+        }
+        if verdict != Verdict::Undecided {
+            println!("stopped: {verdict:?} is better");
+            break;
+        }
+    }
+
+    println!("\n{EXPERIMENTS} experiments each, given up after {PATIENCE} users:");
     println!("interleaving   users (median)  undecided  worse found better  itself found different");
     repeat("balanced", Balanced, &rankers, better, worse)?;
     repeat("team draft", TeamDraft, &rankers, better, worse)?;
@@ -67,10 +87,10 @@ fn repeat<I: Interleaving>(
     let mut page = InterleavedList::default();
     let mut experiment = |seed, second, patience| -> Result<_, Box<dyn std::error::Error>> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut test = TeamTest::new(MISS)?;
+        let mut test = PairTest::new(MISS)?;
         for users in 1..=patience {
             let outcome = one_user(rankers, better, second, &mut method, &mut page, &mut rng)?;
-            let verdict = test.compare(users, outcome);
+            let verdict = test.observe(outcome);
             if verdict != Verdict::Undecided {
                 return Ok((verdict, users));
             }

@@ -30,7 +30,7 @@
 //! mean (Hoeffding, *Probability inequalities for sums of bounded random variables*, 1963, Theorem
 //! 1), as an interval in Garivier and Cappé, COLT 2011; [`confidence::kl_ucb_upper`]. Deviations:
 //! none. The number of comparisons must be fixed in advance; to stop at a result, use
-//! [`TeamTest`](crate::TeamTest).
+//! [`PairTest`](crate::PairTest).
 //!
 //! All statements are about who wins *comparisons*. With probabilistic and balanced interleaving,
 //! two rankers may win unequally often although clicks do not depend on documents

@@ -9,6 +9,7 @@ pub mod certainty;
 pub mod interleave;
 pub mod launch;
 pub mod letor;
+pub mod pair_test;
 pub mod plan;
 pub mod preferences;
 pub mod query;
@@ -24,9 +25,10 @@ pub use error::Error;
 pub use interleave::{
     Balanced, InterleavedList, Interleaving, Outcome, Probabilistic, RankedPair, TeamDraft,
 };
+pub use pair_test::{PairTest, Verdict};
 pub use preferences::{Estimation, Method, Preferences, Settings, Tally};
 pub use query::Query;
 pub use ranker::{RankedCollection, RankedDocuments, RankedQuery};
 pub use synthetic::Synthetic;
-pub use team_test::{TeamTest, Verdict};
+pub use team_test::TeamTest;
 pub use user::ScanningUser;

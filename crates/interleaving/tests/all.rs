@@ -3,8 +3,8 @@
 mod certainty;
 mod interleave;
 mod launch;
+mod pair_test;
 mod preferences;
 mod support;
 mod synthetic;
-mod team_test;
 mod users;

@@ -9,13 +9,13 @@
 //! .2.
 
 use crate::support::FALSE_ALARM;
-use interleaving::{Outcome, TeamTest, Verdict};
+use interleaving::{Outcome, PairTest, Verdict};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 const RUNS: u64 = 2000;
-const COMPARISONS: u64 = 5000;
+const COMPARISONS: u32 = 5000;
 
 /// A comparison that is a tie with probability `tie`, and otherwise a win of the first with
 /// probability `first`.
@@ -43,18 +43,16 @@ fn false_alarms_are_rare_under_continuous_monitoring() {
         // Two-sided normal quantiles.
         let quantile = if miss == 0.05 { 1.959_964 } else { 1.281_552 };
         for _ in 0..RUNS {
-            let mut test = TeamTest::new(miss).unwrap();
+            let mut test = PairTest::new(miss).unwrap();
             let mut looked_too_often = false;
-            let mut is_alarm = false;
-            for user in 0..COMPARISONS {
-                let verdict = test.compare(user, compare(&mut rng, 0.5 * (1.0 - tie), tie));
-                is_alarm |= verdict != Verdict::Undecided;
+            for _ in 0..COMPARISONS {
+                test.observe(compare(&mut rng, 0.5 * (1.0 - tie), tie));
                 let decisive = test.tally().first as f64 + test.tally().second as f64;
                 let lead = test.tally().first as f64 - test.tally().second as f64;
                 // From 30 comparisons on, where textbooks use the normal approximation.
                 looked_too_often |= decisive >= 30.0 && lead.abs() > quantile * decisive.sqrt();
             }
-            anytime += u64::from(is_alarm);
+            anytime += u64::from(test.verdict() != Verdict::Undecided);
             fixed += u64::from(looked_too_often);
         }
         println!("level {miss}, ties {tie}: {anytime} and {fixed} of {RUNS}");
@@ -72,15 +70,15 @@ fn differences_are_found() {
     let mut after = Vec::new();
     let (mut wrong, mut outside) = (0, 0);
     for _ in 0..200 {
-        let mut test = TeamTest::new(0.05).unwrap();
+        let mut test = PairTest::new(0.05).unwrap();
         // The second wins 60 % of the comparisons that are not ties.
-        let mut users = 0..;
-        while test.compare(users.next().unwrap(), compare(&mut rng, 0.2, 0.5)) == Verdict::Undecided {}
+        while test.observe(compare(&mut rng, 0.2, 0.5)) == Verdict::Undecided {}
         wrong += u64::from(test.verdict() == Verdict::First);
         let share = test.first_share();
         assert!(share.lower > 0.5 || share.upper < 0.5);
         outside += u64::from(!(share.lower <= 0.4 && 0.4 <= share.upper));
-        after.push(test.tally().first + test.tally().second + test.tally().ties);
+        assert_eq!(test.decided_after(), Some(test.tally().first + test.tally().second + test.tally().ties));
+        after.extend(test.decided_after());
     }
     // Wrong verdicts have probability below .05, so 35 of 200 have probability below 1e-6.
     assert!(wrong < 35 && outside < 35, "{wrong}, {outside}");
@@ -91,31 +89,56 @@ fn differences_are_found() {
 #[test]
 fn a_saved_test_resumes() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
-    let mut test = TeamTest::new(0.01).unwrap();
-    for user in 0..3000 {
+    let mut test = PairTest::new(0.01).unwrap();
+    for _ in 0..3000 {
+        let saved = serde_json::to_string(&test).unwrap();
+        let mut restored: PairTest = serde_json::from_str(&saved).unwrap();
+        assert_eq!(restored, test);
         let outcome = compare(&mut rng, 0.3, 0.5);
-        let before = (user % 10 == 0).then(|| serde_json::to_string(&test).unwrap());
-        let verdict = test.compare(user, outcome);
-        if let Some(saved) = before {
-            let mut restored: TeamTest = serde_json::from_str(&saved).unwrap();
-            assert_eq!(restored.compare(user, outcome), verdict);
-            assert_eq!((restored.tally(), restored.evidence()), (test.tally(), test.evidence()));
-        }
+        assert_eq!(restored.observe(outcome), test.observe(outcome));
     }
     assert_eq!(test.verdict(), Verdict::First);
-    assert!(serde_json::from_str::<TeamTest>(r#"{"miss":0.0,"users":[]}"#).is_err());
-    assert!(serde_json::from_str::<TeamTest>(r#"{"miss":0.05,"users":[[1,2,0],[1,0,1]]}"#).is_err());
-    assert!(TeamTest::new(f64::NAN).is_err());
+    // Later comparisons do not revoke it.
+    let after = test.decided_after();
+    for _ in 0..3000 {
+        test.observe(Outcome::Second);
+    }
+    assert_eq!((test.verdict(), test.decided_after()), (Verdict::First, after));
+}
+
+#[test]
+fn inconsistent_saved_tests_are_rejected() {
+    let good = r#"{"miss":0.05,"tally":{"first":3,"second":0,"ties":2},"decided":null}"#;
+    assert!(serde_json::from_str::<PairTest>(good).is_ok());
+    let decided = r#"{"first_is_better":true,"after":6}"#;
+    for bad in [
+        good.replace("0.05", "0.0"),
+        good.replace("0.05", "1.5"),
+        good.replace('3', "18446744073709551615"),
+        good.replace('3', "-3"),
+        good.replace("null", decided),
+        good.replace("\"ties\"", "\"tie\""),
+        // 8 consecutive wins decide and 7 do not, and only in favour of the winner.
+        good.replace('3', "8"),
+        good.replace('3', "7").replace("null", &decided.replace('6', "9")),
+        good.replace('3', "8").replace("null", &decided.replace('6', "7")),
+        good.replace('3', "8").replace("null", &decided.replace("true", "false").replace('6', "8")),
+    ] {
+        assert!(serde_json::from_str::<PairTest>(&bad).is_err(), "{bad}");
+    }
+    let found = good.replace('3', "8").replace("null", &decided.replace('6', "8"));
+    assert!(serde_json::from_str::<PairTest>(&found).is_ok());
+    assert!(PairTest::new(f64::NAN).is_err());
 }
 
 /// The test treats both rankers symmetrically.
 #[test]
 fn both_rankers_are_treated_symmetrically() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
-    let (mut test, mut mirror) = (TeamTest::new(0.05).unwrap(), TeamTest::new(0.05).unwrap());
-    for user in 0..2000 {
+    let (mut test, mut mirror) = (PairTest::new(0.05).unwrap(), PairTest::new(0.05).unwrap());
+    for _ in 0..2000 {
         let outcome = compare(&mut rng, 0.25, 0.3);
-        let (verdict, mirrored) = (test.compare(user, outcome), mirror.compare(user, outcome.swapped()));
+        let (verdict, mirrored) = (test.observe(outcome), mirror.observe(outcome.swapped()));
         let expected = match verdict {
             Verdict::First => Verdict::Second,
             Verdict::Second => Verdict::First,
