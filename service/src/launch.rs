@@ -2,7 +2,7 @@
 
 use crate::engine::LaunchState;
 use humantime::format_rfc3339_seconds;
-use interleaving::launch::{Change, Launch, Since, Week, Why};
+use interleaving::launch::{Change, Launch, Settings, Since, Week, Why, days_of_step};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::{Duration, UNIX_EPOCH};
@@ -165,6 +165,28 @@ fn reason(launch: &Launch, Change { why, .. }: &Change) -> String {
         Why::Week => "a week ended".into(),
         Why::ByHand => "by request".into(),
     }
+}
+
+/// The variance of a list's clicks by the square of their mean, for a plan: users who differ about
+/// as much as those of the simulated sites in docs/launch.md.
+const VARIANCE: f64 = 2.0;
+/// Days within which a plan names the smallest risk that reaches a step.
+const SOON: f64 = 60.0;
+
+/// The days that each step takes if both sides are alike, at this number of lists a day.
+pub fn plan(settings: &Settings, lists_a_day: f64) -> Vec<String> {
+    let line = |pair: &[f64]| {
+        let [share, next] = [pair[0], pair[1]];
+        let error = (VARIANCE / lists_a_day * (1.0 / share + 1.0 / (1.0 - share))).sqrt();
+        let days = |risk: f64| days_of_step(error, next, risk);
+        let soon = (1..1_000).map(|risk| f64::from(risk) / 1_000.0);
+        let soon = soon.into_iter().find(|risk| days(*risk).is_some_and(|days| days <= SOON));
+        let days = days(settings.risk).map_or("more than 1,000".to_owned(), |days| days.to_string());
+        let soon = soon.map_or("in 60 at no risk".into(), |risk| format!("in 60 at risk = {risk}"));
+        let step = format!("{} to {}", percent(share), percent(next));
+        format!("launch: {step} in {days} days if both sides are alike; {soon}")
+    };
+    settings.steps.windows(2).map(line).collect()
 }
 
 const WIDTH: f64 = 640.0;

@@ -24,7 +24,7 @@ const HELP: &str = "\
 Serves decisions of a bandit policy over HTTP, and loses nothing that it acknowledged.
 
 Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED]
-                                  [--apply | --check]
+                                  [--apply | --check [--lists-a-day N]]
        click-bandits-serve --init
        click-bandits-serve export --store DIR|postgres://.. --out DIR [--as csv|ubi]
                                    [--archive DIR].. [--authorities FILE]
@@ -38,7 +38,8 @@ Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED
                      what `fit --context` found: items, segments, scales of features, posterior
   --apply            what CONFIG has other than the store holds from now on; without it, the
                      settings of the store hold, and the log says what differs
-  --check            say what the configuration has, and what of FITTED is left out, and stop
+  --check            say what the configuration has, and what of FITTED is left out, and stop;
+                     with --lists-a-day N, the days that each step of [launch] takes
 
   export             write decisions and answers as files that `click-bandits fit` and `evaluate`
                      read; a directory that a server uses is refused: take GET /v1/log from that.
@@ -63,6 +64,7 @@ struct Arguments {
     listen: Option<String>,
     from: Option<PathBuf>,
     check: bool,
+    lists_a_day: Option<f64>,
     apply: bool,
     store: Option<PathBuf>,
     authorities: Option<PathBuf>,
@@ -112,6 +114,14 @@ impl Arguments {
                 }
                 Long("from") => arguments.from = path(&mut parser)?,
                 Long("check") => arguments.check = true,
+                Long("lists-a-day") => {
+                    let text = word(&mut parser)?;
+                    let number =
+                        text.parse().ok().filter(|number: &f64| *number >= 1.0 && number.is_finite());
+                    let number =
+                        number.ok_or(format!("--lists-a-day {text}: expected a number from 1 on"))?;
+                    arguments.lists_a_day = Some(number);
+                }
                 Long("apply") => arguments.apply = true,
                 Value(word) if word == "export" && arguments.config.is_none() => arguments.export = true,
                 Value(config) if arguments.config.is_none() => arguments.config = Some(config.into()),
@@ -130,6 +140,7 @@ impl Arguments {
             ("--from", false, self.from.is_some()),
             ("--check", false, self.check),
             ("--apply", false, self.apply),
+            ("--lists-a-day", false, self.lists_a_day.is_some()),
             ("--store", true, self.store.is_some()),
             ("--authorities", true, self.authorities.is_some()),
             ("--archive", true, !self.archives.is_empty()),
@@ -138,6 +149,9 @@ impl Arguments {
         ];
         let ignored = given.iter().find(|(_, of_export, is_given)| *is_given && *of_export != self.export);
         let only = if self.export { "not" } else { "only" };
+        if self.lists_a_day.is_some() && !self.check {
+            return Err("--lists-a-day: only with --check; see --help".into());
+        }
         if self.check && self.apply {
             return Err("--apply: not with --check, which opens no store; see --help".into());
         }
@@ -170,6 +184,7 @@ pub fn run() -> Result<(), String> {
         export,
         form,
         apply,
+        lists_a_day,
     } = arguments;
     if export {
         let (Some(store), Some(out)) = (store, out) else {
@@ -206,6 +221,9 @@ pub fn run() -> Result<(), String> {
     let left_out = fitted.as_ref().map_or(&[][..], |fitted| &fitted.left_out);
     if check {
         print(format_args!("{}: good\n{config}\n", path.display()))?;
+        if let (Some(launch), Some(lists)) = (&config.policy.launch, lists_a_day) {
+            crate::launch::plan(launch, lists).iter().try_for_each(|line| print(format_args!("{line}\n")))?;
+        }
         return left_out.iter().try_for_each(|what| print(format_args!("left out: {what}\n")));
     }
     if !left_out.is_empty() {

@@ -6,7 +6,7 @@ use crate::server::Server;
 use click_bandits_service::config::{Config, Limits, agree};
 use click_bandits_service::engine::{Engine, LaunchState};
 use click_bandits_service::event::{Change, Event};
-use click_bandits_service::launch::{report, sentence};
+use click_bandits_service::launch::{plan, report, sentence};
 use click_bandits_service::store::EmbeddedStore;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -256,4 +256,17 @@ fn faults_of_the_settings_are_named_at_their_places() {
         let error = Config::parse(&config(launch)).unwrap_err().to_string();
         assert!(error.contains(fault), "{launch}: {error}");
     }
+}
+
+#[test]
+fn a_plan_has_the_days_of_each_step() {
+    let settings = Config::parse(&config("steps = [0.01, 0.05, 0.25]")).unwrap().policy.launch.unwrap();
+    let steps = |lists: f64| plan(&settings, lists);
+    assert!(
+        steps(450.0)[1].starts_with("launch: 5 % to 25 % in 135 days if both sides"),
+        "{:?}",
+        steps(450.0)
+    );
+    assert!(steps(6_000.0)[0].starts_with("launch: 1 % to 5 % in 2 days if both sides"));
+    assert!(steps(1.0)[1].starts_with("launch: 5 % to 25 % in more than 1,000 days"));
 }
