@@ -152,6 +152,8 @@ pub struct LaunchedDecision {
     pub agreement: [u8; 2],
     /// Items of today's list.
     pub length: u8,
+    /// Whether the query was too new to be compared.
+    pub is_first: bool,
 }
 
 impl LaunchedDecision {

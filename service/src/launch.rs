@@ -25,6 +25,7 @@ pub fn report(state: &LaunchState, time: u64) -> Value {
     let clicks_since = json!({
         "sessions": since.clicks.sessions, "clicks_a_list": since.clicks.rates.map(finite),
         "difference": finite(since.clicks.difference), "reach": finite(since.reach),
+        "share_of_lists": finite(since.clicks.sessions[1] / since.clicks.sessions.iter().sum::<f64>()),
         "is_early": since.is_early, "groups_left_out": since.clicks.n_left_out,
     });
     json!({
@@ -42,7 +43,6 @@ pub fn report(state: &LaunchState, time: u64) -> Value {
         "total": {
             "lists": [today[0], policy[0]], "clicks": [today[1], policy[1]],
             "gained": gained, "reach": reach,
-            "share_of_lists": finite(policy[0] / (today[0] + policy[0])),
         },
         "guards": guards.collect::<Vec<_>>(),
         "agreement": { "positions": finite(same / items), "items": finite(both / items) },
@@ -84,6 +84,9 @@ fn percent(share: f64) -> String {
 /// A relative difference with its interval.
 fn difference(of: f64, reach: f64, today: f64) -> String {
     let [middle, low, high] = [of, of - reach, of + reach].map(|clicks| 100.0 * clicks / today);
+    if ![middle, low, high].iter().all(|percent| percent.is_finite()) {
+        return "too seldom to tell".to_owned();
+    }
     let [size, ends] = if middle < 0.0 {
         [format!("{:.1} % less", -middle), format!("{:.1} to {:.1}", -high, -low)]
     } else {
@@ -97,7 +100,7 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
     let launch = &state.launch;
     let Since { clicks, reach, is_early } = launch.clicks_since();
     let began = day(launch.since());
-    if launch.in_shadow() {
+    if launch.in_shadow() || launch.settings().steps.is_empty() {
         let [same, _, items] = state.agreement.map(|sum| sum as f64);
         let agreement = if items > 0.0 {
             format!("at {} of the positions the policy would show the same item", percent(same / items))
@@ -107,12 +110,16 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
         return format!("A shadow since {began}: everybody sees today's lists, and {agreement}.");
     }
     if launch.is_stopped() {
-        let why = launch.path().last().map_or(String::new(), |last| reason(launch, last));
+        let why = launch.stop().map_or(String::new(), |stop| reason(launch, stop));
+        let on = launch.stop().map_or(began, |stop| day(stop.time));
         return format!(
-            "Stopped on {began}: {why}. Everybody sees today's lists until POST /v1/launch with `resume`."
+            "Stopped on {on}: {why}. Everybody sees today's lists until POST /v1/launch with `resume`."
         );
     }
     let share = percent(launch.share());
+    if launch.share() >= 1.0 {
+        return format!("Since {began} everybody sees the policy's lists: there is nothing to compare with.");
+    }
     let mut text = String::new();
     if let Some(Week { end, clicks, .. }) = launch.last_week() {
         let reach = 2.576 * clicks.standard_error;
@@ -137,13 +144,15 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
         None => text.push_str("There is no further step."),
         Some(_) if launch.is_held(time) => text.push_str("The share is held."),
         Some(next) => {
-            let loss = percent(launch.settings().risk / next);
+            let loss = percent((launch.settings().risk / next).min(1.0));
             _ = write!(text, "The next step, {}, needs a loss below {loss}", percent(next));
             match launch
                 .days_to_next(time)
                 .map(|days| days - time.saturating_sub(launch.since()) as f64 / 8.64e7)
             {
-                Some(days) if days > 0.0 => _ = write!(text, ": {days:.0} more days if both are alike."),
+                Some(days) if days > 0.0 => {
+                    _ = write!(text, ": in {:.0} days if both are alike.", days.ceil());
+                }
                 Some(_) => text.push('.'),
                 None => text.push_str(": more than a thousand days at this traffic, so begin higher."),
             }

@@ -4,7 +4,7 @@
 use crate::engine::{Served, body, name};
 use crate::server::Server;
 use click_bandits_service::config::{Config, Limits, agree};
-use click_bandits_service::engine::{Engine, LaunchState};
+use click_bandits_service::engine::{Deferred, Engine, LaunchState};
 use click_bandits_service::event::{Change, Event};
 use click_bandits_service::launch::{plan, report, sentence};
 use click_bandits_service::store::EmbeddedStore;
@@ -269,4 +269,115 @@ fn a_plan_has_the_days_of_each_step() {
     );
     assert!(steps(6_000.0)[0].starts_with("launch: 1 % to 5 % in 2 days if both sides"));
     assert!(steps(1.0)[1].starts_with("launch: 5 % to 25 % in more than 1,000 days"));
+}
+
+#[test]
+fn without_the_store_everybody_sees_today() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = served(directory.path(), "steps = [0.5]\nfirst = 0");
+    let mut deferred = Deferred::default();
+    let ask = |items: Value| body(json!({ "id": "x", "query": "far", "user": "u", "baseline": items }));
+    let list = served.engine.decide_deferred(ask(json!(["b", "new"])), &mut deferred).unwrap();
+    let items: Vec<&str> = list.items.iter().map(|slot| &*slot.item).collect();
+    assert_eq!((items, list.side, list.stored), (vec!["b", "new"], Some("baseline"), Some(false)));
+    assert_eq!(served.engine.decide_deferred(ask(json!(["a"])), &mut deferred).unwrap(), list);
+    let click = json!({ "id": "x", "items": ["new"], "close": true });
+    served.engine.answer_deferred(body(click), &mut deferred).unwrap();
+    served.commit(|engine, time, events| engine.record(&mut deferred, time, 100, events).unwrap());
+    assert_eq!((deferred.conflicting, served.engine.totals().clicks), (0, 1));
+    let row = served.commit(|engine, _, events| engine.row(&name("far"), &name("new"), events).unwrap());
+    assert_eq!(row.entries[0].tally.clicks, 1);
+    assert_eq!(served.twin().totals(), served.engine.totals());
+}
+
+#[test]
+fn users_whose_names_are_dropped_are_compared() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut template = Config::parse(
+        &config("steps = [0.5]\nfirst = 1").replace("positions = 3", "positions = 3\nuser-names = 'drop'"),
+    )
+    .unwrap()
+    .policy;
+    let store = Arc::new(EmbeddedStore::open(directory.path()).unwrap());
+    agree(&*store, &mut template).unwrap();
+    let mut served = Served::on(store, directory.path(), &Arc::new(template), &Limits::default());
+    for user in 0..20 {
+        served.commit(|engine, time, events| {
+            let ask = json!({ "id": user.to_string(), "user": format!("u{user}"), "baseline": ["a", "b"] });
+            engine.decide(body(ask), time, events).unwrap();
+        });
+    }
+    served.commit(|engine, time, events| {
+        engine.decide(body(json!({ "id": "nobody", "baseline": ["a"] })), time, events).unwrap();
+    });
+    let state = served.engine.launch().unwrap();
+    let lists = state.launch.total().map(|side| side[0]);
+    assert_eq!((state.first, state.without_user, lists[0] + lists[1]), (1, 1, 19.0));
+    assert_eq!(self::state(&served.twin()), self::state(&served.engine));
+}
+
+#[test]
+fn what_is_said_before_the_first_list_is_repeated() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = served(directory.path(), "steps = [0.1, 0.5]\nfirst = 0");
+    served.commit(|engine, time, events| engine.steer(&body(json!({ "hold": true })), time, events).unwrap());
+    served.commit(|engine, time, events| engine.steer(&body(json!({ "share": 0.5 })), time, events).unwrap());
+    served.commit(|engine, time, events| {
+        let ask = json!({ "id": "x", "user": "u", "positions": 1, "baseline": ["d", "a"] });
+        assert_eq!(engine.decide(body(ask), time, events).unwrap().items.len(), 1);
+    });
+    assert_eq!(state(&served.twin()), state(&served.engine));
+    let launch = &served.engine.launch().unwrap().launch;
+    assert!(launch.share() == 0.5 && launch.is_held(u64::MAX));
+}
+
+fn apply(served: &mut Served, config: &str) {
+    let new = Config::parse(config).unwrap().policy;
+    let store = served.store.clone();
+    served.commit(|engine, time, events| {
+        let differences = engine.differences(&*store, &new, &[]).unwrap();
+        engine.change_settings(&differences, time, events).unwrap();
+    });
+}
+
+#[test]
+fn another_policy_and_another_launch_begin_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = served(directory.path(), "steps = [0.5]\nfirst = 0");
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(8);
+    let lists = |served: &Served| {
+        let launch = &served.engine.launch().unwrap().launch;
+        launch.clicks_since().clicks.sessions.iter().sum::<f64>()
+    };
+    for visit in 0..50 {
+        served.time += 1;
+        served.commit(|engine, time, events| {
+            let user = format!("u{}", rng.random_range(0..60));
+            let ask = json!({ "id": format!("v{visit}"), "user": user, "baseline": ["d", "a"] });
+            engine.decide(body(ask), time, events).unwrap();
+        });
+    }
+    assert!(lists(&served) == 50.0);
+    apply(&mut served, &config("steps = [0.5]\nfirst = 0").replace("cascade-ts", "cascade-kl-ucb"));
+    assert!(lists(&served) == 0.0);
+    apply(&mut served, &config("steps = [0.5]\nfirst = 0").replace("autumn", "winter"));
+    served.commit(|engine, time, events| {
+        engine.answer(body(json!({ "id": "v1", "clicks": [1] })), events).unwrap();
+        let ask = json!({ "id": "new", "user": "u1", "baseline": ["d", "a"] });
+        engine.decide(body(ask), time, events).unwrap();
+        engine.answer(body(json!({ "id": "v2", "clicks": [1] })), events).unwrap();
+        let wrong = json!({ "id": "v3", "clicks": [1], "metrics": { "nope": 1 } });
+        assert_eq!(engine.answer(body(wrong), events).unwrap_err().status(), 400);
+    });
+    let [today, policy] = served.engine.launch().unwrap().launch.total();
+    assert_eq!(
+        ([today[0] + policy[0], today[1] + policy[1]], served.engine.totals().clicks),
+        ([1.0, 0.0], 2)
+    );
+    assert_eq!(state(&served.twin()), state(&served.engine));
+    // Without steps it is a shadow, and with them it begins again.
+    apply(&mut served, &config("steps = []").replace("autumn", "winter"));
+    assert!(sentence(served.engine.launch().unwrap(), served.time).starts_with("A shadow since"));
+    apply(&mut served, &config("steps = [0.25]").replace("autumn", "winter"));
+    assert!(served.engine.launch().unwrap().launch.share() == 0.25);
 }

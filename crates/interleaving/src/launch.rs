@@ -280,16 +280,22 @@ impl Launch {
     }
 
     /// The launch with other settings: a new period, or another launch if the name differs. The
-    /// share stays if it is one of the steps, and is the first of them otherwise; a launch that was
-    /// stopped stays so.
+    /// share stays if it is one of the steps or these are the same; otherwise it is the next step
+    /// below, or the first one. A launch that was stopped stays so.
     #[must_use]
     pub fn with_settings(mut self, settings: Settings, time: u64) -> Self {
         if settings.name != self.settings.name {
             return Self::new(settings, time);
         }
-        let first = settings.steps.first().copied().unwrap_or(0.0);
-        let stays = self.is_stopped() || settings.steps.contains(&self.share);
-        let share = if stays { self.share } else { first };
+        let steps = &settings.steps;
+        let stays = self.is_stopped() || *steps == self.settings.steps || steps.contains(&self.share);
+        let below = steps.iter().copied().rev().find(|step| *step <= self.share);
+        let share = match steps.first() {
+            None => 0.0,
+            Some(_) if stays => self.share,
+            // Steps that begin above the share are asked for, unless the share is held.
+            Some(first) => below.unwrap_or(if self.is_held { self.share } else { *first }),
+        };
         self.end_period();
         (self.settings, self.share) = (settings, share);
         self.begin(time);
@@ -297,9 +303,14 @@ impl Launch {
         self
     }
 
-    /// Returns whether the policy was shown, and is not any more.
+    /// Returns whether the policy was shown, and is not any more although there are steps.
     pub fn is_stopped(&self) -> bool {
-        self.share == 0.0 && !self.in_shadow
+        self.share == 0.0 && !self.in_shadow && !self.settings.steps.is_empty()
+    }
+
+    /// The change that stopped it.
+    pub fn stop(&self) -> Option<&Change> {
+        self.path.iter().rev().take_while(|change| change.share == 0.0).last()
     }
 
     /// The share of users on the policy's side.
@@ -423,7 +434,9 @@ impl Launch {
             Direction::Down => -found.difference - most,
         };
         let error = found.standard_error * (1.0 + self.settings.guards[guard].most);
-        let surely = excess - reach(error, most / 3.0, MISS / self.settings.guards.len() as f64);
+        // A mean of 0 has no relative difference.
+        let plan = if most > 0.0 { most / 3.0 } else { error };
+        let surely = excess - reach(error, plan, MISS / self.settings.guards.len() as f64);
         let is_enough = found.sessions.iter().all(|values| *values >= LEAST_VALUES);
         (found, (is_enough && surely.is_finite()).then_some(surely))
     }

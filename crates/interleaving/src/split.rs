@@ -240,6 +240,9 @@ impl Sides {
         };
         let sessions = [now[0].0, now[1].0];
         let mut variances = [variance(0), variance(1)];
+        // Where all values of each side are alike, their difference is known to about one value.
+        let known_to = |side: usize| ((rate(1) - rate(0)) / sessions[side]).powi(2);
+        variances = [variances[0].max(known_to(0)), variances[1].max(known_to(1))];
         let (small, large) = if sessions[1] <= sessions[0] { (1, 0) } else { (0, 1) };
         variances[small] = variances[small].max(variances[large] * sessions[large] / sessions[small]);
         let sum = variances[0] + variances[1];

@@ -1,6 +1,6 @@
 //! Launches on simulated sites: users come back for weeks, with weekends and late clicks.
 
-use interleaving::launch::{Compared, Direction, Guard, Launch, Settings, Why};
+use interleaving::launch::{Change, Compared, Direction, Guard, Launch, Settings, Why};
 use interleaving::split::Place;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Beta, Distribution as _, Gamma, Pareto, Poisson};
@@ -235,4 +235,35 @@ fn a_guard_stops_and_a_metric_without_values_does_not() {
     }
     assert_eq!(launch.guard(1).1, None);
     assert_eq!(launch.look(HOUR).unwrap().why, Why::Guard("bounce".into()));
+}
+
+#[test]
+fn a_guard_whose_values_are_alike_on_each_side_stops() {
+    let guards = vec![Guard { metric: "bounce".into(), worse: Direction::Up, most: 0.05 }];
+    let mut launch = Launch::new(Settings { risk: 0.9, guards, ..settings(&[0.3]) }, 0);
+    for user in 0..3_000 {
+        let decision = launch.place(Place::new("alike", &user.to_string()));
+        launch.decide(decision);
+        launch.click(decision, 0, 1.0);
+        launch.measure(decision, 0, 0, None, f64::from(u8::from(decision.side)));
+    }
+    assert_eq!(launch.look(HOUR).unwrap().why, Why::Guard("bounce".into()));
+}
+
+#[test]
+fn other_settings_do_not_move_the_share() {
+    let guards = vec![Guard { metric: "bounce".into(), worse: Direction::Up, most: 0.05 }];
+    let mut launch = Launch::new(Settings { guards, ..settings(&STEPS) }, 0);
+    launch.change(Change { time: 1, share: 0.1, why: Why::ByHand, week: None });
+    launch.hold(true);
+    launch = launch.with_settings(settings(&STEPS), 2);
+    assert_eq!(launch.share(), 0.1);
+    launch = launch.with_settings(settings(&[0.4, 0.5]), 3);
+    assert_eq!(launch.share(), 0.1);
+    launch.hold(false);
+    launch = launch.with_settings(settings(&[0.05, 0.5]), 4);
+    assert_eq!(launch.share(), 0.05);
+    launch.change(Change { time: 5, share: 0.0, why: Why::Broken, week: None });
+    launch = launch.with_settings(settings(&STEPS), 6);
+    assert!(launch.is_stopped() && launch.stop().unwrap().why == Why::Broken);
 }

@@ -28,6 +28,7 @@ impl Engine {
         }
         let query = open.query().clone();
         let Told { clicks, closes, seen } = body.told(&open.list())?;
+        let metrics = body.metrics.map(|metrics| self.new_metrics(number, metrics)).transpose()?;
         let before = events.len();
         for position in clicks {
             let event = Event::Clicked { id: body.id.clone(), position };
@@ -39,7 +40,6 @@ impl Engine {
         if closes && self.close(number, &query, seen)? {
             events.push(Event::Closed { id: body.id.clone(), seen });
         }
-        let metrics = body.metrics.map(|metrics| self.new_metrics(number, metrics)).transpose()?;
         if let Some(metrics) = metrics.filter(|metrics| !metrics.is_empty()) {
             self.next += 1;
             self.measure(number, &metrics);

@@ -320,6 +320,11 @@ impl Decisions {
         self.open.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
     }
 
+    /// Lets a launch compare none of them any more.
+    pub(crate) fn compare_none(&mut self) {
+        self.open.iter_mut().for_each(|open| open.side = open.side.min(1));
+    }
+
     pub(crate) fn close(&mut self, number: u64) {
         if let Some(open) = self.get_mut(number) {
             open.is_closed = true;

@@ -126,11 +126,7 @@ impl Engine {
         mut body: DecideBody,
         deferred: &mut Deferred,
     ) -> Result<Answer, Refusal> {
-        self.check_baseline(body.baseline.as_mut())?;
-        if self.template.launch.is_some() {
-            // Its sides are compared by what the store has.
-            return Err(Refusal::not_in_memory());
-        }
+        let (mut today, positions) = (body.baseline.take(), body.positions.map(|Whole(most)| most));
         let name = body.query.clone().unwrap_or_else(Name::default_query);
         let mut decision = Self::asked_for(body, name);
         let user = self.user(decision.context.as_ref())?;
@@ -142,7 +138,7 @@ impl Engine {
             if known.query != decision.query {
                 return Err(Refusal::other_query(&known.id, &known.query));
             }
-            if asked != before {
+            if asked != before && today.is_none() {
                 return Err(Refusal::other_request(&known.id));
             }
             decision = known;
@@ -150,6 +146,19 @@ impl Engine {
             return Ok(Answer::new(open));
         } else if deferred.n_waiting() >= self.template.keep {
             return Err(Refusal::busy());
+        }
+        self.check_baseline(today.as_mut(), positions)?;
+        if let Some(today) = today {
+            // Sides are compared by what the store has: everybody sees today's list.
+            if !deferred.places.contains_key(&decision.id) {
+                if !deferred.unsure.contains_key(&decision.id) {
+                    (decision.list, decision.chosen) = (today, None);
+                    decision.user = self.kept_user(decision.user.take());
+                }
+                deferred.push(Event::Decided(Box::new(decision.clone())));
+            }
+            let side = Some("baseline");
+            return Ok(Answer { side, ..Answer::deferred(&decision, Box::default(), self.next) });
         }
         let query = self.queries.get_mut(&decision.query).ok_or_else(Refusal::not_in_memory)?;
         query.follow(&self.catalogue);
@@ -160,8 +169,8 @@ impl Engine {
                 let (list, of) = query.learner.draw(ask(&user, choice, &handles), &mut query.rng);
                 choice.propensities = learner::propensities(&of);
                 decision.list = list.into_iter().map(|handle| query.name(handle).clone()).collect();
+                decision.user = self.kept_user(decision.user.take());
             }
-            decision.user = self.kept_user(decision.user.take());
             deferred.push(Event::Decided(Box::new(decision.clone())));
         }
         Ok(Answer::deferred(&decision, unknown, self.next))
@@ -257,6 +266,9 @@ impl Engine {
         self.make_room(time, events)?;
         let user = self.user(decision.context.as_ref())?;
         self.note_outside(&decision, &user);
+        if decision.chosen.is_none() {
+            self.add_baseline(&decision.list, &decision.query, events)?;
+        }
         self.take_shown(decision, time, events)
     }
 }

@@ -58,20 +58,30 @@ impl Engine {
         })
     }
 
-    /// Lets a launch follow new settings.
-    pub(super) fn set_launch(&mut self, time: u64) {
-        self.launch = match (self.launch.take(), &self.template.launch) {
-            (Some(state), Some(settings)) if state.launch.settings() == settings => Some(state),
+    /// Lets a launch follow new settings. What was seen of another policy is no evidence.
+    pub(super) fn set_launch(&mut self, is_other_policy: bool, time: u64) {
+        let (state, settings) = (self.launch.take(), &self.template.launch);
+        self.launch = match (state, settings) {
             (Some(state), Some(settings)) if state.launch.settings().name == settings.name => {
-                Some(LaunchState { launch: state.launch.with_settings(settings.clone(), time), ..state })
+                let is_new = is_other_policy || state.launch.settings() != settings;
+                let follow = |launch: Launch| launch.with_settings(settings.clone(), time);
+                let launch = if is_new { follow(state.launch) } else { state.launch };
+                Some(LaunchState { launch, ..state })
             }
-            // It begins with its first decision.
-            _ => None,
+            // It begins with its first decision, and answers to earlier ones are not its own.
+            _ => {
+                self.decisions.compare_none();
+                None
+            }
         };
     }
 
     /// Checks today's list of a request: a launch has one, and nothing else has.
-    pub(super) fn check_baseline(&self, baseline: Option<&mut Vec<Name>>) -> Result<(), Refusal> {
+    pub(super) fn check_baseline(
+        &self,
+        baseline: Option<&mut Vec<Name>>,
+        positions: Option<u8>,
+    ) -> Result<(), Refusal> {
         let malformed = |what: &str, at: &str| Err(Refusal::malformed(what, at));
         let list = match (baseline, &self.template.launch) {
             (None, None) => return Ok(()),
@@ -83,7 +93,7 @@ impl Engine {
             let what = format!("item `{}` is twice in the list", &*list[place]);
             return malformed(&what, &format!("baseline[{place}]"));
         }
-        list.truncate(self.template.positions);
+        list.truncate(positions.map_or(usize::MAX, usize::from).min(self.template.positions));
         Ok(())
     }
 
@@ -144,15 +154,15 @@ impl Engine {
         let [same, both, length] =
             [same, both, of_today.len()].map(|number| u8::try_from(number).unwrap_or(u8::MAX));
         self.remember(&decision, user, unknown, time);
-        let launched =
-            LaunchedDecision { decision, compared: compared.map(u32::from), agreement: [same, both], length };
+        let (compared, agreement) = (compared.map(u32::from), [same, both]);
+        let launched = LaunchedDecision { decision, compared, agreement, length, is_first };
         self.count_launched(number, &launched, time);
         Ok(launched)
     }
 
     /// Counts a decision of a launch that has been recorded.
     pub(super) fn count_launched(&mut self, number: u64, launched: &LaunchedDecision, time: u64) {
-        let LaunchedDecision { decision, compared, agreement: [same, both], length } = launched;
+        let LaunchedDecision { compared, agreement: [same, both], length, is_first, .. } = launched;
         if let Some(open) = self.decisions.get_mut(number) {
             open.set_compared(*compared);
         }
@@ -160,8 +170,8 @@ impl Engine {
         state.decisions += 1;
         match compared {
             Some(bits) => state.launch.decide((*bits).into()),
-            None if decision.user.is_none() => state.without_user += 1,
-            None => state.first += 1,
+            None if *is_first => state.first += 1,
+            None => state.without_user += 1,
         }
         let sums = state.agreement.iter_mut().zip([same, both, length]);
         sums.for_each(|(sum, one)| *sum += u64::from(*one));
@@ -236,14 +246,14 @@ impl Engine {
 
     /// Takes a change of the share.
     pub(super) fn take_launch(&mut self, change: &Change) {
-        if let Some(state) = &mut self.launch {
-            state.launch.change(change.clone());
+        if self.template.launch.is_some() {
+            self.launch_at(change.time).launch.change(change.clone());
         }
     }
 
-    pub(super) fn hold_launch(&mut self, is_held: bool) {
-        if let Some(state) = &mut self.launch {
-            state.launch.hold(is_held);
+    pub(super) fn hold_launch(&mut self, is_held: bool, time: u64) {
+        if self.template.launch.is_some() {
+            self.launch_at(time).launch.hold(is_held);
         }
     }
 
@@ -253,12 +263,12 @@ impl Engine {
         if self.template.launch.is_none() {
             return Err(Refusal::no_launch());
         }
-        let launch = &self.launch_at(time).launch;
-        let (first, is_stopped) = (launch.settings().steps.first().copied(), launch.is_stopped());
+        let is_stopped = self.launch.as_ref().is_some_and(|state| state.launch.is_stopped());
+        let first = self.template.launch.as_ref().and_then(|launch| launch.steps.first().copied());
         let share = match *body {
             LaunchBody::Hold(is_held) => {
                 self.next += 1;
-                self.hold_launch(is_held);
+                self.hold_launch(is_held, time);
                 events.push(Event::Held { is_held });
                 return Ok(());
             }

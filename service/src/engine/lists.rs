@@ -26,13 +26,14 @@ impl Engine {
         events: &mut Vec<Event>,
     ) -> Result<Answer, Refusal> {
         let mut baseline = body.baseline.take();
-        self.check_baseline(baseline.as_mut())?;
+        let positions = body.positions.map(|Whole(most)| most);
         let name = self.query_of_request(body.query.clone())?;
         let decision = Self::asked_for(body, name);
         let user = self.user(decision.context.as_ref())?;
         if let Some(open) = self.answered(&decision, &user)? {
             return Ok(Answer::new(open));
         }
+        self.check_baseline(baseline.as_mut(), positions)?;
         self.make_room(time, events)?;
         self.note_outside(&decision, &user);
         self.noting(events, |engine, events| {

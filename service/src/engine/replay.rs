@@ -58,7 +58,7 @@ impl Engine {
                         Ok(())
                     }
                     Event::Held { is_held } => {
-                        self.hold_launch(*is_held);
+                        self.hold_launch(*is_held, time);
                         Ok(())
                     }
                     _ => self.began(of_all),

@@ -126,10 +126,15 @@ impl Engine {
         for query in self.queries.values_mut() {
             query.carry(&self.template, &template, self.prior)?;
         }
+        let of_lists = |of: &Template| {
+            let policy = (of.policy.clone(), of.positions, of.examination.clone(), of.prior);
+            (policy, of.explore, of.window)
+        };
+        let is_other_policy = of_lists(&self.template) != of_lists(&template);
         self.history.push(template.clone());
         self.template = template;
         self.configured = Some(items.to_vec());
-        self.set_launch(time);
+        self.set_launch(is_other_policy, time);
         Ok(())
     }
 }

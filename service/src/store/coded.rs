@@ -42,10 +42,22 @@ pub(super) struct CodedDecision {
 #[derive(Serialize, Deserialize)]
 pub(super) enum Coded {
     Decided(Box<CodedDecision>),
-    Clicked { id: SmallName, position: u8 },
-    Closed { id: SmallName, seen: Option<u8> },
+    Clicked {
+        id: SmallName,
+        position: u8,
+    },
+    Closed {
+        id: SmallName,
+        seen: Option<u8>,
+    },
     Other(Event),
-    Launched { decision: Box<CodedDecision>, compared: Option<u32>, agreement: [u8; 2], length: u8 },
+    Launched {
+        decision: Box<CodedDecision>,
+        compared: Option<u32>,
+        agreement: [u8; 2],
+        length: u8,
+        is_first: bool,
+    },
 }
 
 impl Coded {
@@ -55,10 +67,10 @@ impl Coded {
             Event::Clicked { id, position } => Self::Clicked { id: id.into(), position: *position },
             Event::Closed { id, seen } => Self::Closed { id: id.into(), seen: *seen },
             Event::Launched(launched) => {
-                let LaunchedDecision { decision, compared, agreement, length } = &**launched;
+                let LaunchedDecision { decision, compared, agreement, length, is_first } = &**launched;
                 let decision = Box::new(CodedDecision::new(decision, names));
-                let (compared, agreement, length) = (*compared, *agreement, *length);
-                Self::Launched { decision, compared, agreement, length }
+                let (compared, agreement, length, is_first) = (*compared, *agreement, *length, *is_first);
+                Self::Launched { decision, compared, agreement, length, is_first }
             }
             other => Self::Other(other.clone()),
         }
@@ -84,9 +96,10 @@ impl Coded {
             Self::Clicked { id, position } => Event::Clicked { id: (&id).into(), position },
             Self::Closed { id, seen } => Event::Closed { id: (&id).into(), seen },
             Self::Other(event) => event,
-            Self::Launched { decision, compared, agreement, length } => {
+            Self::Launched { decision, compared, agreement, length, is_first } => {
                 let decision = decision.decision(names)?;
-                Event::Launched(Box::new(LaunchedDecision { decision, compared, agreement, length }))
+                let launched = LaunchedDecision { decision, compared, agreement, length, is_first };
+                Event::Launched(Box::new(launched))
             }
         })
     }
