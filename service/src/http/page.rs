@@ -238,7 +238,7 @@ pub(super) async fn page(
         if let Some(state) = engine.launch() {
             page.push_str(&crate::launch::section(state, turn.time, escaped));
         }
-        page.push_str("<h2>Conditions</h2><table>");
+        page.push_str("<h2>Conditions</h2><table class=conditions>");
         if let Ok(Value::Object(settings)) = serde_json::to_value(engine.template()) {
             for (key, value) in settings.iter().filter(|(key, _)| *key != "seed") {
                 let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
