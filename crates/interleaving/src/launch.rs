@@ -103,7 +103,7 @@ impl Settings {
         let Self { name, steps, risk, guards, .. } = self;
         let mut faults = Vec::new();
         if name.is_empty() || name.chars().any(char::is_control) {
-            faults.push(("name", "expected a text without control characters".to_owned()));
+            faults.push(("name", "expected at least one character, and no control characters".to_owned()));
         }
         let is_share = |share: &f64| *share > 0.0 && *share <= 0.99;
         if steps.len() > 8 || !steps.iter().all(is_share) || !steps.windows(2).all(|pair| pair[0] < pair[1]) {
