@@ -13,9 +13,6 @@ use std::process::ExitCode;
 /// The exit status of an error, as of `diff`: 1 means that something differs.
 const TROUBLE: u8 = 2;
 
-/// The width of a terminal, at which sentences are broken.
-const WIDTH: usize = 80;
-
 /// The number of policies that a sentence names.
 const NAMED: usize = 5;
 
@@ -70,7 +67,7 @@ fn text(compared: &ResultComparison, dirs: &[String; 2]) -> String {
     sentences.extend(policies(compared));
     sentences.push(verdict(compared));
     for sentence in sentences {
-        let _ = writeln!(text, "{}\n", wrapped(&sentence, WIDTH).join("\n"));
+        let _ = writeln!(text, "{}\n", wrapped(&sentence, terminal::columns()).join("\n"));
     }
     text.truncate(text.trim_end().len());
     text.push('\n');
@@ -112,7 +109,8 @@ fn table(compared: &ResultComparison) -> String {
         let shared =
             if compared.runs[0] == compared.runs[1] { String::new() } else { " that both have".to_owned() };
         let labels = same.iter().map(|label| terminal::in_line(label)).join(", ");
-        text += &wrapped(&format!("Identical in all {runs}{shared}: {labels}."), WIDTH).join("\n");
+        text +=
+            &wrapped(&format!("Identical in all {runs}{shared}: {labels}."), terminal::columns()).join("\n");
         text += "\n\n";
     }
     text

@@ -9,13 +9,56 @@ use report::into_lines;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Write as _, stderr, stdout};
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _, stderr, stdout};
 use std::ops::Range;
+use terminal_size::{Width, terminal_size};
 use unicode_width::UnicodeWidthStr as _;
 
-/// Writes to standard output.
+/// Columns of text where nothing says how many there are.
+const COLUMNS: usize = 80;
+/// In fewer columns no text is set.
+const LEAST: usize = 40;
+
+/// Writes to standard output, on a terminal in lines of its width.
 pub(crate) fn say(text: &dyn Display) -> Result<()> {
-    put(&harmless(&text.to_string()))
+    let text = text.to_string();
+    let text = harmless(&text);
+    match given_columns() {
+        Some(columns) => put(&fitted(&text, columns)),
+        None => put(&text),
+    }
+}
+
+/// The columns of the terminal, or those that `COLUMNS` names. A file and a pipe have none: their
+/// lines are whole, for programs that search them.
+fn given_columns() -> Option<usize> {
+    let named = std::env::var("COLUMNS").ok().and_then(|text| text.parse::<usize>().ok());
+    let of_terminal = || terminal_size().filter(|_| stdout().is_terminal());
+    let columns = named.or_else(|| of_terminal().map(|(Width(columns), _)| columns.into()));
+    columns.map(|columns| columns.max(LEAST))
+}
+
+/// The columns of text that has its lines in any case: at most 80.
+pub(crate) fn columns() -> usize {
+    given_columns().map_or(COLUMNS, |columns| columns.min(COLUMNS))
+}
+
+/// A text whose lines of prose have at most `columns` columns. Rows of tables stay whole: they have
+/// two spaces between cells.
+fn fitted(text: &str, columns: usize) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for line in text.split_inclusive('\n') {
+        let words = line.trim_start_matches(' ');
+        let (indent, end) = line.split_at(line.len() - words.len());
+        if words.contains("  ") || indent.len() + width(end.trim_end()) <= columns {
+            out += line;
+            continue;
+        }
+        for part in wrapped(words, columns.saturating_sub(indent.len())) {
+            out.extend([indent, &part, "\n"]);
+        }
+    }
+    out
 }
 
 /// Writes a text of the program's own, which may have tabs, to standard output.
@@ -128,6 +171,14 @@ mod tests {
         assert_eq!(wrapped("日本 日本 日本", 9), ["日本 日本", "日本"]);
         assert_eq!(wrapped("a longer-than-that b", 7), ["a", "longer-than-that", "b"]);
         assert!(wrapped("", 9).is_empty());
+    }
+
+    #[test]
+    fn prose_has_the_width_of_the_terminal_and_rows_stay_whole() {
+        let row = "  cascade     0.76  [−0.12, 1.64]        −0.0016  supported\n";
+        let text = format!("  one two three\n\n{row}short\n");
+        assert_eq!(fitted(&text, 12), format!("  one two\n  three\n\n{row}short\n"));
+        assert_eq!(fitted(&text, 40), text);
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl TypedValueParser for NameParser {
 
 /// A message in lines for a terminal.
 fn page_of(message: &str) -> String {
-    let mut text = terminal::wrapped(message, super::page::WIDTH - "error: ".len()).join("\n  ");
+    let mut text = terminal::wrapped(message, terminal::columns() - "error: ".len()).join("\n  ");
     text.push('\n');
     text
 }

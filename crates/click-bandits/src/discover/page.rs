@@ -1,10 +1,7 @@
-//! Text for readers in lines of at most 80 columns.
+//! Text for readers in lines of at most 80 columns, or of the terminal's.
 
-use crate::terminal::{self, wrapped};
+use crate::terminal::{self, columns, wrapped};
 use std::fmt;
-
-/// The width of a terminal that everybody has.
-pub(crate) const WIDTH: usize = 80;
 
 const FACTS: usize = 13;
 
@@ -32,21 +29,21 @@ impl Page {
         if !self.0.is_empty() {
             self.0.push('\n');
         }
-        for line in wrapped(text, WIDTH) {
+        for line in wrapped(text, columns()) {
             self.line(&line);
         }
     }
 
     /// Adds a paragraph that begins in column `indent`.
     pub(crate) fn text(&mut self, indent: usize, text: &str) {
-        for line in wrapped(text, WIDTH - indent) {
+        for line in wrapped(text, columns() - indent) {
             self.line(&format!("{}{line}", " ".repeat(indent)));
         }
     }
 
     /// Adds a paragraph beside a short name. A name that is too long has a line of its own.
     pub(crate) fn beside(&mut self, indent: usize, name: &str, column: usize, text: &str) {
-        let mut lines = wrapped(text, WIDTH - column).into_iter();
+        let mut lines = wrapped(text, columns() - column).into_iter();
         let head = format!("{}{name}", " ".repeat(indent));
         let fits = terminal::width(&head) + 2 <= column;
         let first = if fits { lines.next().unwrap_or_default() } else { String::new() };

@@ -11,9 +11,6 @@ use report::{Leaderboard, PanelRun};
 use std::fmt;
 use std::path::Path;
 
-/// The width of a terminal, at which sentences are broken.
-const WIDTH: usize = 80;
-
 /// The final values of a simulation, as text.
 #[derive(Debug)]
 pub(crate) struct Overview<'a> {
@@ -41,7 +38,11 @@ impl fmt::Display for Overview<'_> {
             writeln!(formatter, "\n  {}: {}", bound.reader_name(), number::significant(last, 4))?;
         }
         for sentence in self.standing.sentences().into_iter().chain(today::sentences(result)) {
-            writeln!(formatter, "\n  {}", terminal::wrapped(&sentence, WIDTH - 2).join("\n  "))?;
+            writeln!(
+                formatter,
+                "\n  {}",
+                terminal::wrapped(&sentence, terminal::columns() - 2).join("\n  ")
+            )?;
         }
         writeln!(formatter, "\nFigures and all numbers: {}", self.out.display())
     }
