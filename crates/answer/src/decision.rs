@@ -149,7 +149,8 @@ impl Decision {
             Some((users, LoggedQueries::new(users.fit(), &study.log, n, streams, &parts)?))
         });
         let Some((users, queries)) = first else {
-            let why = "this log has no whole lists in their order, so it cannot tell what they lose";
+            let why = "this log has no whole lists in their order, so it cannot tell what they lose; if a column \
+                       names the list or the visit of each line, `session=COLUMN` makes lists of them";
             return Ok(Err(why.to_owned()));
         };
         if queries.queries.iter().all(|query| query.lists.clicks() == 0) {

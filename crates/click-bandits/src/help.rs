@@ -136,9 +136,12 @@ docs/dueling.md.
 Examples:
   $ click-bandits formats counts.csv --example > counts.csv
   $ click-bandits fit --counts counts.csv --out from-counts
-  $ click-bandits formats delimited --example > log.csv
-  $ click-bandits fit log.csv --format delimited --out fitted \\
-      --columns query=query,item=item,position=position,click=click
+  $ click-bandits formats shop.csv --example > shop.csv
+  $ click-bandits fit shop.csv --format delimited --out fitted --columns \\
+    query=query,item=product,position=position,click=click,session=visit,time=day
+
+The counts have no lists, so they have no answer. The second log, a synthetic
+one, has an answer: the lines of a session are a list.
 
 Reads: click logs, `click-bandits formats`; or counts.
 Writes to DIR: parameters.json, parameters.csv, comparison.json, comparison.csv,
@@ -152,10 +155,13 @@ Next: click-bandits simulate DIR/spec.toml --out results; docs/click-logs.md.
 
 ## evaluate
 Examples:
-  $ click-bandits formats delimited --example > log.csv
+  $ click-bandits formats shop.csv --example > shop.csv
   $ click-bandits formats ranking.csv --example > new.csv
-  $ click-bandits evaluate log.csv --format delimited --ranking new.csv \\
-      --columns query=query,item=item,position=position,click=click --out answer
+  $ click-bandits evaluate shop.csv --format delimited --ranking new.csv \\
+      --out answer --columns \\
+      query=query,item=product,position=position,click=click,session=visit
+
+The log is synthetic. It has no propensities, so click models value the ranking.
 
 Reads: click logs, `click-bandits formats`; and a ranking, `click-bandits formats
 ranking.csv`.

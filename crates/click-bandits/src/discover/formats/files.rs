@@ -88,6 +88,9 @@ fn of_table(schema: &serde_json::Value) -> Vec<(String, String)> {
 
 const REMARKS: &str = "code, kind, text and of, the level or model, of every refusal, reason of \"not decided\", alarm, warning and note";
 
+/// Lines of an example that are on its page.
+const LINES: usize = 60;
+
 /// The commands that write the files of an experiment's result.
 const OF_RESULTS: &[&str] = &["simulate", "merge", "reproduce"];
 
@@ -257,6 +260,13 @@ pub(crate) static FILES: &[FileFormat] = &[
             ("impressions", "how often the item was shown there"),
         ])
         .like("query,item,position,clicks,impressions\nshoes,a,1,40,100\nshoes,b,2,10,100\n"),
+    FileFormat::read("shop.csv", &["fit", "evaluate"], "A synthetic log to try these commands on.")
+        .with(&[
+            ("day, visit", "a visit is a list: time=day and session=visit of --columns"),
+            ("query, product", "what was searched, and one of the products that were shown"),
+            ("position, click", "its position, from 1, and whether it was clicked"),
+        ])
+        .like(include_str!("../../../samples/shop.csv")),
     FileFormat::read(
         "ranking.csv",
         &["evaluate --ranking"],
@@ -268,7 +278,7 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("position", "position, from 1"),
         ("item", "name of the item"),
     ])
-    .like("query,position,item\nshoes,1,b\nshoes,2,a\n"),
+    .like(include_str!("../../../samples/ranking.csv")),
     FileFormat::read("clicks.csv", &["test --kind interleaving"], "Clicks on interleaved lists, one a row.")
         .with(&[
             ("user", "who clicked"),
@@ -356,7 +366,9 @@ impl Member for FileFormat {
             }
         }
         if let Some(example) = self.example {
-            page.example("Example (printed by --example)", example);
+            let begin = example.split_inclusive('\n').take(LINES).collect::<String>();
+            let heading = if begin == example { "Example" } else { "The first lines of the example" };
+            page.example(&format!("{heading} (printed by --example)"), &begin);
         }
         if self.name == "spec.toml" {
             page.heading("Example: click-bandits init MODEL");
