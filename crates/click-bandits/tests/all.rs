@@ -12,6 +12,8 @@ mod interrupt;
 mod judgments;
 #[cfg(unix)]
 mod killed;
+#[cfg(unix)]
+mod pages;
 mod preferences;
 mod reproduce_log;
 mod results;

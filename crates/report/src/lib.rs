@@ -39,9 +39,6 @@ pub use text::{into_lines, letters};
 /// The examples of the project's pages, which use every library crate.
 #[cfg(doctest)]
 mod pages {
-    #[doc = include_str!("../../../README.md")]
-    struct FrontPage;
-
     #[doc = include_str!("../../../docs/getting-started.md")]
     struct GettingStarted;
 
