@@ -16,6 +16,7 @@ mod products;
 mod scale;
 mod segmented;
 mod traits;
+mod unlearned;
 mod without;
 
 pub use hybrid_ts::{HybridTs, PbmHybridTs};

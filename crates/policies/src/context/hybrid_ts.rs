@@ -41,7 +41,9 @@ use std::ops::{Deref, DerefMut};
 /// | `cells` | `e` | `n_segments` x `n_items`; none for one segment | log-odds |
 ///
 /// Cost, with D products: a selection takes `D^2 / 2` multiply-adds and a normal draw for every
-/// item; a list of L answers `2 L D^2`.
+/// item; a list of L answers `2 L D^2`. From 256 items on, items that were never learned from are
+/// thinned, unless they are few: a selection draws about as many of them as it has positions, with
+/// the same distribution of lists.
 ///
 /// # Examples
 ///
@@ -254,11 +256,9 @@ macro_rules! hybrid {
                 rng: &mut R,
                 out: &mut Decision<Ranking, Context>,
             ) {
-                let n_items = self.n_items();
-                let items = available.iter().take_while(|item| item.index() < n_items);
                 let HybridTs { learner, order }: &mut HybridTs = self;
                 out.note.clone_from(context);
-                place(learner.choose(context, items, rng), order, &mut out.action);
+                place(learner.choose(context, Some(available), rng), order, &mut out.action);
             }
         }
 
@@ -271,10 +271,9 @@ macro_rules! hybrid {
                 rng: &mut R,
                 out: &mut Decision<Ranking, Context>,
             ) {
-                let items = (0..self.n_items()).map(ItemId::from_index);
                 let HybridTs { learner, order }: &mut HybridTs = self;
                 out.note.clone_from(context);
-                place(learner.choose(context, items, rng), order, &mut out.action);
+                place(learner.choose(context, None, rng), order, &mut out.action);
             }
 
             fn repeat_round_for(&mut self) -> bool {

@@ -5,11 +5,12 @@ use super::normal::{Change, Normal, dot};
 use super::own::Independent;
 use super::products::Products;
 use super::scale::FeatureScale;
+use super::unlearned::{Blocks, LARGE, Unlearned};
 use crate::Error;
 use crate::checked::checked;
 use crate::sampling::Sampler;
 use crate::top_l::{Ties, TopL};
-use click_models::{Clicks, Context, ContextKnown, ItemId, ListShape, LogOdds, Ranking};
+use click_models::{Clicks, Context, ContextKnown, ItemId, ItemSet, ListShape, LogOdds, Ranking};
 use confidence::NonNegative;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,8 @@ const USUAL: [f64; 3] = [0.5, 0.2, 0.3];
 const WORTH: [f64; 3] = [5.0, 5.0, 20.0];
 /// The most coefficients of cells.
 const MOST_CELLS: usize = 1 << 24;
+/// From one in this number of items on, those that were never learned from are thinned.
+const FEW: usize = 8;
 /// Lists before the first estimate of the deviations; each next one follows a quarter more lists.
 const FIRST_ESTIMATE: u64 = 100;
 
@@ -85,6 +88,12 @@ pub(super) struct Learner {
     /// Lists learned from so far.
     lists: u64,
     next_estimate: u64,
+    /// Items of a large catalogue that were learned from, and the features of all; empty in small
+    /// ones.
+    #[serde(skip)]
+    learned: ItemSet,
+    #[serde(skip)]
+    blocks: Blocks,
     #[serde(skip)]
     buffers: Buffers,
 }
@@ -135,13 +144,25 @@ impl Learner {
             cells: Independent::new(n_cells(n_segments, n_items)?, USUAL[2]),
             lists: 0,
             next_estimate: FIRST_ESTIMATE,
+            learned: ItemSet::default(),
+            blocks: Blocks::default(),
             buffers: Buffers::default(),
         };
         Ok(learner.prepared())
     }
 
-    /// Makes the buffers.
+    /// Makes everything that follows from the rest.
     fn prepared(mut self) -> Self {
+        let n_items = self.products.n_items();
+        (self.learned, self.blocks) = Default::default();
+        if n_items >= LARGE {
+            let items = (0..n_items).map(|item| self.products.item(item));
+            self.blocks = Blocks::new(self.n_item_features(), items);
+            self.learned.grow(n_items);
+            for item in (0..n_items).filter(|&item| self.intercepts.is_learned(item)) {
+                self.learned.insert(ItemId::from_index(item));
+            }
+        }
         let n_user_features = self.products.user().len() - 1;
         self.buffers = Buffers {
             draw: vec![0.0; self.shared.len()],
@@ -170,7 +191,7 @@ impl Learner {
     /// Standardises features by a scale, those of items now.
     pub(super) fn standardising(self, scale: FeatureScale) -> Result<Self, Error> {
         let products = self.products.standardising(scale)?;
-        Ok(Self { products, ..self })
+        Ok(Self { products, ..self }.prepared())
     }
 
     /// The sizes and features of users and items, with the features of items as they are kept.
@@ -288,6 +309,12 @@ impl Learner {
         if segments > 1 && item >= room {
             self.cells.widen(segments, (2 * room).min(MOST_CELLS / segments));
         }
+        if item + 1 == LARGE {
+            *self = self.clone().prepared();
+        } else if item + 1 > LARGE {
+            self.learned.grow(item + 1);
+            self.blocks.push(self.products.item(item));
+        }
         Ok(ItemId::from_index(item))
     }
 
@@ -296,6 +323,10 @@ impl Learner {
         let (features, item) = (self.used(features)?, item.index());
         if item < self.products.n_items() {
             self.products.set_item(item, features);
+            if self.learned.size() > 0 {
+                self.learned.remove(ItemId::from_index(item));
+                self.blocks.set(item, self.products.item(item));
+            }
             self.intercepts.forget(item);
             let n_slopes = self.products.user().len() - 1;
             (item * n_slopes..(item + 1) * n_slopes).for_each(|place| self.slopes.forget(place));
@@ -321,11 +352,11 @@ impl Learner {
         }
     }
 
-    /// The largest draws for a user among these items, which exist, best first.
+    /// The largest draws for a user among these items, or all, best first.
     pub(super) fn choose<R: Rng + ?Sized>(
         &mut self,
         context: &Context,
-        items: impl Iterator<Item = ItemId>,
+        among: Option<&ItemSet>,
         rng: &mut R,
     ) -> &[(f64, u32)] {
         self.set_user(context);
@@ -334,8 +365,54 @@ impl Learner {
             self.shared.draw(alpha, rng, &mut self.buffers.draw);
             self.products.contract(&self.buffers.draw);
         }
-        let (ties, sampler) = (Ties::draw(rng), Sampler::new());
+        let ties = Ties::draw(rng);
         self.buffers.top.clear();
+        let n_items = self.products.n_items();
+        let n_among = among.map_or(n_items, ItemSet::len).min(n_items);
+        let n_unlearned = self.learned.size() - self.learned.len();
+        let deviation = alpha * self.variance_before(cells).sqrt();
+        // Fewer are drawn faster than all features are read.
+        if FEW * n_unlearned.min(n_among) >= n_items && deviation > 0.0 {
+            let is_among = |item: ItemId| among.is_none_or(|among| among.contains(item));
+            let learned = std::mem::take(&mut self.learned);
+            self.draw(learned.iter().filter(|&item| is_among(item)), cells, ties, rng);
+            let Self { products, blocks, buffers, settings, .. } = self;
+            let user = Unlearned {
+                weights: if settings.interactions { products.of_user() } else { &[0.0] },
+                deviation,
+                n_offered: n_unlearned * n_among / n_items,
+                is_offered: |item| {
+                    let item = ItemId::from_index(item);
+                    is_among(item) && !learned.contains(item)
+                },
+                sum: |item| if settings.interactions { products.sum(item) } else { 0.0 },
+            };
+            blocks.offer(&user, &mut buffers.top, ties, rng);
+            self.learned = learned;
+        } else if let Some(among) = among {
+            self.draw(among.iter().take_while(|item| item.index() < n_items), cells, ties, rng);
+        } else {
+            self.draw((0..n_items).map(ItemId::from_index), cells, ties, rng);
+        }
+        self.buffers.top.best()
+    }
+
+    /// The variance of the own part of an item that was never learned from.
+    fn variance_before(&self, cells: Option<usize>) -> f64 {
+        let [intercept, slope, cell] = self.own().map(|own| own.deviation() * own.deviation());
+        let squares: f64 = self.buffers.squares.iter().sum();
+        intercept + slope * squares + cells.map_or(0.0, |_| cell)
+    }
+
+    /// Offers a draw of each of these items.
+    fn draw<R: Rng + ?Sized>(
+        &mut self,
+        items: impl Iterator<Item = ItemId>,
+        cells: Option<usize>,
+        ties: Ties,
+        rng: &mut R,
+    ) {
+        let (alpha, sampler) = (self.settings.alpha.get(), Sampler::new());
         for item in items {
             let (item, number) = (item.index(), item.number());
             let (mean, of_item, of_cell) = self.own_part(item, cells);
@@ -344,7 +421,6 @@ impl Learner {
             let drawn = shared + mean + alpha * (of_item + of_cell).sqrt() * sampler.normal(rng);
             self.buffers.top.offer(number, drawn, ties);
         }
-        self.buffers.top.best()
     }
 
     /// Learns from a list that was shown to a user. `examined` has the probability of examining a
@@ -366,6 +442,7 @@ impl Learner {
             let (item, examined) = (item.index(), examined(position));
             if item < self.products.n_items() && examined > 0.0 {
                 answers.push((item, examined, clicks.get(position)));
+                self.learned.insert(ItemId::from_index(item));
                 if self.settings.interactions { self.products.push(item, &mut phis) } else { phis.push(1.0) }
             }
         }
@@ -473,3 +550,6 @@ impl Learner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -62,6 +62,12 @@ impl Independent {
         self.variances[place] = 1.0 / precision;
     }
 
+    /// Whether a coefficient has been learned; rounding may have moved the precision of others.
+    pub(super) fn is_learned(&self, place: usize) -> bool {
+        let prior = 1.0 / (self.deviation * self.deviation);
+        self.means[place] != 0.0 || self.precisions[place] > prior * (1.0 + 1e-9)
+    }
+
     pub(super) fn deviation(&self) -> f64 {
         self.deviation
     }

@@ -162,6 +162,11 @@ impl Products {
         }
     }
 
+    /// The coefficients of `(1, z)` for the user, after [`Self::contract`].
+    pub(super) fn of_user(&self) -> &[f64] {
+        &self.of_user
+    }
+
     /// The sum of coefficients times products of an item, after [`Self::contract`].
     #[inline]
     pub(super) fn sum(&self, item: usize) -> f64 {
