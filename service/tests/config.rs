@@ -1,7 +1,7 @@
 //! The configuration: its template, and its faults.
 
 use click_bandits_service::config::{Config, Limits, TEMPLATE};
-use documents::toml_reader::{Source, schema};
+use documents::toml_reader::{Source, inline, schema, words};
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
@@ -31,6 +31,45 @@ fn keys(of: &Value, path: &str, found: &mut BTreeMap<String, Value>) {
         } else {
             found.insert(path, value["default"].clone());
         }
+    }
+}
+
+/// The rows of the keys of a schema, those of tables after the table.
+fn rows(of: &Value, path: &str, found: &mut String) {
+    let required = |key: &str| of["required"].as_array().is_some_and(|all| all.iter().any(|one| one == key));
+    for (key, value) in of["properties"].as_object().unwrap() {
+        let default = match &value["default"] {
+            _ if required(key) => "required".to_owned(),
+            // The values of a table without its keys are theirs.
+            Value::Null | Value::Object(_) => String::new(),
+            given => format!("`{}`", inline(given)),
+        };
+        let meaning = value["description"].as_str().unwrap_or_default().replace('\n', " ");
+        let values = words(value).replace('|', "\\|");
+        *found += &format!("| `{path}{key}` | {default} | {meaning} | {values} |\n");
+        let inner =
+            value["anyOf"].as_array().and_then(|all| all.iter().find(|one| one["properties"].is_object()));
+        let inner = inner.unwrap_or(value);
+        if inner["properties"].is_object() {
+            rows(inner, &format!("{path}{key}."), found);
+        }
+    }
+}
+
+/// `UPDATE_PAGES=1 cargo test --test all the_page_has_all_keys` writes the table anew.
+#[test]
+fn the_page_has_all_keys() {
+    let mut table = "| key | default | meaning | values |\n|---|---|---|---|\n".to_owned();
+    rows(&schema::<Config>(), "", &mut table);
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/files.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let (before, rest) = page.split_once("<!-- table: service -->\n").unwrap();
+    let (found, after) = rest.split_once("<!-- end: service -->").unwrap();
+    if std::env::var_os("UPDATE_PAGES").is_some() {
+        let new = format!("{before}<!-- table: service -->\n{table}<!-- end: service -->{after}");
+        std::fs::write(path, new).unwrap();
+    } else {
+        assert_eq!(found, table, "UPDATE_PAGES=1 cargo test --test all the_page_has_all_keys");
     }
 }
 

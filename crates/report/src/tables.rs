@@ -20,7 +20,9 @@ mod tests {
     fn the_readmes_have_the_generated_tables() {
         let experiments = include_str!("../../../xtask/experiments/README.md");
         let program = include_str!("../../click-bandits/README.md");
+        let files = include_str!("../../../docs/files.md");
         for (readme, name, table) in [
+            (files, "experiment", spec::experiment::keys::subsections()),
             (experiments, "claim kinds", claim_kinds()),
             (experiments, "figure kinds", figure_kinds()),
             (program, "models", spec::models::subsections()),

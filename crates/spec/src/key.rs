@@ -106,6 +106,15 @@ impl Key {
         }
     }
 
+    /// Its row in a table in Markdown, and those of the keys of the table that it accepts.
+    pub(crate) fn rows(&self) -> String {
+        let inner = |one: KeyInside| {
+            row(&format!("{}.{}", self.name, one.name), "", &one.meaning, &one.values, &one.example)
+        };
+        let own = row(self.name, &self.need(), self.meaning, &self.words(), self.example);
+        own + &self.inside().into_iter().map(inner).collect::<String>()
+    }
+
     /// The accepted values in words.
     pub fn words(&self) -> String {
         words_with_keys(&(self.kind)())
@@ -115,6 +124,14 @@ impl Key {
     pub fn inside(&self) -> Vec<KeyInside> {
         inside(&(self.kind)())
     }
+}
+
+/// The head of a table of keys in Markdown.
+pub(crate) const HEAD: &str = "| key | needed | meaning | values | example |\n|---|---|---|---|---|\n";
+
+/// A row of such a table.
+pub(crate) fn row(name: &str, need: &str, meaning: &str, values: &str, example: &str) -> String {
+    format!("| `{name}` | {need} | {meaning} | {values} | `{example}` |\n")
 }
 
 /// A value with its field, for errors that are found later.

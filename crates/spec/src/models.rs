@@ -51,7 +51,7 @@ pub(crate) use users_of_runs::without_contenders;
 
 use crate::bound::Bound;
 use crate::fields::read_tables;
-use crate::key::{Key, KeyInside};
+use crate::key::{self, Key};
 use crate::posterior::PosteriorFile;
 use crate::queries::Queries;
 use click_models::{ListShape, PreferenceMatrix};
@@ -172,21 +172,9 @@ impl PartialEq for Model {
 /// A subsection of Markdown for each model, with a table of its keys.
 pub fn subsections() -> String {
     let of_model = |model: &Model| {
-        let row = |name: &str, need: &str, meaning: &str, values: &str, example: &str| {
-            format!("| `{name}` | {need} | {meaning} | {values} | `{example}` |\n")
-        };
-        let of_key = |key: &Key| {
-            let inner = |one: KeyInside| {
-                let name = format!("{}.{}", key.name, one.name);
-                row(&name, "", &one.meaning, &one.values, &one.example)
-            };
-            let own = row(key.name, &key.need(), key.meaning, &key.words(), key.example);
-            own + &key.inside().into_iter().map(inner).collect::<String>()
-        };
-        let named = row("model", "required", model.sentence, "", &format!("{:?}", model.name));
-        let rows: String = std::iter::once(named).chain(model.keys.iter().map(of_key)).collect();
-        let head = "| key | needed | meaning | values | example |\n|---|---|---|---|---|\n";
-        format!("\n### Users of model `{}`\n\n{head}{rows}", model.name)
+        let named = key::row("model", "required", model.sentence, "", &format!("{:?}", model.name));
+        let rows: String = model.keys.iter().map(Key::rows).collect();
+        format!("\n### Users of model `{}`\n\n{}{named}{rows}", model.name, key::HEAD)
     };
     MODELS.map(of_model).concat() + "\n"
 }

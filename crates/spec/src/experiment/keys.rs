@@ -3,7 +3,7 @@
 
 use super::Task;
 use crate::fields::TABLES;
-use crate::key::{Key, Kind};
+use crate::key::{HEAD, Key, Kind};
 use crate::models::{KAPPA, MODELS};
 use crate::posterior::UsersKeys;
 use crate::schema::{choice, defined, file, integer, names};
@@ -136,6 +136,19 @@ pub const OF_POLICY: [Key; 10] = [
     ),
     Key::optional("live", schema::<LiveUse>, "How the policy is used live.", "{ window = 1000 }"),
 ];
+
+/// Sections in Markdown: a table of the keys of an experiment, of an instance and of a policy.
+pub fn subsections() -> String {
+    let tables: [(_, &[Key]); 3] = [
+        ("Keys at the top", &EXPERIMENT),
+        ("Keys of `[[instances]]`", &OF_INSTANCE),
+        ("Keys of `[[policies]]`", &OF_POLICY),
+    ];
+    let section = |(title, keys): (&str, &[Key])| {
+        format!("\n### {title}\n\n{HEAD}{}", keys.iter().map(Key::rows).collect::<String>())
+    };
+    tables.map(section).concat() + "\n"
+}
 
 impl Task {
     /// The key in files for the length of a run.
