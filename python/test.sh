@@ -27,6 +27,7 @@ install pyspark || echo "SKIPPED: pyspark cannot be installed here"
 # Away from the sources, so that the installed package is what is tested.
 cd "$scratch"
 "$bin/python" -m pytest -q -p no:cacheprovider "$package/tests"
+"$bin/python" "$package/reference.py" "$package/target/python-api.md"
 "$bin/python" -m mypy --strict --cache-dir "$scratch/mypy" "$package/tests/typed.py"
 # Stubs have no lists of their names: a name without an underscore is public.
 "$bin/python" -m mypy.stubtest click_bandits --allowlist <(echo 'click_bandits\.(_native|bounds|confidence|models)\.__all__')
