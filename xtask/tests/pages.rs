@@ -137,3 +137,26 @@ fn broken_links_and_anchors_are_noticed() {
     assert_eq!(links(&text), ["b.md#c-d_e", "g.md"]);
     assert_eq!(anchors(&text).into_iter().collect::<Vec<_>>(), ["a", "c-d_e-f"]);
 }
+
+/// The crates that examples of a page use, by the names in their `use`.
+fn used(text: &str) -> BTreeSet<&str> {
+    let blocks = text.split("```rust").skip(1).filter_map(|rest| rest.split("```").next());
+    let lines = blocks.flat_map(str::lines).map(|line| line.trim_start_matches("# ").trim_start());
+    let paths = lines.filter_map(|line| line.strip_prefix("use "));
+    paths.map(|path| path.split([':', ';']).next().unwrap()).filter(|name| *name != "std").collect()
+}
+
+#[test]
+fn readmes_of_crates_name_what_their_examples_use() {
+    let mut found = 0;
+    for page in all_pages().into_iter().filter(|page| page.starts_with(top().join("crates"))) {
+        let own = page.parent().unwrap().file_name().unwrap().to_str().unwrap().replace('-', "_");
+        let text = fs::read_to_string(&page).unwrap();
+        for name in used(&text).into_iter().filter(|name| *name != own) {
+            let names = [name.to_owned(), name.replace('_', "-")].map(|name| format!("`{name}`"));
+            assert!(names.iter().any(|name| text.contains(name)), "{}: {name}", page.display());
+            found += 1;
+        }
+    }
+    assert!(found > 15, "{found}");
+}

@@ -1,6 +1,6 @@
 //! The lists, and the pages of their members.
 
-use super::{empty, json, printed, refused, strings};
+use super::{commands, empty, json, printed, refused, strings};
 use policies::catalogue;
 use std::sync::LazyLock;
 
@@ -24,6 +24,15 @@ fn lists_have_every_member() {
     assert_eq!(*models, spec::models::MODELS.map(|model| model.name));
     assert!(log_reader::formats::rows().iter().all(|row| formats.iter().any(|name| name == row.name)));
     assert!(experiments.iter().any(|name| name == "kdd2012") && experiments.len() >= 10);
+}
+
+#[test]
+fn the_manual_says_which_command_one_wants() {
+    let (_, table) = include_str!("../../README.md").split_once("## Which command do I want?").unwrap();
+    let table = table.split("\n\n```").next().unwrap();
+    for command in commands() {
+        assert!(table.contains(&format!("`{command}`")), "{command}");
+    }
 }
 
 #[test]
