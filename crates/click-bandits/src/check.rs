@@ -6,10 +6,10 @@ mod overview;
 use self::answer::Answer;
 use crate::terminal;
 use crate::usage::{AllowedArguments, OverrideArguments};
-use crate::usage::{STATUS, Usage};
+use crate::usage::{STATUS, Usage, read_source};
 use anyhow::Result;
 use documents::number::counted;
-use documents::toml_reader::{Error, Source};
+use documents::toml_reader::Error;
 use report::reproduction::Reproduction;
 use spec::{Experiment, Overrides, SpecError};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ use std::process::ExitCode;
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
-    /// TOML file of the experiment, or a directory with experiment.toml and claims.toml
+    /// TOML file of the experiment, `-` for standard input, or a directory with experiment.toml and
+    /// claims.toml
     spec: PathBuf,
     /// Print the answer as JSON, for programs
     #[arg(long)]
@@ -78,7 +79,7 @@ fn is_of_claims(fault: &SpecError) -> bool {
 /// Reads the experiment of a file; if there are errors, all of them.
 fn check_file(path: &Path, allowed: &[PathBuf], overrides: Overrides) -> Result<Experiment, Vec<SpecError>> {
     let one = |error: Error| vec![SpecError::File(error)];
-    let source = Source::read(path).map_err(one)?.allowing(allowed);
+    let source = read_source(path).map_err(one)?.allowing(allowed);
     let document = source.parse().map_err(one)?;
     Experiment::check(&document, overrides)
 }

@@ -6,10 +6,10 @@ mod today;
 
 use crate::simulation::{Options, finished_part, play_part, simulate, simulate_in_memory};
 use crate::terminal;
-use crate::usage::{AllowedArguments, OverrideArguments, SpecErrors, Usage, threads};
+use crate::usage::{AllowedArguments, OverrideArguments, SpecErrors, Usage, read_source, threads};
 use anyhow::{Result, bail};
 use document::Document;
-use documents::toml_reader::{Source, read_file};
+use documents::toml_reader::read_file;
 use experiment::{Runner, Shard};
 use overview::Overview;
 use report::{Drawing, Leaderboard, Simulation};
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 pub(crate) struct Arguments {
-    /// TOML file of the experiment
+    /// TOML file of the experiment; `-` is standard input
     spec: PathBuf,
     /// Directory for result.json, curves.csv, timing.json, manifest.json, spec.toml and the
     /// figures; `-` for none: then result.json goes to standard output, and an interrupted run
@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
 
 /// Runs the experiment, or one shard of it.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let source = Source::read(&arguments.spec)?.allowing(&arguments.allowed.allow);
+    let source = read_source(&arguments.spec)?.allowing(&arguments.allowed.allow);
     let mut experiment =
         Experiment::check(&source.parse()?, arguments.overrides.overrides()).map_err(SpecErrors)?;
     if let Some(path) = &arguments.prior {

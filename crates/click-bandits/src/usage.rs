@@ -3,11 +3,12 @@
 
 use anyhow::Error;
 use clap::Args;
-use documents::toml_reader;
+use documents::toml_reader::{self, Source};
 use itertools::Itertools as _;
 use spec::{Overrides, SpecError};
+use std::io::{self, stdin};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) const STATUS: u8 = 2;
 
@@ -35,6 +36,17 @@ pub(crate) fn in_words(error: &SpecError) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// Reads an experiment's file; `-` is standard input, whose files are beside the current folder.
+pub(crate) fn read_source(path: &Path) -> Result<Source, toml_reader::Error> {
+    if path.as_os_str() != "-" {
+        return Source::read(path);
+    }
+    let text = io::read_to_string(stdin());
+    let text =
+        text.map_err(|error| toml_reader::Error::whole_file("-", format!("standard input: {error}")))?;
+    Source::from_text("-", text)
 }
 
 /// Returns whether an error is one of the command line.

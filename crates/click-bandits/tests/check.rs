@@ -1,8 +1,9 @@
 //! `check` and `schema`: what they print, their exit status, and that nothing is written.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use tempfile::tempdir;
 
 /// A valid spec.
@@ -48,6 +49,27 @@ fn all_errors_are_printed_one_a_line() {
         assert_eq!(output.status.code(), Some(1));
         assert!(text(&output.stdout).starts_with(expected), "{}", text(&output.stdout));
     }
+}
+
+#[test]
+fn standard_input_is_a_spec() {
+    let folder = tempdir().expect("a temporary directory");
+    let piped = |arguments: &str, text: &[u8]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
+        command.current_dir(folder.path()).args(arguments.split(' '));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        child.stdin.take().expect("a pipe").write_all(text).expect("written");
+        child.wait_with_output().expect("the program ends")
+    };
+    let checked = piped("check -", GOOD.as_bytes());
+    assert!(checked.status.success() && text(&checked.stdout).starts_with("-: no errors\n"));
+    let checked = piped("check -", GOOD.replace("runs = 1000", "runs = 0").as_bytes());
+    assert!(!checked.status.success() && text(&checked.stdout).starts_with("-:5:8: runs: 0 is too small"));
+    let checked = piped("check -", b"\xff");
+    assert!(!checked.status.success() && text(&checked.stdout).starts_with("-: standard input: "));
+    let played = piped("simulate - --out - --horizon 30 --runs 2 --quiet", GOOD.as_bytes());
+    assert!(played.status.success() && text(&played.stdout).starts_with('{'), "{}", text(&played.stderr));
 }
 
 #[test]
