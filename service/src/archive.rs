@@ -11,7 +11,7 @@
 use crate::engine::Beginning;
 use crate::event::{Batch, Event, from_bytes, to_bytes};
 use crate::http::line;
-use crate::store::{Receive, Store, StoreError, key_of_event, opened, put_in_place, sealed};
+use crate::store::{Receive, Store, StoreError, key_of_event, opened, put_in_place, sealed, sum_of_event};
 use parquet_columns::{ByteArray, Cell, Cells, Column, ParquetError, Table, TableWriter};
 use std::fs::File;
 use std::io::Error;
@@ -150,12 +150,55 @@ fn write_day(
     Ok(Some(end))
 }
 
+/// The events that were read, by which those that come again are known to be the same.
+#[derive(Default)]
+struct Seen {
+    first: Option<u64>,
+    /// A part of the checksum of each one, by number.
+    sums: Vec<u32>,
+    /// Where they were read, with the number of the first one of each place.
+    places: Vec<(u64, String)>,
+}
+
+impl Seen {
+    fn next(&self) -> u64 {
+        self.first.unwrap_or(0) + self.sums.len() as u64
+    }
+
+    /// Takes the next event, and returns whether it is new.
+    fn take(&mut self, number: u64, time: u64, event: &Event, place: &str) -> Result<bool, String> {
+        let first = *self.first.get_or_insert(number);
+        let [sum @ .., _, _, _, _] = sum_of_event(number, time, event);
+        let sum = u32::from_le_bytes(sum);
+        let known = number.checked_sub(first).and_then(|place| usize::try_from(place).ok());
+        match known {
+            Some(place) if place == self.sums.len() => {}
+            Some(place) if place > self.sums.len() => return Err(missing(self.next(), number)),
+            // Servers of one database may have written the same day.
+            Some(place) if self.sums[place] == sum => return Ok(false),
+            _ => {
+                let before = self.places.iter().rev().find(|(first, _)| *first <= number);
+                let before = before.or(self.places.first()).map_or("", |(_, place)| place);
+                return Err(format!(
+                    "event {number} is another one than in {before}: they are of two histories, such as \
+                     those before and after a backup was restored"
+                ));
+            }
+        }
+        if self.places.last().is_none_or(|(_, last)| last != place) {
+            self.places.push((number, place.to_owned()));
+        }
+        self.sums.push(sum);
+        Ok(true)
+    }
+}
+
 /// Hands over the events of archives, and of a store after them, each once and in order. Returns
 /// the number of the first one.
 ///
 /// # Errors
 ///
-/// An archive cannot be read, or events are missing in between.
+/// An archive cannot be read, events are missing in between, or two have the same number.
 pub fn read_all(store: &dyn Store, archives: &[PathBuf], receive: Receive<'_>) -> Result<u64, String> {
     let mut files = vec![];
     for directory in archives {
@@ -168,34 +211,43 @@ pub fn read_all(store: &dyn Store, archives: &[PathBuf], receive: Receive<'_>) -
         }
     }
     files.sort();
-    let (mut first, mut next) = (None, 0);
+    let mut seen = Seen::default();
     for (_, path) in files {
+        let place = path.display().to_string();
         let rows = read_file(&path, &mut |number, batch| {
-            next = if first.is_none() { number } else { next };
-            first.get_or_insert(number);
-            match number.checked_sub(next) {
-                // Servers of one database may have written the same day.
-                None => return Ok(ControlFlow::Continue(())),
-                Some(0) => next += 1,
-                Some(_) => return Err(missing(next, number)),
-            }
-            Ok(receive(number, batch))
+            let is_new = seen.take(number, batch.time, &batch.events[0], &place)?;
+            Ok(if is_new { receive(number, batch) } else { ControlFlow::Continue(()) })
         });
-        if rows.map_err(|what| format!("{}: {what}", path.display()))?.is_break() {
-            return Ok(first.unwrap_or(0));
+        if rows.map_err(|what| format!("{place}: {what}"))?.is_break() {
+            return Ok(seen.first.unwrap_or(0));
         }
     }
     let kept = store.first().map_err(|error| error.to_string())?;
-    if first.is_some() && kept > next {
+    let (before, mut outcome) = (seen.first.map(|first| (first, seen.next())), Ok(()));
+    if let Some((_, next)) = before.filter(|(_, next)| kept > *next) {
         return Err(missing(next, kept));
     }
-    let from = next.max(kept);
-    let read = store.read(from, &mut |first, mut batch| {
-        let seen = usize::try_from(from.saturating_sub(first)).unwrap_or(usize::MAX);
-        batch.events.drain(..seen.min(batch.events.len()));
-        receive(first.max(from), batch)
+    let read = store.read(kept, &mut |first, Batch { time, mut events }| {
+        let first = match before {
+            Some((_, next)) if first < next => {
+                let n_known = usize::try_from(next - first).unwrap_or(usize::MAX).min(events.len());
+                let mut known = (first..).zip(events.drain(..n_known));
+                outcome = known.try_for_each(|(number, event)| {
+                    seen.take(number, time, &event, "")
+                        .map(|_| ())
+                        .map_err(|what| format!("the store: {what}"))
+                });
+                first + n_known as u64
+            }
+            _ => first,
+        };
+        if outcome.is_err() {
+            return ControlFlow::Break(());
+        }
+        if events.is_empty() { ControlFlow::Continue(()) } else { receive(first, Batch { time, events }) }
     });
-    read.map_err(|error| error.to_string()).map(|()| first.unwrap_or(kept))
+    read.map_err(|error| error.to_string()).and(outcome)?;
+    Ok(before.map_or(kept, |(first, _)| first))
 }
 
 fn missing(from: u64, to: u64) -> String {
