@@ -1,7 +1,7 @@
 //! The API over HTTP/1.1.
 
 mod body;
-mod charts;
+pub(crate) mod charts;
 mod page;
 mod server;
 
@@ -28,10 +28,11 @@ use body::{Body, Parameters};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// The description of the API.
@@ -532,7 +533,7 @@ pub(crate) fn line(number: u64, time: u64, event: &Event) -> Value {
     let mut line = match event {
         Event::Launched(launched) => {
             let mut line = line(number, time, &Event::Decided(Box::new(launched.decision.clone())));
-            line["side"] = if launched.shows_policy() { "policy" } else { "baseline" }.into();
+            line["side"] = launched.side().into();
             line["is_compared"] = launched.compared.is_some().into();
             line
         }
@@ -587,6 +588,9 @@ struct Backup {
     name: Name,
 }
 
+/// The end of the name of a backup that is not whole.
+const PART: &str = ".part";
+
 /// Writes a copy of the store, which has its name once it is whole.
 async fn back_up(
     State(app): State<Arc<App>>,
@@ -601,28 +605,30 @@ async fn back_up(
         return Err(Refusal::new(409, "database", message, ""));
     }
     let written = tokio::task::spawn_blocking(move || {
-        // One at a time: what another left unfinished goes.
-        static TURN: Mutex<()> = Mutex::new(());
-        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let directory = app.backups.join(&*name);
-        let said = |error: std::io::Error| {
-            let what = format!("{}: {error}", directory.display());
+        let failed = |what: String| {
             metrics::log("error", "no-backup", json!({ "error": what }));
-            StoreError::Unavailable(what)
+            Refusal::new(503, "no_backup", what, "name")
         };
+        let said = |error: std::io::Error| failed(format!("{}: {error}", app.backups.display()));
+        std::fs::create_dir_all(&app.backups).map_err(said)?;
+        // One at a time: what another left unfinished goes.
+        let turn = File::create(app.backups.join(".lock")).map_err(said)?;
+        turn.lock().map_err(said)?;
+        for left in std::fs::read_dir(&app.backups).map_err(said)?.flatten() {
+            if left.file_name().to_string_lossy().ends_with(PART) {
+                std::fs::remove_dir_all(left.path()).map_err(said)?;
+            }
+        }
         if directory.exists() {
             let message = format!("`{}` has a store: name a new backup", &*name);
             return Err(Refusal::new(409, "backup_exists", message, "name"));
         }
-        let part = app.backups.join(format!(".{}.part", &*name));
-        _ = std::fs::remove_dir_all(&part);
-        std::fs::create_dir_all(&part).map_err(said)?;
-        let copied = app.store.back_up(&part);
+        let part = app.backups.join(format!(".{}{PART}", &*name));
+        std::fs::create_dir(&part).map_err(said)?;
+        let copied = app.store.back_up(&part).map_err(|error| failed(error.to_string()));
         let outcome = copied.and_then(|()| put_in_place(&part, &directory).map_err(said));
-        outcome.inspect_err(|error| {
-            metrics::log("error", "no-backup", json!({ "error": error.to_string() }));
-            _ = std::fs::remove_dir_all(&part);
-        })?;
+        outcome.inspect_err(|_| _ = std::fs::remove_dir_all(&part))?;
         Ok(json!({ "name": name, "directory": directory }))
     });
     written.await.map_err(|_| Refusal::busy())?.map(Json)

@@ -357,6 +357,13 @@ fn a_backup_is_a_store_as_it_was() {
     let (status, again) = ask(&boss, "monday");
     assert_eq!((status, &again["error"]["code"]), (409, &json!("backup_exists")));
     assert!(again["error"]["message"].as_str().unwrap().contains("`monday`"));
+    // What a kill left is gone.
+    let backups = directory.path().join("data/backups");
+    std::fs::create_dir(backups.join(".killed.part")).unwrap();
+    assert_eq!(ask(&boss, "tuesday").0, 200);
+    let left = std::fs::read_dir(&backups).unwrap().flatten().map(|of| of.file_name().into_string().unwrap());
+    let left: Vec<String> = left.filter(|name| name.contains(".part")).collect();
+    assert!(left.is_empty(), "{left:?}");
     let read = |server: &Server| server.send("GET", "/v1/log?limit=10000", &boss, b"").1;
     let expected = read(&server);
     server.stop("-KILL");
@@ -371,6 +378,62 @@ fn a_backup_is_a_store_as_it_was() {
 }
 
 /// A user's name is kept, hashed or left out, from the event of the setting on.
+#[test]
+fn a_backup_that_cannot_be_written_says_where() {
+    let server = Server::start_with(&one_item_config("backups = 'config.toml'"), &[]);
+    let (status, answer) = server.post("/v1/backup", &json!({ "name": "monday" }));
+    let said = answer["error"]["message"].as_str().unwrap();
+    assert_eq!((status, &answer["error"]["code"]), (503, &json!("no_backup")), "{answer}");
+    assert!(said.contains("/config.toml: "), "{said}");
+}
+
+/// A store, its backup of the middle and its archives of then and later; and the backup, which goes
+/// on otherwise, with archives of its own.
+#[test]
+fn archives_of_two_histories_are_refused_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let template = template("");
+    let days = |served: &mut Served, who: &str, days: std::ops::Range<u64>| {
+        for day in days {
+            served.time = day * DAY + 5;
+            for n in 0..40 {
+                served.commit(|engine, time, events| {
+                    let ask = json!({ "id": format!("{who}-{day}-{n}") });
+                    engine.decide(crate::engine::body(ask), time, events).unwrap();
+                });
+            }
+        }
+    };
+    let mut one = Served::new(&at("one"), &template, &Limits::default());
+    one.store.make_for(&template.to_text()).unwrap();
+    days(&mut one, "both", 10..13);
+    std::fs::create_dir(at("two")).unwrap();
+    one.store.back_up(&at("two")).unwrap();
+    days(&mut one, "one", 13..16);
+    let mut two = Served::new(&at("two"), &template, &Limits::default());
+    days(&mut two, "two", 13..17);
+    assert_eq!(all_events(&*two.store, &at("none")).unwrap().len() as u64, two.engine.next());
+    // The store continues the archives of its own history only.
+    one.twin().save(&*one.store).unwrap();
+    archive(&*one.store, &at("of-one"), 15 * DAY).unwrap();
+    let before = all_events(&*one.store, &at("of-one")).unwrap().len() as u64;
+    assert_eq!(before, one.engine.next());
+    let error = all_events(&*two.store, &at("of-one")).unwrap_err();
+    assert!(error.starts_with("the store: event 120 is another one than in "), "{error}");
+    assert!(error.contains("events-1970-01-14.parquet"), "{error}");
+    // Nor do archives go together; the same ones twice do.
+    two.twin().save(&*two.store).unwrap();
+    archive(&*two.store, &at("of-two"), 16 * DAY).unwrap();
+    let read =
+        |places: [&str; 2]| read_all(&*two.store, &places.map(at), &mut |_, _| ControlFlow::Continue(()));
+    assert_eq!(read(["of-two", "of-two"]), Ok(0));
+    let error = read(["of-two", "of-one"]).unwrap_err();
+    let [one, two] =
+        ["of-one", "of-two"].map(|of| at(of).join("events-1970-01-14.parquet").display().to_string());
+    assert!(error.contains(&one) && error.contains(&two) && error.contains("event 120 "), "{error}");
+}
+
 #[test]
 fn users_have_names_hashes_or_nothing() {
     let users = |server: &Server| -> Vec<Value> {
