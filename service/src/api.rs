@@ -1,7 +1,7 @@
 //! The bodies of requests and answers, and refusals. Positions count from 1.
 
 use crate::engine::DecisionView;
-use crate::event::{Change, Context, Decision, Name};
+use crate::event::{Change, Context, Decision, Name, side};
 use crate::store::StoreError;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
@@ -107,7 +107,7 @@ pub struct AnswerBody {
 
 /// Changes a launch by hand.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "LaunchFields")]
 pub enum LaunchBody {
     /// The share of users on the policy's side.
     Share(f64),
@@ -115,6 +115,35 @@ pub enum LaunchBody {
     Hold(bool),
     /// Begins again at the first step after a stop, if true.
     Resume(bool),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LaunchFields {
+    #[serde(default, deserialize_with = "given")]
+    share: Option<f64>,
+    #[serde(default, deserialize_with = "given")]
+    hold: Option<bool>,
+    #[serde(default, deserialize_with = "given")]
+    resume: Option<bool>,
+}
+
+/// A field that is not null.
+fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+impl TryFrom<LaunchFields> for LaunchBody {
+    type Error = &'static str;
+
+    fn try_from(found: LaunchFields) -> Result<Self, &'static str> {
+        match found {
+            LaunchFields { share: Some(share), hold: None, resume: None } => Ok(Self::Share(share)),
+            LaunchFields { share: None, hold: Some(is_held), resume: None } => Ok(Self::Hold(is_held)),
+            LaunchFields { share: None, hold: None, resume: Some(is_asked) } => Ok(Self::Resume(is_asked)),
+            _ => Err("expected one of `share`, `hold` and `resume`"),
+        }
+    }
 }
 
 /// An answer as one to its list: positions from 0, each once.
@@ -230,7 +259,7 @@ impl Answer {
             id: open.id(),
             items: open.list().enumerate().map(slot).collect(),
             unknown: open.unknown().into(),
-            side: open.shows_policy().map(|shows| if shows { "policy" } else { "baseline" }),
+            side: open.shows_policy().map(side),
             version: open.version,
             stored: None,
         }

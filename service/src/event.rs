@@ -83,13 +83,13 @@ impl<'de> Deserialize<'de> for Name {
 
 /// The items that a list may have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum AllowedItems {
+pub enum AllowedItems<I = Name> {
     /// All present ones.
     All,
     /// These, if they are present.
-    Only(Vec<Name>),
+    Only(Vec<I>),
     /// All present ones but these.
-    Except(Vec<Name>),
+    Except(Vec<I>),
 }
 
 /// The user of a decision, as the client describes them.
@@ -112,39 +112,45 @@ pub struct Propensities {
     pub prefixes: Vec<f64>,
 }
 
-/// A list that was shown.
+/// A list that was shown: with names, or in the small form of rows, where names of queries and
+/// items, of decisions and users, and of items that are allowed have types of their own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Decision {
+pub struct Decision<N = Name, S = Name, I = Name> {
     /// The client's name of it.
-    pub id: Name,
+    pub id: S,
     /// The query that it answers.
-    pub query: Name,
+    pub query: N,
     /// The items, from the top.
-    pub list: Vec<Name>,
+    pub list: Vec<N>,
     /// The items that the policy chose from; `None` if the list was shown without asking.
-    pub chosen: Option<Choice>,
+    pub chosen: Option<Choice<I>>,
     /// The user, if the client names users.
-    pub user: Option<Name>,
+    pub user: Option<S>,
     /// The user's segment and features.
     pub context: Option<Context>,
 }
 
 /// How a policy came to a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct Choice<I = Name> {
     /// The items that the list may have.
-    pub allowed: AllowedItems,
+    pub allowed: AllowedItems<I>,
     /// The most positions of the list; `None` for all of the policy.
     pub positions: Option<u8>,
     /// How probable the list was, if that was asked for.
     pub propensities: Option<Propensities>,
 }
 
+/// The name of a side of a launch.
+pub(crate) fn side(is_policy: bool) -> &'static str {
+    if is_policy { "policy" } else { "baseline" }
+}
+
 /// A list that was shown in a launch, and that the policy was asked for in any case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LaunchedDecision {
+pub struct LaunchedDecision<D = Decision> {
     /// The list that was shown.
-    pub decision: Decision,
+    pub decision: D,
     /// The user's group and side, as [`Compared`](interleaving::launch::Compared) tells them;
     /// `None` if today's list was shown and is not compared.
     pub compared: Option<u32>,
@@ -160,6 +166,11 @@ impl LaunchedDecision {
     /// Whether the policy's list was shown.
     pub fn shows_policy(&self) -> bool {
         self.compared.is_some_and(|bits| interleaving::launch::Compared::from(bits).side)
+    }
+
+    /// Whose list was shown, as the API names it.
+    pub fn side(&self) -> &'static str {
+        side(self.shows_policy())
     }
 }
 

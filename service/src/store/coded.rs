@@ -1,86 +1,50 @@
 //! Events in the small form of rows: names of queries and items are numbers of a table of the
 //! store, and UUIDs are 16 bytes.
 
-use crate::event::{
-    AllowedItems, Choice, Context, Decision, Event, LaunchedDecision, Name, Propensities, whole,
-};
+use crate::event::{AllowedItems, Choice, Decision, Event, LaunchedDecision, Name, whole};
 use crate::names::{Names, SmallName};
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 
 /// The name of an item that need not be in the catalogue.
 #[derive(Serialize, Deserialize)]
-enum AnyItem {
+pub(super) enum AnyItem {
     Number(u32),
     Text(Name),
 }
 
-#[derive(Serialize, Deserialize)]
-enum CodedItems {
-    All,
-    Only(Vec<AnyItem>),
-    Except(Vec<AnyItem>),
-}
-
-#[derive(Serialize, Deserialize)]
-struct CodedChoice {
-    allowed: CodedItems,
-    positions: Option<u8>,
-    propensities: Option<Propensities>,
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct CodedDecision {
-    id: SmallName,
-    query: u32,
-    list: Vec<u32>,
-    chosen: Option<CodedChoice>,
-    user: Option<SmallName>,
-    context: Option<Context>,
-}
+type CodedDecision = Decision<u32, SmallName, AnyItem>;
 
 /// An event in its small form. Only events of which there are many have one.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Coded {
     Decided(Box<CodedDecision>),
-    Clicked {
-        id: SmallName,
-        position: u8,
-    },
-    Closed {
-        id: SmallName,
-        seen: Option<u8>,
-    },
+    Clicked { id: SmallName, position: u8 },
+    Closed { id: SmallName, seen: Option<u8> },
     Other(Event),
-    Launched {
-        decision: Box<CodedDecision>,
-        compared: Option<u32>,
-        agreement: [u8; 2],
-        length: u8,
-        is_first: bool,
-    },
+    Launched(Box<LaunchedDecision<CodedDecision>>),
 }
 
 impl Coded {
     pub(super) fn new(event: &Event, names: &mut Names) -> Self {
         match event {
-            Event::Decided(decision) => Self::Decided(Box::new(CodedDecision::new(decision, names))),
+            Event::Decided(decision) => Self::Decided(Box::new(coded(decision, names))),
             Event::Clicked { id, position } => Self::Clicked { id: id.into(), position: *position },
             Event::Closed { id, seen } => Self::Closed { id: id.into(), seen: *seen },
-            Event::Launched(launched) => {
-                let LaunchedDecision { decision, compared, agreement, length, is_first } = &**launched;
-                let decision = Box::new(CodedDecision::new(decision, names));
-                let (compared, agreement, length, is_first) = (*compared, *agreement, *length, *is_first);
-                Self::Launched { decision, compared, agreement, length, is_first }
-            }
+            Event::Launched(of) => Self::Launched(Box::new(launched(of, coded(&of.decision, names)))),
             other => Self::Other(other.clone()),
         }
     }
 
     /// The largest number of a name in it, if there is any.
     pub(super) fn last_name(&self) -> Option<u32> {
-        let (Self::Decided(decision) | Self::Launched { decision, .. }) = self else { return None };
+        let decision = match self {
+            Self::Decided(decision) => decision,
+            Self::Launched(of) => &of.decision,
+            _ => return None,
+        };
         let allowed = match decision.chosen.as_ref().map(|chosen| &chosen.allowed) {
-            Some(CodedItems::Only(items) | CodedItems::Except(items)) => &items[..],
+            Some(AllowedItems::Only(items) | AllowedItems::Except(items)) => &items[..],
             _ => &[],
         };
         let allowed = allowed.iter().filter_map(|item| match item {
@@ -92,15 +56,11 @@ impl Coded {
 
     pub(super) fn event(self, names: &Names) -> Result<Event, String> {
         Ok(match self {
-            Self::Decided(decision) => Event::Decided(Box::new(decision.decision(names)?)),
+            Self::Decided(decision) => Event::Decided(Box::new(named(&decision, names)?)),
             Self::Clicked { id, position } => Event::Clicked { id: (&id).into(), position },
             Self::Closed { id, seen } => Event::Closed { id: (&id).into(), seen },
             Self::Other(event) => event,
-            Self::Launched { decision, compared, agreement, length, is_first } => {
-                let decision = decision.decision(names)?;
-                let launched = LaunchedDecision { decision, compared, agreement, length, is_first };
-                Event::Launched(Box::new(launched))
-            }
+            Self::Launched(of) => Event::Launched(Box::new(launched(&of, named(&of.decision, names)?))),
         })
     }
 
@@ -109,57 +69,48 @@ impl Coded {
     }
 }
 
-fn name(names: &Names, number: u32) -> Result<Name, String> {
-    names.get(number).cloned().ok_or_else(|| format!("name {number} is missing"))
+/// A decision of a launch with its decision in another form.
+fn launched<D, E>(of: &LaunchedDecision<D>, decision: E) -> LaunchedDecision<E> {
+    let LaunchedDecision { compared, agreement, length, is_first, .. } = *of;
+    LaunchedDecision { decision, compared, agreement, length, is_first }
 }
 
-impl CodedDecision {
-    fn new(decision: &Decision, names: &mut Names) -> Self {
-        let Decision { id, query, list, chosen, user, context } = decision;
-        let query = names.intern(query);
-        let list = list.iter().map(|item| names.intern(item)).collect();
-        // Clients may name items that no catalogue has: those get no numbers.
-        let any = |items: &[Name]| {
-            let item =
-                |item: &Name| names.find(item).map_or_else(|| AnyItem::Text(item.clone()), AnyItem::Number);
-            items.iter().map(item).collect()
-        };
-        let chosen = chosen.as_ref().map(|Choice { allowed, positions, propensities }| CodedChoice {
-            allowed: match allowed {
-                AllowedItems::All => CodedItems::All,
-                AllowedItems::Only(items) => CodedItems::Only(any(items)),
-                AllowedItems::Except(items) => CodedItems::Except(any(items)),
-            },
-            positions: *positions,
-            propensities: propensities.clone(),
-        });
-        let (user, context) = (user.as_ref().map(SmallName::from), context.clone());
-        Self { id: id.into(), query, list, chosen, user, context }
-    }
+fn coded(decision: &Decision, names: &mut Names) -> CodedDecision {
+    let names = RefCell::new(names);
+    // Clients may name items that no catalogue has: those get no numbers.
+    let any =
+        |item: &Name| names.borrow().find(item).map_or_else(|| AnyItem::Text(item.clone()), AnyItem::Number);
+    let coded = in_form(decision, |name| Ok(names.borrow_mut().intern(name)), |item| Ok(any(item)));
+    coded.expect("every name has a form")
+}
 
-    fn decision(self, names: &Names) -> Result<Decision, String> {
-        let any = |items: Vec<AnyItem>| {
-            let item = |item| match item {
-                AnyItem::Number(number) => name(names, number),
-                AnyItem::Text(text) => Ok(text),
-            };
-            items.into_iter().map(item).collect::<Result<Vec<_>, _>>()
+fn named(decision: &CodedDecision, names: &Names) -> Result<Decision, String> {
+    let name = |number: &u32| names.get(*number).cloned().ok_or_else(|| format!("name {number} is missing"));
+    in_form(decision, name, |item| match item {
+        AnyItem::Number(number) => name(number),
+        AnyItem::Text(text) => Ok(text.clone()),
+    })
+}
+
+/// A decision in another form, by the forms of its names.
+fn in_form<N, S, I, M, T, J>(
+    Decision { id, query, list, chosen, user, context }: &Decision<N, S, I>,
+    mut name: impl FnMut(&N) -> Result<M, String>,
+    any: impl Fn(&I) -> Result<J, String>,
+) -> Result<Decision<M, T, J>, String>
+where
+    T: for<'a> From<&'a S>,
+{
+    let (query, list) = (name(query)?, list.iter().map(name).collect::<Result<_, _>>()?);
+    let all = |items: &[I]| items.iter().map(&any).collect::<Result<Vec<J>, _>>();
+    let chosen = chosen.as_ref().map(|Choice { allowed, positions, propensities }| {
+        let allowed = match allowed {
+            AllowedItems::All => AllowedItems::All,
+            AllowedItems::Only(items) => AllowedItems::Only(all(items)?),
+            AllowedItems::Except(items) => AllowedItems::Except(all(items)?),
         };
-        let chosen = self.chosen.map(|CodedChoice { allowed, positions, propensities }| {
-            let allowed = match allowed {
-                CodedItems::All => AllowedItems::All,
-                CodedItems::Only(items) => AllowedItems::Only(any(items)?),
-                CodedItems::Except(items) => AllowedItems::Except(any(items)?),
-            };
-            Ok::<_, String>(Choice { allowed, positions, propensities })
-        });
-        Ok(Decision {
-            id: (&self.id).into(),
-            query: name(names, self.query)?,
-            list: self.list.into_iter().map(|number| name(names, number)).collect::<Result<_, _>>()?,
-            chosen: chosen.transpose()?,
-            user: self.user.as_ref().map(Name::from),
-            context: self.context,
-        })
-    }
+        Ok::<_, String>(Choice { allowed, positions: *positions, propensities: propensities.clone() })
+    });
+    let (id, user) = (id.into(), user.as_ref().map(T::from));
+    Ok(Decision { id, query, list, chosen: chosen.transpose()?, user, context: context.clone() })
 }
