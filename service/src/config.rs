@@ -2,6 +2,7 @@
 
 use crate::api::Refusal;
 use crate::event::{Context, Name};
+use crate::export::{HEAD, OF_LAUNCH};
 use crate::store::{NEWER, SMALL, Store, StoreError, is_database};
 use confidence::Probability;
 use documents::toml_reader::{Error, Faults, Source, Table, push_known};
@@ -313,7 +314,8 @@ impl Template {
 
     /// The keys with names that are not those of columns, and why.
     fn faults(&self) -> Vec<(&'static str, String)> {
-        let taken = crate::export::HEAD.split(',');
+        let of_launch = OF_LAUNCH.into_iter().filter(|_| self.launch.is_some());
+        let taken = HEAD.split(',').chain(of_launch);
         let of_users: Vec<&str> = taken.chain(self.features.iter().map(|name| &**name)).collect();
         let segments = self.segments.iter().map(|name| &**name).collect();
         let of_items = std::iter::once("item").chain(self.item_features.iter().map(|name| &**name)).collect();

@@ -3,11 +3,13 @@
 
 use crate::archive::read_all;
 use crate::config::{Template, Users, settings_of_store};
-use crate::event::{Batch, Change, Context, Decision, Event, Name, Propensities};
+use crate::event::{Batch, Change, Context, Decision, Event, Name};
 use crate::store::{self, is_database};
+use interleaving::launch::Compared;
 use live::ContextFit;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
@@ -19,6 +21,10 @@ pub const FILE: &str = "decisions.csv";
 pub(crate) const HEAD: &str =
     "query,session,user,position,item,click,propensity,prefix_propensity,list_propensity,decided_at,segment";
 
+/// The columns beside them, in a store with a launch: whose list it is, and the number of the period
+/// in which it is compared.
+pub(crate) const OF_LAUNCH: [&str; 2] = ["side", "period"];
+
 /// As [`FILE`], the decisions of which a policy that sees who asks was not told everything that the
 /// configuration names: `fit --context` cannot read them.
 pub const WITHOUT_CONTEXT: &str = "without-context.csv";
@@ -29,8 +35,28 @@ pub const ITEMS: &str = "items.csv";
 /// The files of User Behavior Insights.
 pub const UBI_FILES: [&str; 2] = ["ubi_queries.ndjson", "ubi_events.ndjson"];
 
+/// The arguments of the command.
+#[derive(Debug, clap::Args)]
+pub struct Export {
+    /// A directory, or a database: postgres://..
+    #[arg(long, value_name = "STORE")]
+    pub store: PathBuf,
+    /// The directory for the files
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// A table, or queries and events of User Behavior Insights
+    #[arg(long = "as", value_enum, default_value_t)]
+    pub form: Form,
+    /// A directory of archived events, which come before those of the store; may come several times
+    #[arg(long = "archive", value_name = "DIR")]
+    pub archives: Vec<PathBuf>,
+    /// Certificates to check the database's against, in PEM
+    #[arg(long, value_name = "FILE")]
+    pub authorities: Option<PathBuf>,
+}
+
 /// A form of the export.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Form {
     /// A row for each position that was seen.
     #[default]
@@ -46,6 +72,8 @@ struct OpenDecision {
     time: u64,
     clicks: u64,
     seen: Option<u8>,
+    /// Whose list it is, and the period in which it is compared, if it was decided in a launch.
+    side: Option<(&'static str, Option<u8>)>,
 }
 
 /// The columns that the decisions in a file have.
@@ -68,6 +96,7 @@ struct Table<W> {
     out: Vec<W>,
     written: [Contents; 2],
     template: Template,
+    has_launch: bool,
     waiting: VecDeque<OpenDecision>,
     /// The number of the first one that waits.
     first: usize,
@@ -77,9 +106,11 @@ struct Table<W> {
 }
 
 impl<W: Write> Table<W> {
-    fn new(form: Form, mut out: Vec<W>, template: Template) -> io::Result<Self> {
+    fn new(form: Form, mut out: Vec<W>, template: Template, has_launch: bool) -> io::Result<Self> {
         if form == Form::Csv {
-            let columns = std::iter::once(HEAD).chain(template.features.iter().map(|name| &**name));
+            let of_launch = OF_LAUNCH.into_iter().filter(|_| has_launch);
+            let features = template.features.iter().map(|name| &**name);
+            let columns = std::iter::once(HEAD).chain(features).chain(of_launch);
             let head = columns.collect::<Vec<_>>().join(",");
             out.iter_mut().try_for_each(|out| writeln!(out, "{head}"))?;
         }
@@ -88,6 +119,7 @@ impl<W: Write> Table<W> {
             out,
             written: Default::default(),
             template,
+            has_launch,
             waiting: VecDeque::new(),
             first: 0,
             numbers: HashMap::new(),
@@ -101,8 +133,12 @@ impl<W: Write> Table<W> {
             Some(number - table.first)
         };
         match event {
-            Event::Decided(decision) => self.wait(*decision, time)?,
-            Event::Launched(launched) => self.wait(launched.decision, time)?,
+            Event::Decided(decision) => self.wait(*decision, time, None)?,
+            Event::Launched(launched) => {
+                let period = launched.compared.map(|bits| Compared::from(bits).period);
+                let side = Some((launched.side(), period));
+                self.wait(launched.decision, time, side)?;
+            }
             Event::Clicked { id, position } => {
                 if let Some(place) = waiting(self, &id) {
                     self.waiting[place].clicks |= 1_u64.checked_shl(position.into()).unwrap_or(0);
@@ -134,9 +170,14 @@ impl<W: Write> Table<W> {
     }
 
     /// Lets a decision wait for its answers.
-    fn wait(&mut self, decision: Decision, time: u64) -> io::Result<()> {
+    fn wait(
+        &mut self,
+        decision: Decision,
+        time: u64,
+        side: Option<(&'static str, Option<u8>)>,
+    ) -> io::Result<()> {
         self.numbers.insert(decision.id.clone(), self.first + self.waiting.len());
-        self.waiting.push_back(OpenDecision { decision, time, clicks: 0, seen: None });
+        self.waiting.push_back(OpenDecision { decision, time, clicks: 0, seen: None, side });
         while self.waiting.len() > self.template.keep {
             self.write_first()?;
         }
@@ -176,7 +217,7 @@ impl<W: Write> Table<W> {
 
     /// Writes the positions of the first decision that were seen; none if it was never closed.
     fn write_first(&mut self) -> io::Result<()> {
-        let Some(OpenDecision { decision, time, clicks, seen }) = self.waiting.pop_front() else {
+        let Some(OpenDecision { decision, time, clicks, seen, side }) = self.waiting.pop_front() else {
             return Ok(());
         };
         self.first += 1;
@@ -185,7 +226,7 @@ impl<W: Write> Table<W> {
         let seen = usize::from(seen).max(64 - clicks.leading_zeros() as usize);
         let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
         if self.form == Form::Ubi {
-            return self.write_ubi(&decision, time, clicks, seen, propensities);
+            return self.write_ubi(&decision, time, clicks, seen, side);
         }
         let number = |value: Option<&f64>| value.map(f64::to_string).unwrap_or_default();
         let list = propensities.and_then(|of| of.prefixes.last());
@@ -216,7 +257,12 @@ impl<W: Write> Table<W> {
         let segment = told.segment.as_deref().map(quoted).unwrap_or_default();
         let time = timestamp(time);
         let features = (0..features.len()).map(|place| number(told.features.get(place)));
-        let context = std::iter::once(segment).chain(features).collect::<Vec<_>>().join(",");
+        let mut context = std::iter::once(segment).chain(features).collect::<Vec<_>>().join(",");
+        if self.has_launch {
+            let (side, period) = side.unwrap_or_default();
+            let period = period.map(|period| period.to_string()).unwrap_or_default();
+            _ = write!(context, ",{side},{period}");
+        }
         for (place, item) in decision.list.iter().enumerate().take(seen) {
             writeln!(
                 self.out[part],
@@ -239,7 +285,7 @@ impl<W: Write> Table<W> {
         time: u64,
         clicks: u64,
         seen: usize,
-        propensities: Option<&Propensities>,
+        side: Option<(&'static str, Option<u8>)>,
     ) -> io::Result<()> {
         let Decision { id, query, list, user, .. } = decision;
         let hits: Vec<&str> = list.iter().map(|item| &**item).collect();
@@ -256,8 +302,12 @@ impl<W: Write> Table<W> {
         let mut document = common.clone();
         document["query_response_id"] = json!(**id);
         document["query_response_hit_ids"] = json!(hits);
+        let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
         if let Some(list) = propensities.and_then(|of| of.prefixes.last()) {
             document["query_attributes"] = json!({ "list_propensity": list });
+        }
+        if let Some((side, period)) = side {
+            document["query_attributes"] = json!({ "side": side, "period": period });
         }
         writeln!(self.out[0], "{document}")?;
         for (place, item) in hits.iter().enumerate().take(seen) {
@@ -322,12 +372,13 @@ pub fn export(
     let settings = store.settings().map_err(|error| error.to_string())?.ok_or("the store is empty")?;
     let first = settings_of_store(&settings).map_err(|error| error.to_string())?;
     // Columns are those of the last settings.
-    let mut template = first.clone();
+    let (mut template, mut has_launch) = (first.clone(), first.launch.is_some());
     let mut changed = Ok(());
     let begun = read_all(&*store, archives, &mut |_, batch| {
         for event in batch.events {
             if let Event::Settings { settings, .. } = event {
                 changed = Template::of_text(&settings).map(|settings| template = settings);
+                has_launch |= template.launch.is_some();
             }
         }
         ControlFlow::Continue(())
@@ -341,7 +392,7 @@ pub fn export(
     let part = |name: &str| out.join(format!("{name}.part"));
     let files = names.iter().map(|name| File::create(part(name)).map(BufWriter::new));
     let files = files.collect::<io::Result<Vec<_>>>().map_err(fault)?;
-    let mut table = Table::new(form, files, template).map_err(fault)?;
+    let mut table = Table::new(form, files, template, has_launch).map_err(fault)?;
     let mut failed = None;
     let outcome = read_all(&*store, archives, &mut |_, Batch { events, time }| {
         for event in events {

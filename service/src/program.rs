@@ -2,17 +2,17 @@
 
 use crate::config::{Config, TEMPLATE, WithoutStore, address};
 use crate::engine::Base;
-use crate::export::Form;
+use crate::export::{Export, export};
 use crate::fitted::FirstEvents;
 use crate::http::{App, serve};
 use crate::metrics::{Metrics, log};
 use crate::store::{self, Journal, Store, StoreError};
 use crate::tokens::Tokens;
 use crate::writer::{Conditions, Writer};
-use lexopt::prelude::*;
+use clap::{Parser, Subcommand};
 use serde_json::json;
-use std::collections::BTreeSet;
 use std::io::{Write as _, stdout};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -20,143 +20,60 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
-const HELP: &str = "\
-Serves decisions of a bandit policy over HTTP, and loses nothing that it acknowledged.
-
-Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED]
-                                  [--apply | --check [--lists-a-day N]]
-       click-bandits-serve --init
-       click-bandits-serve export --store DIR|postgres://.. --out DIR [--as csv|ubi]
-                                   [--archive DIR].. [--authorities FILE]
-
-  CONFIG             a TOML file
-  --init             print a configuration with all keys and their meanings
-  --data DIR         the directory of the store
-  --listen ADDRESS   such as 127.0.0.1:7300
-  --from FITTED      a new store begins with what `click-bandits fit` found in a log: queries with
-                     their items, displays, clicks and priors, and examination; `hybrid-ts` with
-                     what `fit --context` found: items, segments, scales of features, posterior
-  --apply            what CONFIG has other than the store holds from now on; without it, the
-                     settings of the store hold, and the log says what differs
-  --check            say what the configuration has, and what of FITTED is left out, and stop;
-                     with --lists-a-day N, the days that each step of [launch] takes
-
-  export             write decisions and answers as files that `click-bandits fit` and `evaluate`
-                     read; a directory that a server uses is refused: take GET /v1/log from that.
-                     --as ubi: queries and events of User Behavior Insights, in place of a table
-                     --archive: a directory of archived events, which come before those of the store
-                     --authorities: certificates to check the database's against, in PEM
-
-It stops on SIGTERM and SIGINT, with a snapshot, and reads the tokens and authorities again on
-SIGHUP. Its log goes to standard error, a JSON object in each line.
-";
-
 /// The time that a process which was killed has to let go of its store: its last sync may still
 /// run.
 const OLD_PROCESS: Duration = Duration::from_secs(3);
 /// The time that the last snapshot has.
 const LAST_SNAPSHOT: Duration = Duration::from_secs(5);
 
-#[derive(Default)]
+/// Serves decisions of a bandit policy over HTTP, and loses nothing that it acknowledged.
+///
+/// It stops on SIGTERM and SIGINT, with a snapshot, and reads the tokens and authorities again on
+/// SIGHUP. Its log goes to standard error, a JSON object in each line.
+#[derive(Parser)]
+#[command(name = "click-bandits-serve", version, args_conflicts_with_subcommands = true)]
 struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// A TOML file
+    #[arg(required_unless_present = "init")]
     config: Option<PathBuf>,
+    /// Print a configuration with all keys and their meanings
+    #[arg(long, exclusive = true)]
+    init: bool,
+    /// The directory of the store
+    #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    listen: Option<String>,
+    /// Such as 127.0.0.1:7300
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    listen: Option<SocketAddr>,
+    /// A new store begins with what `click-bandits fit` found in a log: queries with their items,
+    /// displays, clicks and priors, and examination; `hybrid-ts` with what `fit --context` found:
+    /// items, segments, scales of features, posterior
+    #[arg(long, value_name = "FITTED")]
     from: Option<PathBuf>,
-    check: bool,
-    lists_a_day: Option<f64>,
+    /// What CONFIG has other than the store holds from now on; without it, the settings of the
+    /// store hold, and the log says what differs
+    #[arg(long)]
     apply: bool,
-    store: Option<PathBuf>,
-    authorities: Option<PathBuf>,
-    archives: Vec<PathBuf>,
-    out: Option<PathBuf>,
-    export: bool,
-    form: Option<Form>,
+    /// Say what the configuration has, and what of FITTED is left out, and stop; no store is opened
+    #[arg(long, conflicts_with = "apply")]
+    check: bool,
+    /// With --check, print the days that each step of [launch] takes at this number of lists a day
+    #[arg(long, value_name = "N", requires = "check", value_parser = lists_a_day)]
+    lists_a_day: Option<f64>,
 }
 
-impl Arguments {
-    /// Reads the command line; `None` if all is said and done.
-    fn read() -> Result<Option<Self>, String> {
-        let fault = |error: lexopt::Error| format!("{error}; see --help");
-        let (mut arguments, mut given) = (Self::default(), BTreeSet::new());
-        let mut parser = lexopt::Parser::from_env();
-        while let Some(argument) = parser.next().map_err(fault)? {
-            if let Long(name) = argument
-                && name != "archive"
-                && !given.insert(name.to_owned())
-            {
-                return Err(format!("--{name} is given twice; see --help"));
-            }
-            let path =
-                |parser: &mut lexopt::Parser| parser.value().map(|path| Some(path.into())).map_err(fault);
-            let word = |parser: &mut lexopt::Parser| {
-                parser.value().and_then(lexopt::ValueExt::string).map_err(fault)
-            };
-            match argument {
-                Short('h') | Long("help") => return print(HELP).map(|()| None),
-                Short('V') | Long("version") => {
-                    return print(concat!("click-bandits-serve ", env!("CARGO_PKG_VERSION"), "\n"))
-                        .map(|()| None);
-                }
-                Long("init") => return print(TEMPLATE).map(|()| None),
-                Long("data") => arguments.data = path(&mut parser)?,
-                Long("listen") => arguments.listen = Some(word(&mut parser)?),
-                Long("store") => arguments.store = path(&mut parser)?,
-                Long("authorities") => arguments.authorities = path(&mut parser)?,
-                Long("archive") => arguments.archives.extend(path(&mut parser)?),
-                Long("out") => arguments.out = path(&mut parser)?,
-                Long("as") => {
-                    arguments.form = Some(match word(&mut parser)?.as_str() {
-                        "csv" => Form::Csv,
-                        "ubi" => Form::Ubi,
-                        form => return Err(format!("--as {form}: expected csv or ubi")),
-                    });
-                }
-                Long("from") => arguments.from = path(&mut parser)?,
-                Long("check") => arguments.check = true,
-                Long("lists-a-day") => {
-                    let text = word(&mut parser)?;
-                    let number =
-                        text.parse().ok().filter(|number: &f64| *number >= 1.0 && number.is_finite());
-                    let number =
-                        number.ok_or(format!("--lists-a-day {text}: expected a number from 1 on"))?;
-                    arguments.lists_a_day = Some(number);
-                }
-                Long("apply") => arguments.apply = true,
-                Value(word) if word == "export" && arguments.config.is_none() => arguments.export = true,
-                Value(config) if arguments.config.is_none() => arguments.config = Some(config.into()),
-                other => return Err(fault(other.unexpected())),
-            }
-        }
-        arguments.check_command().map(|()| Some(arguments))
-    }
+#[derive(Subcommand)]
+enum Command {
+    /// Write decisions and answers as files that `click-bandits fit` and `evaluate` read; a
+    /// directory that a server uses is refused: take GET /v1/log from that
+    Export(Export),
+}
 
-    /// Refuses arguments that the command would ignore.
-    fn check_command(&self) -> Result<(), String> {
-        let given = [
-            ("a configuration", false, self.config.is_some()),
-            ("--data", false, self.data.is_some()),
-            ("--listen", false, self.listen.is_some()),
-            ("--from", false, self.from.is_some()),
-            ("--check", false, self.check),
-            ("--apply", false, self.apply),
-            ("--lists-a-day", false, self.lists_a_day.is_some()),
-            ("--store", true, self.store.is_some()),
-            ("--authorities", true, self.authorities.is_some()),
-            ("--archive", true, !self.archives.is_empty()),
-            ("--out", true, self.out.is_some()),
-            ("--as", true, self.form.is_some()),
-        ];
-        let ignored = given.iter().find(|(_, of_export, is_given)| *is_given && *of_export != self.export);
-        let only = if self.export { "not" } else { "only" };
-        if self.lists_a_day.is_some() && !self.check {
-            return Err("--lists-a-day: only with --check; see --help".into());
-        }
-        if self.check && self.apply {
-            return Err("--apply: not with --check, which opens no store; see --help".into());
-        }
-        ignored.map_or(Ok(()), |(what, ..)| Err(format!("{what}: {only} for export; see --help")))
-    }
+fn lists_a_day(text: &str) -> Result<f64, &'static str> {
+    let number = text.parse().ok().filter(|number: &f64| *number >= 1.0 && number.is_finite());
+    number.ok_or("expected a number from 1 on")
 }
 
 fn print(text: impl std::fmt::Display) -> Result<(), String> {
@@ -170,45 +87,18 @@ pub fn run() -> Result<(), String> {
         let at = panic.location().map(ToString::to_string);
         log("error", "panic", json!({ "error": panic.payload_as_str(), "at": at }));
     }));
-    let Some(arguments) = Arguments::read()? else { return Ok(()) };
-    let Arguments {
-        config,
-        data,
-        listen,
-        from,
-        check,
-        store,
-        authorities,
-        archives,
-        out,
-        export,
-        form,
-        apply,
-        lists_a_day,
-    } = arguments;
-    if export {
-        let (Some(store), Some(out)) = (store, out) else {
-            return Err("export needs --store and --out; see --help".into());
-        };
-        return crate::export::export(
-            &store,
-            authorities.as_deref(),
-            &archives,
-            &out,
-            form.unwrap_or_default(),
-        );
+    let arguments = Arguments::parse();
+    if let Some(Command::Export(Export { store, out, form, archives, authorities })) = arguments.command {
+        return export(&store, authorities.as_deref(), &archives, &out, form);
     }
-    let path = config.ok_or("a configuration is missing; see --help")?;
+    let Arguments { data, listen, from, check, apply, lists_a_day, .. } = arguments;
+    let Some(path) = arguments.config else { return print(TEMPLATE) };
     let mut config = Config::read(&path).map_err(|error| {
         let faults: Vec<String> = error.all().iter().map(ToString::to_string).collect();
         faults.join("\nerror: ")
     })?;
-    if let Some(data) = data {
-        config.data = data;
-    }
-    if let Some(listen) = listen {
-        config.listen = address(&listen).map_err(|what| format!("--listen: {what}"))?;
-    }
+    config.data = data.unwrap_or(config.data);
+    config.listen = listen.unwrap_or(config.listen);
     let tokens = config.tokens.as_deref().map_or_else(|| Ok(Tokens::default()), Tokens::read)?;
     if tokens.is_empty() && !config.listen.ip().is_loopback() {
         return Err(format!("{}: without `tokens`, only a loopback address is served", config.listen));

@@ -285,11 +285,17 @@ fn what_cannot_be_started_says_why() {
     drop(running);
     // Options that the command would ignore.
     for (arguments, expected) in [
-        (vec!["config.toml", "--data", "a", "--data", "b"], "--data is given twice"),
-        (vec!["config.toml", "--as", "csv"], "--as: only for export"),
-        (vec!["config.toml", "--store", "data"], "--store: only for export"),
-        (vec!["export", "--store", "data", "--out", "out", "--from", "x"], "--from: not for export"),
-        (vec!["export", "config.toml", "--out", "out"], "a configuration: not for export"),
+        (vec!["config.toml", "--data", "a", "--data", "b"], "'--data <DIR>' cannot be used multiple"),
+        (vec!["config.toml", "--as", "csv"], "unexpected argument '--as'"),
+        (vec!["config.toml", "--store", "data"], "unexpected argument '--store'"),
+        (vec!["config.toml", "--lists-a-day", "9"], "were not provided:\n  --check"),
+        (vec!["config.toml", "--check", "--lists-a-day", "0"], "expected a number from 1 on"),
+        (vec!["config.toml", "--check", "--apply"], "'--check' cannot be used with '--apply'"),
+        (vec!["config.toml", "--listen", "here"], "expected an address such as 127.0.0.1:7300"),
+        (vec!["export", "--store", "data", "--out", "out", "--from", "x"], "unexpected argument '--from'"),
+        (vec!["export", "config.toml", "--out", "out"], "unexpected argument 'config.toml'"),
+        (vec!["export", "--out", "out"], "were not provided:\n  --store <STORE>"),
+        (vec![], "were not provided:\n  <CONFIG>"),
         (
             vec!["export", "--store", "data", "--out", "out", "--authorities", "x"],
             "--authorities: only for a",

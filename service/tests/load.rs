@@ -1,11 +1,11 @@
 //! Asks a server for lists and answers them, and measures. See `click-bandits-load --help`.
 
-use lexopt::prelude::*;
+use clap::builder::TypedValueParser as _;
+use clap::{Parser, value_parser};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::PathBuf;
@@ -15,78 +15,49 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-const HELP: &str = "\
-Asks a server of click-bandits for lists, answers them as cascade users would, and measures.
-
-Usage: click-bandits-load ADDRESS.. [OPTIONS]
-
-  ADDRESS            of a server, such as 127.0.0.1:7300; with several, each request goes to the next
-
-  --connections N   connections (32)
-  --seconds S       how long (10)
-  --batch N         entries of a request (1)
-  --rate N          pairs of decision and answer a second, in open loop: times count from when a
-                    request was due. Without it, each connection asks as soon as it is answered
-  --items N         adds that number of items first (0)
-  --queries N       queries, of which one is drawn for each decision (1)
-  --seed N          of users and queries, and part of the names of decisions (1)
-  --token TOKEN     sent as Authorization: Bearer
-  --server-pid PID  also measures that process's CPU time
-  --patience S      repeats a request that fails for so long, as a careful client does (0)
-  --record FILE     writes what was acknowledged, a JSON object in each line
-  --check FILE      instead asks all of that again: lists must be the same, answers known
-";
-
-#[derive(Default)]
+/// Asks a server of click-bandits for lists, answers them as cascade users would, and measures.
+#[derive(Parser)]
 struct Options {
+    /// Servers, such as 127.0.0.1:7300; with several, each request goes to the next
+    #[arg(required = true, value_name = "ADDRESS")]
     addresses: Vec<String>,
+    /// Connections
+    #[arg(long, default_value_t = 32)]
     connections: usize,
+    /// How long
+    #[arg(long, default_value_t = 10.0)]
     seconds: f64,
+    /// Entries of a request
+    #[arg(long, default_value = "1", value_parser = value_parser!(u32).range(1..).map(|n| n as usize))]
     batch: usize,
+    /// Pairs of decision and answer a second, in open loop: times count from when a request was
+    /// due. Without it, each connection asks as soon as it is answered
+    #[arg(long)]
     rate: Option<f64>,
+    /// Adds that number of items first
+    #[arg(long, default_value_t = 0)]
     items: usize,
+    /// Queries, of which one is drawn for each decision
+    #[arg(long, default_value = "1", value_parser = value_parser!(u32).range(1..).map(|n| n as usize))]
     queries: usize,
+    /// Of users and queries, and part of the names of decisions
+    #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Sent as Authorization: Bearer
+    #[arg(long)]
     token: Option<String>,
+    /// Also measures that process's CPU time
+    #[arg(long = "server-pid")]
     pid: Option<u32>,
+    /// Repeats a request that fails for so long, as a careful client does
+    #[arg(long, default_value_t = 0.0)]
     patience: f64,
+    /// Writes what was acknowledged, a JSON object in each line
+    #[arg(long)]
     record: Option<PathBuf>,
+    /// Instead asks all of that again: lists must be the same, answers known
+    #[arg(long)]
     check: Option<PathBuf>,
-}
-
-fn options() -> Result<Option<Options>, lexopt::Error> {
-    let mut options =
-        Options { connections: 32, seconds: 10.0, batch: 1, queries: 1, seed: 1, ..Options::default() };
-    let mut parser = lexopt::Parser::from_env();
-    let mut given = BTreeSet::new();
-    while let Some(argument) = parser.next()? {
-        if let Long(name) = argument
-            && !given.insert(name.to_owned())
-        {
-            return Err(format!("--{name} is given twice").into());
-        }
-        match argument {
-            Short('h') | Long("help") => return Ok(None),
-            Long("connections") => options.connections = parser.value()?.parse()?,
-            Long("seconds") => options.seconds = parser.value()?.parse()?,
-            Long("batch") => options.batch = parser.value()?.parse()?,
-            Long("rate") => options.rate = Some(parser.value()?.parse()?),
-            Long("items") => options.items = parser.value()?.parse()?,
-            Long("queries") => options.queries = parser.value()?.parse()?,
-            Long("seed") => options.seed = parser.value()?.parse()?,
-            Long("token") => options.token = Some(parser.value()?.string()?),
-            Long("server-pid") => options.pid = Some(parser.value()?.parse()?),
-            Long("patience") => options.patience = parser.value()?.parse()?,
-            Long("record") => options.record = Some(parser.value()?.into()),
-            Long("check") => options.check = Some(parser.value()?.into()),
-            Value(address) => options.addresses.push(address.string()?),
-            other => return Err(other.unexpected()),
-        }
-    }
-    if options.addresses.is_empty() || options.batch == 0 || options.queries == 0 {
-        return Err("an address, and at least one query and one entry of a request, are needed".into());
-    }
-    Ok(Some(options))
 }
 
 /// A connection that is opened again when it fails.
@@ -357,17 +328,7 @@ async fn run(options: Rc<Options>) -> Result<(), String> {
 }
 
 fn main() -> ExitCode {
-    let options = match options() {
-        Ok(Some(options)) => options,
-        Ok(None) => {
-            print!("{HELP}");
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprintln!("error: {error}; see --help");
-            return ExitCode::FAILURE;
-        }
-    };
+    let options = Options::parse();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let outcome = runtime
         .map_err(|error| error.to_string())

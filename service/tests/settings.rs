@@ -261,7 +261,7 @@ fn a_configuration_is_applied_once_and_holds() {
     let fault = start(directory.path(), &["--apply"]).err().unwrap();
     assert!(fault.contains("policy.seed cannot change"), "{fault}");
     let fault = start(directory.path(), &["--apply", "--check"]).err().unwrap();
-    assert!(fault.contains("--apply: not with --check"), "{fault}");
+    assert!(fault.contains("'--apply' cannot be used with '--check'"), "{fault}");
     std::fs::write(&config, new).unwrap();
     let server = start(directory.path(), &[]).unwrap();
     assert!(!server.log().contains("settings-differ"));
