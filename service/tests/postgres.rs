@@ -159,6 +159,69 @@ pub(crate) fn configured(url: &str, limits: &str) -> TempDir {
     directory
 }
 
+/// Makes an authority and a certificate of the database by it, in a directory.
+fn certify(directory: &Path, authority: &str) {
+    let openssl = |arguments: &str| {
+        let made =
+            Command::new("openssl").current_dir(directory).args(arguments.split(' ')).output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    };
+    std::fs::write(directory.join("names"), "subjectAltName=IP:127.0.0.1").unwrap();
+    let new_key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+    openssl(&format!(
+        "req -x509 {new_key} -keyout {authority}.key -out {authority}.pem -subj /CN={authority}"
+    ));
+    openssl(&format!("req {new_key} -keyout server.key -out server.csr -subj /CN=database"));
+    let by = format!("-CA {authority}.pem -CAkey {authority}.key -CAcreateserial");
+    openssl(&format!("x509 -req -in server.csr {by} -extfile names -out server.crt"));
+}
+
+#[test]
+fn authorities_are_read_again() {
+    let Some(mut database) = Database::start() else { return };
+    database.wait();
+    let directory = directory();
+    let at = |name: &str| directory.path().join(name);
+    let serve_certificate = |authority: &str| {
+        certify(directory.path(), authority);
+        let data = database.directory.path().join("data");
+        for file in ["server.key", "server.crt"] {
+            // The database's user owns the copy.
+            let to = data.join(file);
+            let mut copy = command(Path::new("/bin"), "cp");
+            std::fs::set_permissions(at(file), std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+            assert!(copy.arg(at(file)).arg(&to).status().unwrap().success());
+            assert!(command(Path::new("/bin"), "chmod").arg("600").arg(&to).status().unwrap().success());
+        }
+        database.run_sql("alter system set ssl = on");
+        database.run_sql("select pg_reload_conf()");
+        database.run_sql("select pg_sleep(0.3)");
+    };
+    serve_certificate("one");
+    let url = format!("{}?sslmode=require", database.url());
+    let of_server = configured(&url, "store-authorities = 'authorities.pem'");
+    let authorities = of_server.path().join("authorities.pem");
+    std::fs::copy(at("one.pem"), &authorities).unwrap();
+    let server = Server::start_in(of_server.path(), "127.0.0.1:0").unwrap();
+    crate::lost::wait("it is not ready", &server, || server.get("/readyz").0 == 200);
+    let hang_up = |line: &str| {
+        crate::lost::signal(&server, "-HUP");
+        crate::lost::wait(line, &server, || server.log().contains(line));
+    };
+    std::fs::write(&authorities, "no certificate").unwrap();
+    hang_up("authorities-unreadable");
+    // The database has a certificate of another authority from now on.
+    serve_certificate("two");
+    let others =
+        "select pg_terminate_backend(pid) from pg_stat_ssl join pg_stat_activity using (pid) where ssl";
+    database.run_sql(others);
+    crate::lost::wait("it is ready", &server, || server.get("/readyz").0 == 503);
+    std::fs::copy(at("two.pem"), &authorities).unwrap();
+    hang_up("authorities-read\"");
+    crate::lost::wait("it is not ready", &server, || server.get("/readyz").0 == 200);
+    assert_eq!(server.post("/v1/decide", &json!({ "id": "d" })).0, 200);
+}
+
 #[test]
 fn a_click_may_reach_another_server_than_its_decision() {
     let Some(mut database) = Database::start() else { return };

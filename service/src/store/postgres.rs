@@ -288,6 +288,9 @@ fn certificates(authorities: Option<&Path>) -> Result<rustls::ClientConfig, Stor
         {
             roots.add(certificate.map_err(|error| fault(&error))?).map_err(|error| fault(&error))?;
         }
+        if roots.is_empty() {
+            return Err(fault(&"it has no certificate"));
+        }
     } else {
         for certificate in rustls_native_certs::load_native_certs().certs {
             // One that is odd is not trusted.
