@@ -21,3 +21,4 @@ mod rows;
 mod schema;
 mod server;
 mod settings;
+mod walk;
