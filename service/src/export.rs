@@ -21,8 +21,8 @@ pub const FILE: &str = "decisions.csv";
 pub(crate) const HEAD: &str =
     "query,session,user,position,item,click,propensity,prefix_propensity,list_propensity,decided_at,segment";
 
-/// The columns beside them, in a store with a launch: whose list it is, and the number of the period
-/// in which it is compared.
+/// The columns beside them, in a store with a launch: the side whose list it is, and the number of
+/// the period in which it is compared.
 pub(crate) const OF_LAUNCH: [&str; 2] = ["side", "period"];
 
 /// As [`FILE`], the decisions of which a policy that sees who asks was not told everything that the

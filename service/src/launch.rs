@@ -1,8 +1,9 @@
 //! The report of a launch: as JSON, as a sentence, and as a part of the page.
 
 use crate::engine::LaunchState;
+use crate::http::charts::{HEIGHT, WIDTH, bar, figure};
 use humantime::format_rfc3339_seconds;
-use interleaving::launch::{Change, Launch, Settings, Since, Week, Why, days_of_step};
+use interleaving::launch::{Change, Launch, Settings, Since, WEEK_Z, Week, Why, days_of_step};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::{Duration, UNIX_EPOCH};
@@ -95,6 +96,10 @@ fn difference(of: f64, reach: f64, today: f64) -> String {
     format!("{size} ({ends})")
 }
 
+fn difference_of_week(Week { clicks, .. }: &Week) -> String {
+    difference(clicks.difference, WEEK_Z * clicks.standard_error, clicks.rates[0])
+}
+
 /// The state in words: the last week, the time since the change, and what the next step needs.
 pub fn sentence(state: &LaunchState, time: u64) -> String {
     let launch = &state.launch;
@@ -121,14 +126,9 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
         return format!("Since {began} everybody sees the policy's lists: there is nothing to compare with.");
     }
     let mut text = String::new();
-    if let Some(Week { end, clicks, .. }) = launch.last_week() {
-        let reach = 2.576 * clicks.standard_error;
-        let what = difference(clicks.difference, reach, clicks.rates[0]);
-        _ = write!(
-            text,
-            "In the week to {}, users on the policy's side ({share}) clicked {what}. ",
-            day(*end)
-        );
+    if let Some(week) = launch.last_week() {
+        let (end, what) = (day(week.end), difference_of_week(week));
+        _ = write!(text, "In the week to {end}, users on the policy's side ({share}) clicked {what}. ");
     }
     let since = format!("Since {share} began on {began}: ");
     text.push_str(&since);
@@ -198,45 +198,69 @@ pub fn plan(settings: &Settings, lists_a_day: f64) -> Vec<String> {
     settings.steps.windows(2).map(line).collect()
 }
 
-const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 120.0;
-
 /// The part of the page, in HTML: the sentence, the share's path and the weeks.
 pub fn section(state: &LaunchState, time: u64, escaped: impl Fn(&str) -> String) -> String {
     let launch = &state.launch;
     let name = escaped(&launch.settings().name);
     let mut html = format!("<h2>Launch {name}</h2><p>{}</p>", escaped(&sentence(state, time)));
-    let path = launch.path();
-    let start = path.first().map_or(time, |first| first.time);
-    let x = |at: u64| WIDTH * at.saturating_sub(start) as f64 / time.saturating_sub(start).max(1) as f64;
-    let mut line = String::new();
-    let ends = path.iter().skip(1).map(|next| next.time).chain([time]);
-    for (Change { time: from, share, .. }, to) in path.iter().zip(ends) {
-        let y = HEIGHT * (1.0 - share);
-        _ = write!(line, "{:.1},{y:.1} {:.1},{y:.1} ", x(*from), x(to));
+    let (path, weeks) = (launch.path(), launch.weeks());
+    html.push_str("<div class=figures>");
+    figure_of_path(&mut html, path, time);
+    if !weeks.is_empty() {
+        figure_of_weeks(&mut html, weeks);
     }
-    let label = format!("share of users, {} to {}", day(start), day(time));
-    _ = write!(
-        html,
-        "<figure><figcaption>{label}</figcaption><svg viewBox=\"-2 -2 {} {}\" role=img \
-         aria-label=\"{label}\"><polyline points=\"{line}\" fill=none stroke=currentColor \
-         stroke-width=2 /></svg></figure>",
-        WIDTH + 4.0,
-        HEIGHT + 4.0
-    );
-    html.push_str("<table><tr><th>day<th>share<th>why");
+    html.push_str("</div><table><tr><th>day<th>share<th>why");
     for change in path.iter().rev().take(10) {
         let why = escaped(&reason(launch, change));
         _ = write!(html, "<tr><td>{}<td>{}<td>{why}", day(change.time), percent(change.share));
     }
     html.push_str("</table>");
-    if !launch.weeks().is_empty() {
+    if !weeks.is_empty() {
         html.push_str("<table><tr><th>week to<th>share<th>clicks on the policy's side");
-        for Week { end, share, clicks } in launch.weeks().iter().rev().take(10) {
-            let what = difference(clicks.difference, 2.576 * clicks.standard_error, clicks.rates[0]);
-            _ = write!(html, "<tr><td>{}<td>{}<td>{what}", day(*end), percent(*share));
+        for week in weeks.iter().rev().take(10) {
+            let what = difference_of_week(week);
+            _ = write!(html, "<tr><td>{}<td>{}<td>{what}", day(week.end), percent(week.share));
         }
         html.push_str("</table>");
     }
     html
+}
+
+fn figure_of_path(html: &mut String, path: &[Change], time: u64) {
+    let start = path.first().map_or(time, |first| first.time);
+    let x = |at: u64| WIDTH * at.saturating_sub(start) as f64 / time.saturating_sub(start).max(1) as f64;
+    let mut line = "<polyline fill=none stroke=currentColor stroke-width=2 points=\"".to_owned();
+    let ends = path.iter().skip(1).map(|next| next.time).chain([time]);
+    for (Change { time: from, share, .. }, to) in path.iter().zip(ends) {
+        let y = HEIGHT - 1.0 - (HEIGHT - 2.0) * share;
+        _ = write!(line, "{:.1},{y:.1} {:.1},{y:.1} ", x(*from), x(to));
+    }
+    line.push_str("\"/>");
+    let now = path.last().map_or(String::new(), |last| format!("now {}", percent(last.share)));
+    figure(html, ["Share of users", &now], &line, [&day(start), &day(time)]);
+}
+
+/// A bar for the interval of each week, and a wider one in its middle; the line is no difference.
+fn figure_of_weeks(html: &mut String, weeks: &[Week]) {
+    let relative = |Week { clicks, .. }: &Week| {
+        let [middle, reach] = [clicks.difference, WEEK_Z * clicks.standard_error]
+            .map(|clicks_a_list| clicks_a_list / clicks.rates[0]);
+        (middle.is_finite() && reach.is_finite()).then_some([middle, reach])
+    };
+    let most = weeks.iter().filter_map(relative).map(|[middle, reach]| middle.abs() + reach);
+    let most = most.fold(0.01, f64::max);
+    let (middle_of_all, width) = (HEIGHT / 2.0, (WIDTH / weeks.len() as f64).min(24.0));
+    let mut bars = format!("<path d=\"M0 {middle_of_all}H{WIDTH}\"/>");
+    for (place, week) in weeks.iter().enumerate() {
+        let Some([middle, reach]) = relative(week) else { continue };
+        let title = format!("week to {}: {}", day(week.end), difference_of_week(week));
+        let (x, y) = (place as f64 * width, |share: f64| middle_of_all * (1.0 - share / most));
+        let top = y(middle + reach);
+        bar(&mut bars, [x + width / 2.0 - 1.0, top, 2.0, y(middle - reach) - top], &title);
+        bar(&mut bars, [x + 1.0, y(middle) - 1.5, width - 2.0, 3.0], &title);
+    }
+    let note = format!("up to {} more or less", percent(most));
+    let [first, last] =
+        [weeks.first(), weeks.last()].map(|week| week.map_or(String::new(), |of| day(of.end)));
+    figure(html, ["Clicks on the policy's side by week", &note], &bars, [&first, &last]);
 }

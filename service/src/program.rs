@@ -52,8 +52,8 @@ struct Arguments {
     /// items, segments, scales of features, posterior
     #[arg(long, value_name = "FITTED")]
     from: Option<PathBuf>,
-    /// What CONFIG has other than the store holds from now on; without it, the settings of the
-    /// store hold, and the log says what differs
+    /// Lets the settings of CONFIG hold from now on; without it, those of the store hold, and the
+    /// log says what differs
     #[arg(long)]
     apply: bool,
     /// Say what the configuration has, and what of FITTED is left out, and stop; no store is opened

@@ -357,7 +357,7 @@ fn a_backup_is_a_store_as_it_was() {
     let (status, again) = ask(&boss, "monday");
     assert_eq!((status, &again["error"]["code"]), (409, &json!("backup_exists")));
     assert!(again["error"]["message"].as_str().unwrap().contains("`monday`"));
-    // What a kill left is gone.
+    // A backup removes what a kill left.
     let backups = directory.path().join("data/backups");
     std::fs::create_dir(backups.join(".killed.part")).unwrap();
     assert_eq!(ask(&boss, "tuesday").0, 200);

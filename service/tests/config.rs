@@ -6,6 +6,7 @@ use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::process::Command;
 
 const GOOD: &str = "listen = '127.0.0.1:0'\ndata = 'data'\nstore = 'postgres://u@h/d'\n\
@@ -46,7 +47,7 @@ fn rows(of: &Value, path: &str, found: &mut String) {
         };
         let meaning = value["description"].as_str().unwrap_or_default().replace('\n', " ");
         let values = words(value).replace('|', "\\|");
-        *found += &format!("| `{path}{key}` | {default} | {meaning} | {values} |\n");
+        _ = writeln!(found, "| `{path}{key}` | {default} | {meaning} | {values} |");
         let inner =
             value["anyOf"].as_array().and_then(|all| all.iter().find(|one| one["properties"].is_object()));
         let inner = inner.unwrap_or(value);

@@ -33,7 +33,7 @@ const WEEK: u64 = 7 * DAY;
 /// The share does not rise for this time after a worse week.
 const HOLD: u64 = 14 * DAY;
 /// A week is worse or better from this size of `z` on: 1 of 100 weeks, of equal sides.
-const WEEK_Z: f64 = 2.576;
+pub const WEEK_Z: f64 = 2.576;
 /// The probability that the boundary is ever passed by equal sides.
 const MISS: f64 = 0.05;
 /// A loss that is surely larger stops a launch at every share.
@@ -102,8 +102,10 @@ impl Settings {
     pub fn faults(&self) -> Vec<(&'static str, String)> {
         let Self { name, steps, risk, guards, .. } = self;
         let mut faults = Vec::new();
-        if name.is_empty() || name.chars().any(char::is_control) {
-            faults.push(("name", "expected at least one character, and no control characters".to_owned()));
+        let is_name = |name: &str| !name.is_empty() && !name.chars().any(char::is_control);
+        let of_name = "expected at least one character, and no control characters";
+        if !is_name(name) {
+            faults.push(("name", of_name.to_owned()));
         }
         let is_share = |share: &f64| *share > 0.0 && *share <= 0.99;
         if steps.len() > 8 || !steps.iter().all(is_share) || !steps.windows(2).all(|pair| pair[0] < pair[1]) {
@@ -117,8 +119,10 @@ impl Settings {
                 let what = format!("`{metric}`: most = {most} found: expected a number above 0 and below 1");
                 faults.push(("guards", what));
             }
-            if metric.is_empty() || guards[..place].iter().any(|other| other.metric == *metric) {
-                faults.push(("guards", format!("`{metric}` has no name or is there before")));
+            if !is_name(metric) {
+                faults.push(("guards", format!("metric = {metric:?} found: {of_name}")));
+            } else if guards[..place].iter().any(|other| other.metric == *metric) {
+                faults.push(("guards", format!("`{metric}` is there before")));
             }
         }
         faults

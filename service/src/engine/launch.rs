@@ -107,11 +107,12 @@ impl Engine {
         let known = self.change(query)?;
         let new: Vec<&Name> = list.iter().filter(|item| known.handle(item).is_none()).collect();
         for item in new {
-            if !self.template.item_features.is_empty() {
-                let place = list.iter().position(|other| other == item).unwrap_or_default();
-                return Err(Refusal::unknown_item(item, format!("baseline[{place}]")));
+            let features = vec![0.0; self.template.item_features.len()];
+            self.change_item(item, Some(query), ItemChange::Add, &features, events)?;
+            if !features.is_empty() {
+                // The policy shows none whose features it was not told.
+                self.change_item(item, Some(query), ItemChange::Retire, &[], events)?;
             }
-            self.change_item(item, Some(query), ItemChange::Add, &[], events)?;
         }
         Ok(())
     }
@@ -299,11 +300,7 @@ impl Engine {
     /// Whether a query is so new that everybody sees today's list. A fit of a log counts.
     fn is_first(&mut self, query: &Name) -> Result<bool, Refusal> {
         let first = self.template.launch.as_ref().map_or(0, |launch| u64::from(launch.first));
-        if self.usage.get(query).is_some_and(|usage| usage.decisions >= first) {
-            return Ok(false);
-        }
-        let shows = |entries: Vec<live::Entry>| entries.iter().map(|entry| entry.tally.shows).sum::<u64>();
-        let rows = self.change(query)?.rows(0);
-        Ok(rows.map(|(_, row)| shows(row.entries)).max().unwrap_or(0) < first)
+        let decisions = self.usage.get(query).map_or(0, |usage| usage.decisions);
+        Ok(decisions < first && self.change(query)?.n_shown(decisions) < first)
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Query {
     pub(crate) used: u64,
     /// The version of the catalogue that it has seen.
     seen: u64,
+    /// The displays of the item that was shown most, at a number of decisions.
+    shown: Option<(u64, u64)>,
     /// The item at each place, and whether it is an item of all queries.
     names: Vec<Option<(Name, Handle, bool)>>,
     places: HashMap<Name, Handle>,
@@ -59,6 +61,7 @@ impl Query {
             is_changed: true,
             used: 0,
             seen: 0,
+            shown: None,
             names: Vec::new(),
             places: HashMap::new(),
         })
@@ -106,7 +109,7 @@ impl Query {
         let State { seen, rng, names, learner } = whole(saved)?;
         let learner = learner::restore(first, learner)?;
         let places = names.iter().flatten().map(|(name, handle, _)| (name.clone(), *handle)).collect();
-        let mut query = Self { learner, rng, is_changed: false, used: 0, seen, names, places };
+        let mut query = Self { learner, rng, is_changed: false, used: 0, seen, shown: None, names, places };
         templates.windows(2).try_for_each(|pair| query.carry(&pair[0], &pair[1], prior))?;
         Ok(query)
     }
@@ -237,6 +240,17 @@ impl Query {
     pub(crate) fn name(&self, handle: Handle) -> &Name {
         let entry = self.names[handle.slot.index()].as_ref();
         &entry.expect("a place with an item has a name").0
+    }
+
+    /// The times that it was shown, up to a number of decisions: those of which its items know when
+    /// this is first asked, and the decisions since.
+    pub(crate) fn n_shown(&mut self, decisions: u64) -> u64 {
+        let shows = |row: ItemRow| row.entries.iter().map(|entry| entry.tally.shows).sum::<u64>();
+        let (shows, before) = self
+            .shown
+            .unwrap_or_else(|| (self.rows(0).map(|(_, row)| shows(row)).max().unwrap_or(0), decisions));
+        self.shown = Some((shows, before));
+        shows + decisions.saturating_sub(before)
     }
 
     /// An item that it knows.

@@ -4,8 +4,8 @@ use crate::engine::{Activity, HOUR};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-const WIDTH: f64 = 480.0;
-const HEIGHT: f64 = 110.0;
+pub(crate) const WIDTH: f64 = 480.0;
+pub(crate) const HEIGHT: f64 = 110.0;
 
 /// The value of a chart for an hour or a day, if there is one.
 type Shown = fn(&Activity) -> Option<f64>;
@@ -40,31 +40,34 @@ fn chart(page: &mut String, title: &str, part: &str, values: &[Option<f64>]) {
     let most = values.iter().flatten().copied().fold(0.0, f64::max);
     let last = values.last().copied().flatten().map_or("none".into(), number);
     let width = WIDTH / values.len() as f64;
-    _ = write!(
-        page,
-        "<figure><figcaption>{title} by {part}<span>at most {}, now {last}</span></figcaption>\
-         <svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=img aria-label=\"{title} by {part}: at most {}, now \
-         {last}\"><path d=\"M0 {HEIGHT}H{WIDTH}\"/>",
-        number(most),
-        number(most),
-    );
+    let mut bars = format!("<path d=\"M0 {HEIGHT}H{WIDTH}\"/>");
     for (place, value) in values.iter().enumerate() {
         let (Some(value), back) = (value, values.len() - 1 - place) else { continue };
         let height = if most > 0.0 { value / most * (HEIGHT - 4.0) } else { 0.0 };
         let ago = if back == 0 { format!("this {part}") } else { format!("{back} {part}s before") };
-        _ = write!(
-            page,
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\"><title>{ago}: {}</title></rect>",
-            place as f64 * width + 1.0,
-            HEIGHT - height,
-            width - 2.0,
-            number(*value),
-        );
+        let title = format!("{ago}: {}", number(*value));
+        bar(&mut bars, [place as f64 * width + 1.0, HEIGHT - height, width - 2.0, height], &title);
     }
+    let (title, note) = (format!("{title} by {part}"), format!("at most {}, now {last}", number(most)));
+    let before = format!("{} {part}s before", values.len() - 1);
+    figure(page, [&title, &note], &bars, [&before, "now"]);
+}
+
+/// Adds a bar with its left end, its top, its width and its height.
+pub(crate) fn bar(drawing: &mut String, [x, y, width, height]: [f64; 4], title: &str) {
+    _ = write!(
+        drawing,
+        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"><title>{title}</title></rect>"
+    );
+}
+
+/// Adds a drawing of [`WIDTH`] times [`HEIGHT`] with what it is, a note, and what its ends are.
+pub(crate) fn figure(page: &mut String, [title, note]: [&str; 2], drawing: &str, [start, end]: [&str; 2]) {
     _ = write!(
         page,
-        "</svg><p><span>{} {part}s before</span><span>now</span></p></figure>",
-        values.len() - 1
+        "<figure><figcaption>{title}<span>{note}</span></figcaption>\
+         <svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=img aria-label=\"{title}: {note}\">{drawing}</svg>\
+         <p><span>{start}</span><span>{end}</span></p></figure>"
     );
 }
 

@@ -168,7 +168,7 @@ fn summary(page: &mut String, app: &App, engine: &Engine, time: u64) {
 /// The items of the busiest queries whose clicks a display are surely most.
 fn best_lists(page: &mut String, engine: &Engine) {
     page.push_str(
-        "<h2>Best items of the busiest queries</h2><div class=scroll><table><tr><th>query<th>decisions\
+        "<h2>Best items of the busiest queries in memory</h2><div class=scroll><table><tr><th>query<th>decisions\
          <th>clicks<th>items by the lower end of their clicks a display, with the 95 % interval",
     );
     for (query, usage) in engine.busiest(5) {
