@@ -12,7 +12,7 @@ source=target/book-source
 rm -rf "$source"
 mkdir -p "$source"
 # Pages, their pictures, and the sources that they link, at the same places.
-git ls-files -z -- '*.md' '*.svg' '*.rs' '*.toml' 'python/*' 'service/*' 'crates/*/samples/*' 'LICENSE-*' |
+git ls-files -z -- '*.md' '*.svg' '*.rs' '*.toml' 'docs/*' 'python/*' 'service/*' 'crates/*/samples/*' 'LICENSE-*' |
   xargs -0 cp --parents --target-directory="$source"
 # The links of docs/SUMMARY.md begin at docs, those of a book at its source.
 sed --regexp-extended 's#\]\(#](docs/#; s#\(docs/\.\./#(#' docs/SUMMARY.md >"$source/SUMMARY.md"

@@ -108,7 +108,8 @@ fn links_of_all_pages_lead_somewhere() {
                 let text = fs::read_to_string(&target).unwrap();
                 anchor.is_empty() || anchors(&without_code(&text)).contains(anchor)
             };
-            if !target.exists() || is_page && !has_anchor() {
+            // The book has no page of its own contents.
+            if !target.exists() || link.contains("SUMMARY.md") || is_page && !has_anchor() {
                 broken.push(format!("{}: {link}", page.display()));
             }
         }
