@@ -3,6 +3,7 @@
 
 use click_models::{CascadeModel, ItemId, ListShape, ObservedPrefix, Ranking};
 use experiment::Runner;
+use experiment::result::EndValue;
 use policies::{Decision, Select, Update};
 use rand::Rng;
 use sim::{Entry, Schedule};
@@ -59,5 +60,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         counts: vec![(0.0, 0.0); shape.n_items()],
     });
     let runner = Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(own);
-    Ok(report::run_into(&runner, dir.as_ref()).map(drop)?) // result.json, figures, index.html
+    let measured = report::run_into(&runner, dir.as_ref())?; // result.json, figures, index.html
+    for label in ["cascade-ts", "cascade-kl-ucb", "explore-then-commit"] {
+        let regret = measured.result.at_the_end(label, EndValue::Regret);
+        let (mean, error) = regret.ok_or("the policy was not played")?;
+        println!("{label}: {mean:.1} ± {error:.1} clicks of regret");
+    }
+    println!("The page: {dir}/index.html");
+    Ok(())
 }
