@@ -29,6 +29,7 @@ pub mod random_users;
 pub mod rank_one;
 pub mod semi_bandit;
 pub mod ubm;
+pub mod value;
 
 pub use cascade::CascadeModel;
 pub use ccm::ClickChain;

@@ -28,3 +28,4 @@ mod scanning;
 mod shapes;
 mod suboptimal_lists;
 mod support;
+mod value;
