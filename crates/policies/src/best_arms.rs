@@ -5,7 +5,7 @@
 //! the level, and ties do not depend on the order in which arms are visited. Tests compare them
 //! with the naive versions of the policies.
 
-use crate::live::present_items;
+use crate::live::{LiveState, present_items};
 use crate::shortlist::{Arm, Filter as _, Shortlist};
 use crate::top_l::{Ties, TopL};
 use click_models::{ItemId, ItemSet};
@@ -127,16 +127,23 @@ impl<A: Arm> BestArms<A> {
         &self.winners
     }
 
-    /// Those of largest index among the arms that are available and not absent, best first.
+    /// Those of largest index among the arms that are available and not absent, best first. With
+    /// terms all are compared.
     #[inline]
     pub(crate) fn select_among(
         &mut self,
         available: &ItemSet,
-        absent: &ItemSet,
+        LiveState { absent, terms, .. }: &LiveState,
         level: f64,
         ties: Ties,
     ) -> &[u32] {
         let n_arms = self.arms.len();
+        if terms.is_some() {
+            self.top.limit(terms.as_deref());
+            self.compare(present_items(available, absent, n_arms), level, ties);
+            self.top.limit(None);
+            return &self.winners;
+        }
         if absent.is_empty() && available.is_all(n_arms) {
             return self.select(level, ties);
         }

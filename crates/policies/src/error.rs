@@ -81,6 +81,9 @@ pub enum Error {
     /// A prior for a policy that draws from no posterior.
     #[error("this policy draws from no posterior, so it has no prior")]
     NoPrior,
+    /// A number that is not the value of a click.
+    #[error("a value of {0}: expected a number from 0 to {most}", most = crate::MAX_VALUE)]
+    NotAValue(f64),
     /// A number of draws that is 0 or too large.
     #[error("{found} draws of a list: expected 1 to {most}")]
     Draws {

@@ -70,7 +70,7 @@ macro_rules! shows_largest_indices {
                     let Self { counts, live, arms, $($field,)* } = self;
                     $(let $field = *$field;)*
                     let $round = counts.next_round();
-                    let winners = arms.select_among(available, &live.absent, $level, Ties::draw(rng));
+                    let winners = arms.select_among(available, live, $level, Ties::draw(rng));
                     counts.show_items(winners.iter().copied(), &mut out.action);
                 }
 

@@ -5,15 +5,20 @@
 //! its state.
 
 mod saved;
+mod values;
 
 pub(crate) use saved::{SavedLive, last};
+pub(crate) use values::Values;
+pub use values::{MAX_VALUE, Terms, Valued, check_value};
 
 use crate::error::MAX_COUNT;
-use crate::sampling::thinning::Late;
-use crate::{Bayesian, Decision, Error, Prior, SelectAmong, Tallies, Tally};
+use crate::sampling::thinning::{Late, Present};
+use crate::{Bayesian, Decision, Error, Prior, SelectAmong, Setup, Tallies, Tally};
+use click_models::value::GoesOn;
 use click_models::{ItemId, ItemSet, Ranking};
 use rand::Rng;
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 
 /// The state that live use adds to a policy.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,19 +31,22 @@ pub(crate) struct LiveState {
     /// Displays and clicks, for policies that otherwise keep none of them, or sums alone.
     pub(crate) shows: Vec<u64>,
     pub(crate) clicks: Vec<u64>,
+    pub(crate) values: Values,
+    /// The terms of the next choices.
+    pub(crate) terms: Option<Box<Terms>>,
 }
 
 impl Default for LiveState {
     fn default() -> Self {
-        let (absent, prior) = (ItemSet::default(), Prior::UNIFORM);
-        Self { absent, prior, late: Late { share: 1.0, drawn: 0 }, shows: vec![], clicks: vec![] }
+        let (absent, prior, late) = (ItemSet::default(), Prior::UNIFORM, Late { share: 1.0, drawn: 0 });
+        Self { absent, prior, late, shows: vec![], clicks: vec![], values: Values::default(), terms: None }
     }
 }
 
 impl LiveState {
     /// The state that was saved with a policy of this number of items.
     pub(crate) fn restore(saved: SavedLive, n_items: usize) -> Result<Self, Error> {
-        let SavedLive { absent: items, prior, share, drawn, shows, clicks } = saved;
+        let SavedLive { absent: items, prior, share, drawn, shows, clicks, values } = saved;
         let is_some = items.last().is_none_or(|last| last.index() < n_items);
         if !is_some || !items.is_sorted_by(|one, next| one < next) {
             return Err(Error::SavedAbsent);
@@ -51,15 +59,17 @@ impl LiveState {
             absent.insert(item);
         }
         let late = Late { share, drawn: drawn.min(MAX_COUNT) };
-        Ok(Self { absent, prior, late, shows, clicks })
+        let values = Values::restore(values, n_items)?;
+        Ok(Self { absent, prior, late, shows, clicks, values, terms: None })
     }
 
     pub(crate) fn to_save(&self) -> SavedLive {
-        let Self { absent, prior, late: Late { share, drawn }, shows, clicks } = self.clone();
+        let Self { absent, prior, late: Late { share, drawn }, shows, clicks, .. } = self.clone();
         // Counts of 0 need no memory.
         let is_used = shows.iter().chain(&clicks).any(|&count| count > 0);
         let (shows, clicks) = if is_used { (shows, clicks) } else { (vec![], vec![]) };
-        SavedLive { absent: absent.iter().collect(), prior, share, drawn, shows, clicks }
+        let (absent, values) = (absent.iter().collect(), self.values.to_save());
+        SavedLive { absent, prior, share, drawn, shows, clicks, values }
     }
 
     /// The items of `available` that are present.
@@ -72,8 +82,26 @@ impl LiveState {
         present_items(available, &self.absent, n_items)
     }
 
+    /// Returns whether items have values, or the next choice has terms.
+    #[inline]
+    pub(crate) fn has_terms(&self) -> bool {
+        self.terms.is_some() || !self.values.is_empty()
+    }
+
+    /// The posteriors of the present items.
+    #[inline]
+    pub(crate) fn present<'a, P>(&'a self, posteriors: &'a P) -> Present<'a, P> {
+        Present { posteriors, absent: &self.absent }
+    }
+
+    /// The values of the items of `available`; `None` if all are equal.
+    pub(crate) fn differing(&self, available: &ItemSet, n_items: usize) -> Option<Cow<'_, [f64]>> {
+        self.values.differing(self.terms.as_deref(), self.items(available, n_items), n_items)
+    }
+
     /// Returns whether the item came or went.
     fn set_present(&mut self, item: ItemId, present: bool, n_items: usize) -> bool {
+        self.values.came_or_went(n_items);
         if present {
             self.absent.remove(item)
         } else {
@@ -115,17 +143,30 @@ pub(crate) trait Table {
 
     /// Adds an item without counts.
     fn push(&mut self);
+
+    /// The position of the item of this rank, 0 for the best, in the list that was chosen last.
+    fn place(&self, rank: usize) -> usize {
+        rank
+    }
 }
 
 /// A policy that derives everything it chooses by from a table.
-pub(crate) trait OnTable {
+pub(crate) trait OnTable: Setup {
+    /// Whether the index of an item can be multiplied by its value.
+    const MULTIPLIES: bool = false;
+
     type Table: Table;
 
     fn table(&self) -> &Self::Table;
 
     fn table_mut(&mut self) -> &mut Self::Table;
 
+    fn live(&self) -> &LiveState;
+
     fn live_mut(&mut self) -> &mut LiveState;
+
+    /// The value of `item` changed.
+    fn revalued(&mut self, _item: usize) {}
 
     /// The counts of `item` changed.
     fn changed(&mut self, item: usize);
@@ -211,6 +252,10 @@ macro_rules! on_counts {
             &mut self.counts
         }
 
+        fn live(&self) -> &crate::live::LiveState {
+            &self.live
+        }
+
         fn live_mut(&mut self) -> &mut crate::live::LiveState {
             &mut self.live
         }
@@ -229,6 +274,10 @@ macro_rules! on_itself {
 
         fn table_mut(&mut self) -> &mut Self {
             self
+        }
+
+        fn live(&self) -> &LiveState {
+            &self.live
         }
 
         fn live_mut(&mut self) -> &mut LiveState {
@@ -288,8 +337,10 @@ impl<P: OnTable> Tallies for P {
     fn add_item(&mut self) -> ItemId {
         let item = ItemId::from_index(self.table().n_items());
         self.table_mut().push();
-        if !self.live_mut().absent.is_empty() {
-            self.live_mut().absent.grow(item.index() + 1);
+        let live = self.live_mut();
+        live.values.came_or_went(item.index() + 1);
+        if !live.absent.is_empty() {
+            live.absent.grow(item.index() + 1);
         }
         self.pushed();
         item
@@ -304,5 +355,42 @@ impl<P: OnTable> Tallies for P {
 
     fn bayesian(&mut self) -> Option<&mut dyn Bayesian> {
         self.posteriors()
+    }
+
+    fn n_positions(&self) -> usize {
+        self.sizes()[1]
+    }
+
+    fn place(&self, rank: usize) -> usize {
+        self.table().place(rank)
+    }
+
+    fn set_terms(&mut self, terms: Option<Box<Terms>>) {
+        self.live_mut().terms = terms;
+    }
+
+    fn valued(&mut self) -> Option<&mut dyn Valued> {
+        if P::MULTIPLIES { Some(self) } else { None }
+    }
+}
+
+impl<P: OnTable> Valued for P {
+    fn value(&self, item: ItemId) -> f64 {
+        self.live().values.get(item.index())
+    }
+
+    fn set_values(&mut self, values: &[(ItemId, f64)]) -> Result<(), Error> {
+        values.iter().try_for_each(|&(_, value)| check_value(value))?;
+        let n_items = self.table().n_items();
+        for &(item, value) in values.iter().filter(|(item, _)| item.index() < n_items) {
+            if self.live_mut().values.set(item.index(), value, n_items) {
+                self.revalued(item.index());
+            }
+        }
+        Ok(())
+    }
+
+    fn set_users(&mut self, users: Option<GoesOn>) {
+        self.live_mut().values.users = users;
     }
 }

@@ -60,7 +60,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use crate::Prior;
+use crate::{Prior, Terms, Valued};
 use click_models::{Interaction, ItemId, ItemSet};
 use rand::Rng;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -184,6 +184,19 @@ pub trait Tallies {
 
     /// The policy, if it draws from posteriors.
     fn bayesian(&mut self) -> Option<&mut dyn Bayesian>;
+
+    /// Number of positions of a list.
+    fn n_positions(&self) -> usize;
+
+    /// The position of the item of this rank, 0 for the best, in the list that was chosen last.
+    fn place(&self, rank: usize) -> usize;
+
+    /// Sets the terms of the next choices [among](SelectAmong) some items; by default there are
+    /// none. They are not saved.
+    fn set_terms(&mut self, terms: Option<Box<Terms>>);
+
+    /// The policy, if its lists can be those that earn most.
+    fn valued(&mut self) -> Option<&mut dyn Valued>;
 }
 
 /// A policy that draws from posteriors, with the same prior for the attraction of every item.

@@ -8,6 +8,7 @@
 //! displays. Policies with a shortlist draw the first of more than [`MOST_HASHED`] equals by their
 //! places in the order of items: also a uniformly random order, and also of the round's key alone.
 
+use crate::Terms;
 use click_models::{ItemId, ItemSet};
 use rand::Rng;
 
@@ -73,9 +74,15 @@ impl Ties {
 const ROOM: usize = 4;
 
 /// Keeps the best `capacity` of the items offered to it, in decreasing order of score.
+///
+/// Terms may limit the items of a group: a full group lets its last item go, a full list its last
+/// one. The sets of items that they allow are independent sets of a matroid, so the items that stay
+/// are those that the greedy choice takes, which skips full groups, in whatever order they are
+/// offered. The list has items enough as soon as it is full.
 #[derive(Debug, Clone)]
 pub(crate) struct TopL {
     capacity: usize,
+    terms: Option<Box<Terms>>,
     best: Vec<(f64, u32)>,
     /// At most this number of items as good as the last one were refused.
     n_equal: usize,
@@ -86,11 +93,47 @@ pub(crate) struct TopL {
 impl TopL {
     pub(crate) fn new(capacity: usize) -> Self {
         let (best, first) = (Vec::with_capacity(capacity), Vec::with_capacity(ROOM * capacity));
-        Self { capacity, best, n_equal: 0, first }
+        Self { capacity, terms: None, best, n_equal: 0, first }
     }
 
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
+    }
+
+    /// Sets the terms of the next lists.
+    #[inline]
+    pub(crate) fn limit(&mut self, terms: Option<&Terms>) {
+        if terms.is_some() || self.terms.is_some() {
+            self.set_terms(terms);
+        }
+    }
+
+    /// Returns whether the items of a group are limited.
+    pub(crate) fn has_groups(&self) -> bool {
+        self.terms.is_some()
+    }
+
+    #[cold]
+    fn set_terms(&mut self, terms: Option<&Terms>) {
+        self.terms = terms.filter(|terms| terms.most.is_some()).cloned().map(Box::new);
+    }
+
+    /// Makes room in the group of an item, if it is full. Returns whether the item may be offered.
+    #[cold]
+    #[inline(never)]
+    fn has_room(&mut self, item: u32, score: f64, ties: Ties) -> bool {
+        let Some(terms) = self.terms.as_deref() else { return true };
+        if terms.admits(item, self.best.iter().map(|&(_, other)| other)) {
+            return true;
+        }
+        let is_of_group = |&(_, other): &(f64, u32)| terms.group(other) == terms.group(item);
+        match self.best.iter().rposition(is_of_group) {
+            Some(last) if ties.precedes(score, item, self.best[last].0, self.best[last].1) => {
+                self.best.remove(last);
+                true
+            }
+            _ => false,
+        }
     }
 
     #[inline]
@@ -108,6 +151,9 @@ impl TopL {
     /// Adds `item` if it is among the best; each item at most once between calls of `clear`.
     #[inline]
     pub(crate) fn offer(&mut self, item: u32, score: f64, ties: Ties) {
+        if self.terms.is_some() && !self.has_room(item, score, ties) {
+            return;
+        }
         if self.best.len() == self.capacity {
             let (last_score, last) = self.best[self.capacity - 1];
             self.n_equal += usize::from(score == last_score);
@@ -137,6 +183,10 @@ impl TopL {
         score: f64,
         ties: Ties,
     ) {
+        if self.terms.is_some() {
+            let items = equals.flatten().filter(|&&item| is_offered(item));
+            return items.for_each(|&item| self.offer(item, score, ties));
+        }
         let n_items: usize = equals.clone().map(<[u32]>::len).sum();
         // Twice as many hashes as there are places are expected above this one.
         let likely = 2 * self.capacity as u64;
@@ -184,7 +234,7 @@ impl TopL {
         equals: &mut ItemSet,
         is_equal: impl Fn(usize, f64) -> bool,
     ) {
-        if self.n_equal + self.capacity <= MOST_HASHED {
+        if self.n_equal + self.capacity <= MOST_HASHED || self.terms.is_some() {
             return;
         }
         let last = self.threshold();

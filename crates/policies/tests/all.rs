@@ -19,3 +19,4 @@ mod refusals;
 mod regret;
 mod support;
 mod unknown_examination;
+mod values;

@@ -66,6 +66,16 @@ pub enum BuildError {
     /// The policy does not choose among items that come and go, for users who differ.
     #[error("`{0}` cannot be used live for users who differ: `hybrid-ts` can")]
     NotAmong(&'static str),
+    /// The policy has no values of items.
+    #[error(
+        "`{policy}` has no values of items for {users} users: `pbm-ts`, `bc-mp-ts` and `pbm-gibbs` have, `cascade-ts` and `rsf-ts` on cascades, and `dcm-ts` with a `continuation`"
+    )]
+    NoValues {
+        /// The policy's name.
+        policy: &'static str,
+        /// The protocol of the users.
+        users: Protocol,
+    },
     /// The parameters are not valid for these sizes.
     #[error("`{policy}`: {error}")]
     Parameters {
@@ -118,7 +128,10 @@ impl AnyPolicy {
         let mut knowledge = told_to(&spec.within(), knowledge, protocol).map_err(invalid)?;
         knowledge.context = knowledge.context.filter(|_| spec.sees_contexts(protocol));
         let policy = fresh(&spec, &knowledge, protocol)?;
-        Ok(Self { protocol, spec, knowledge, policy })
+        let mut policy = Self { protocol, spec, knowledge, policy };
+        // It learns how its users go on down a list, if it can have values.
+        _ = policy.valued();
+        Ok(policy)
     }
 
     /// Name and parameters of the policy.

@@ -67,6 +67,7 @@ macro_rules! parameter_types {
 parameter_types! {
     NonNegative = Kind::Number(Range::NOT_NEGATIVE);
     Probability = Kind::Number(Range::UNIT);
+    Option<Probability> = Kind::Number(Range::UNIT);
     Delta = Kind::Number(Range::INSIDE_UNIT);
     Scale = Kind::Number(Range::SCALE);
     bool = Kind::Flag;

@@ -265,7 +265,12 @@ catalogue! {
     source: "Katariya et al. 2016";
 
     /// Thompson sampling, the rule of RSF-TS.
-    DcmTs = "dcm-ts" {}
+    DcmTs = "dcm-ts" {
+        /// Probability that users go on after a click, if it is one for all positions: lists that
+        /// earn most for the values of items need it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        continuation: Option<Probability> = None,
+    }
     plays {
         Prefix(known, _horizon => PrefixTs::new(known))
     }

@@ -98,7 +98,7 @@ pub(crate) fn draw_list_among<R: Rng + ?Sized>(
     list: &mut Ranking,
 ) {
     list.clear();
-    if available.len() > MOST_HASHED {
+    if available.len() > MOST_HASHED && !top.has_groups() {
         // Hardly any draw is in vain, unless most of these items are absent or unknown.
         for _ in 0..MOST_HASHED {
             let item = available.nth(rng.random_range(0..available.len()));
@@ -128,7 +128,8 @@ impl SelectAmong<Ranking> for Uniform {
         out: &mut Decision<Ranking>,
     ) {
         let Self { shape, live, top } = self;
-        if live.absent.is_empty() && available.is_all(shape.n_items()) {
+        top.limit(live.terms.as_deref());
+        if !live.has_terms() && live.absent.is_empty() && available.is_all(shape.n_items()) {
             return draw_list(*shape, rng, &mut out.action);
         }
         draw_list_among(available, (&live.absent, shape.n_items()), top, rng, &mut out.action);

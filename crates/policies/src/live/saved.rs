@@ -1,5 +1,6 @@
 //! Live use in a saved policy: its last field, which older states do not have.
 
+use super::values::SavedValues;
 use crate::Prior;
 use click_models::ItemId;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,17 @@ pub(crate) struct SavedLive {
     pub(crate) drawn: u64,
     pub(crate) shows: Vec<u64>,
     pub(crate) clicks: Vec<u64>,
+    #[serde(skip_serializing_if = "SavedValues::is_fresh")]
+    pub(crate) values: SavedValues,
+}
+
+/// A state without values, as binary formats have it.
+type Unvalued = (Vec<ItemId>, Prior, f64, u64, Vec<u64>, Vec<u64>);
+
+impl From<Unvalued> for SavedLive {
+    fn from((absent, prior, share, drawn, shows, clicks): Unvalued) -> Self {
+        Self { absent, prior, share, drawn, shows, clicks, values: SavedValues::default() }
+    }
 }
 
 impl Default for SavedLive {
@@ -24,10 +36,11 @@ impl Default for SavedLive {
 
 /// Writes and reads the last field of a policy.
 ///
-/// JSON has `null` if nothing differs from a fresh policy. Binary formats have a number, 0 in this
-/// case. They cannot leave out a field, but a policy that ends before it is an older one.
+/// JSON has `null` if nothing differs from a fresh policy. Binary formats have a number: 0 in this
+/// case, 1 before a state without values, 2 before one with them. They cannot leave out a field,
+/// but a policy that ends before it is an older one.
 pub(crate) mod last {
-    use super::SavedLive;
+    use super::{SavedLive, Unvalued};
     use serde::de::{Error as _, SeqAccess, Visitor};
     use serde::ser::SerializeTuple as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -39,7 +52,8 @@ pub(crate) mod last {
             return used.serialize(serializer);
         }
         let mut tuple = serializer.serialize_tuple(1 + usize::from(used.is_some()))?;
-        tuple.serialize_element(&u8::from(used.is_some()))?;
+        let with_values = u8::from(!live.values.is_fresh());
+        tuple.serialize_element(&(u8::from(used.is_some()) + with_values))?;
         if let Some(live) = used {
             tuple.serialize_element(live)?;
         }
@@ -59,15 +73,17 @@ pub(crate) mod last {
         type Value = SavedLive;
 
         fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-            write!(f, "0, or 1 and the state of live use")
+            write!(f, "0, or 1 or 2 and the state of live use")
         }
 
         fn visit_seq<A: SeqAccess<'de>>(self, mut saved: A) -> Result<SavedLive, A::Error> {
+            let missing = || A::Error::custom("live use is missing");
             // Reading the number fails at the end of the data alone.
             match saved.next_element::<u8>() {
                 Err(_) | Ok(None | Some(0)) => Ok(SavedLive::default()),
-                Ok(Some(1)) => saved.next_element()?.ok_or_else(|| A::Error::custom("live use is missing")),
-                Ok(Some(other)) => Err(A::Error::custom(format!("live use begins with {other}, not 0 or 1"))),
+                Ok(Some(1)) => Ok(saved.next_element::<Unvalued>()?.ok_or_else(missing)?.into()),
+                Ok(Some(2)) => saved.next_element()?.ok_or_else(missing),
+                Ok(Some(other)) => Err(A::Error::custom(format!("live use begins with {other}, not 0 to 2"))),
             }
         }
     }

@@ -226,6 +226,10 @@ impl Table for PbmCounts {
         self.shows.resize(self.shows.len() + positions, 0);
         self.clicks.resize(self.clicks.len() + positions, 0);
     }
+
+    fn place(&self, rank: usize) -> usize {
+        self.order[rank]
+    }
 }
 
 checked!(PbmCounts);

@@ -5,6 +5,7 @@ use crate::products::{Products, Pseudo, SavedProducts};
 use crate::setup::setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Bayesian, Decision, Error, PrefixKnown, Prior, Select, SelectAmong, Tally, Update};
+use click_models::value::index;
 use click_models::{ItemSet, ListShape, Ranking, RenderedClicks};
 use rand::Rng;
 use serde::{Deserialize, Serialize, Serializer};
@@ -176,6 +177,9 @@ impl Select<Ranking> for PbmGibbs {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
+        if self.live.has_terms() {
+            return self.select_among(&ItemSet::all(self.products.rows().len()), rng, out);
+        }
         let ties = self.sweep(rng);
         for (item, &attraction) in (0_u32..).zip(self.products.rows()) {
             self.top.offer(item, attraction, ties);
@@ -212,9 +216,16 @@ impl SelectAmong<Ranking> for PbmGibbs {
     ) {
         let ties = self.sweep(rng);
         let Self { products, live, order, top, .. } = self;
-        for item in live.items(available, products.rows().len()) {
-            top.offer(item.number(), products.rows()[item.index()], ties);
+        top.limit(live.terms.as_deref());
+        let n_items = products.rows().len();
+        let values = live.differing(available, n_items);
+        for item in live.items(available, n_items) {
+            let attraction = products.rows()[item.index()];
+            let value = values.as_ref().map(|values| values.get(item.index()).copied().unwrap_or(1.0));
+            let score = value.map_or(attraction, |value| index(attraction, value));
+            top.offer(item.number(), score, ties);
         }
+        top.limit(None);
         place(top.best(), order, &mut out.action);
     }
 }
@@ -241,6 +252,10 @@ impl Table for PbmGibbs {
         self.products.set_cell(item, kind, shows, [before, clicks]);
     }
 
+    fn place(&self, rank: usize) -> usize {
+        self.order[rank]
+    }
+
     fn push(&mut self) {
         self.live.clicks.resize(self.live.clicks.len() + self.products.columns().len(), 0);
         self.products.push(self.belief());
@@ -248,6 +263,8 @@ impl Table for PbmGibbs {
 }
 
 impl OnTable for PbmGibbs {
+    const MULTIPLIES: bool = true;
+
     on_itself!();
 
     draws_from_posteriors!();

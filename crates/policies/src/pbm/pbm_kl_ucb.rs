@@ -150,7 +150,9 @@ impl SelectAmong<Ranking> for PbmKlUcb {
         out: &mut Decision<Ranking>,
     ) {
         let level = self.rate.level(self.counts.next_round());
+        self.top.limit(self.live.terms.as_deref());
         self.search(level, Ties::draw(rng), Some(available));
+        self.top.limit(None);
         place(self.top.best(), self.counts.order(), &mut out.action);
     }
 

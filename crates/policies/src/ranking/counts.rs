@@ -145,6 +145,10 @@ impl Table for PrefixCounts {
         self.shows.push(0);
         self.clicks.push(0);
     }
+
+    fn place(&self, rank: usize) -> usize {
+        self.place(rank)
+    }
 }
 
 checked!(PrefixCounts);

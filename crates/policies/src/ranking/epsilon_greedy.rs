@@ -104,7 +104,8 @@ impl SelectAmong<Ranking> for EpsilonGreedy {
         rng: &mut R,
         out: &mut Decision<Ranking>,
     ) {
-        if self.live.absent.is_empty() && available.is_all(self.shows.len()) {
+        self.top.limit(self.live.terms.as_deref());
+        if !self.live.has_terms() && self.live.absent.is_empty() && available.is_all(self.shows.len()) {
             return self.select(rng, out);
         }
         self.pass_round();

@@ -98,7 +98,9 @@ impl SelectAmong<Ranking> for TsCascade {
         out: &mut Decision<Ranking>,
     ) {
         let (round, ties) = self.next_round(rng);
+        self.top.limit(self.live.terms.as_deref());
         self.arms.select_among((available, &self.live.absent), round, ties, &mut self.top);
+        self.top.limit(None);
         self.counts.show(self.top.best(), &mut out.action);
     }
 

@@ -1,13 +1,16 @@
-//! The L largest of one posterior draw an item: all of them drawn, or thinned.
+//! The L largest of one posterior draw an item: all of them drawn, or thinned. If items have
+//! values, the list of them that earns most.
 
 use super::Sampler;
 use super::thinning::{Pace, Posteriors, Present, SavedThinning, Thinning};
 use crate::Error;
 use crate::live::LiveState;
 use crate::top_l::{Ties, TopL};
+use click_models::value::{BestList, Offer, index};
 use click_models::{ItemId, ItemSet};
 use rand::Rng;
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 
 /// Thinned rounds among `m` of `n` items are faster from `m * m = MANY * n` on: their cost grows
 /// with `n / m`, that of drawing all `m` with `m` (about 600 of 16,384 items).
@@ -48,18 +51,30 @@ pub(crate) struct LargestDraws {
     large: Option<Large>,
     top: TopL,
     thinning: Option<Box<Thinning>>,
+    best_list: BestList,
+    /// The list that earns most, if that is not one of the largest indices.
+    chosen: Option<Vec<(f64, u32)>>,
 }
+
+/// With fewer items of value for each position all are drawn: most thinned rounds would be short.
+const ENOUGH: usize = 4;
 
 impl LargestDraws {
     /// Draws all items in every round.
     pub(crate) fn of_all(n_positions: usize) -> Self {
-        Self { n_positions, large: None, top: TopL::new(n_positions), thinning: None }
+        let (top, best_list) = (TopL::new(n_positions), BestList::default());
+        Self { n_positions, large: None, top, thinning: None, best_list, chosen: None }
     }
 
     /// Thins the draws of all but the smallest catalogues.
-    pub(crate) fn new<P: Posteriors>(posteriors: &P, n_positions: usize, large: Large) -> Self {
+    pub(crate) fn new<P: Posteriors>(
+        posteriors: &P,
+        live: &LiveState,
+        n_positions: usize,
+        large: Large,
+    ) -> Self {
         let mut draws = Self { large: Some(large), ..Self::of_all(n_positions) };
-        draws.set_pace(&Present { posteriors, absent: &ItemSet::default() });
+        draws.set_pace(&live.present(&live.values.price(posteriors)));
         draws
     }
 
@@ -104,9 +119,13 @@ impl LargestDraws {
     pub(crate) fn select<P: Posteriors, R: Rng + ?Sized>(
         &mut self,
         posteriors: &P,
-        live: &LiveState,
+        live: &mut LiveState,
         rng: &mut R,
     ) -> &[(f64, u32)] {
+        self.top.limit(None);
+        if live.has_terms() && self.select_by_value(posteriors, live, None, rng) {
+            return self.best();
+        }
         let Self { top, thinning, .. } = self;
         if let Some(thinning) = thinning
             // An absent item never exceeds the threshold.
@@ -129,13 +148,14 @@ impl LargestDraws {
         available: &ItemSet,
         rng: &mut R,
     ) -> &[(f64, u32)] {
+        self.top.limit(live.terms.as_deref());
+        if live.has_terms() && self.select_by_value(posteriors, live, Some(available), rng) {
+            return self.best();
+        }
         let Self { top, thinning, .. } = self;
         let n_items = posteriors.n_items();
-        let (m, n) = (available.len(), n_items - live.absent.len());
-        let is_many = m.saturating_mul(m) > MANY.saturating_mul(n);
         if let Some(thinning) = thinning
-            && is_many
-            && (thinning.pace() == Pace::Eager || !thinning.counts_as_full())
+            && is_thinned(thinning, live, available, n_items)
         {
             let LiveState { absent, late, .. } = live;
             if absent.is_empty() && available.is_all(n_items) {
@@ -149,11 +169,84 @@ impl LargestDraws {
         top.best()
     }
 
+    fn best(&self) -> &[(f64, u32)] {
+        self.chosen.as_deref().unwrap_or_else(|| self.top.best())
+    }
+
+    /// Chooses the list that earns most, and returns true, if items have different values.
+    #[cold]
+    #[inline(never)]
+    fn select_by_value<P: Posteriors, R: Rng + ?Sized>(
+        &mut self,
+        posteriors: &P,
+        live: &mut LiveState,
+        available: Option<&ItemSet>,
+        rng: &mut R,
+    ) -> bool {
+        self.chosen = None;
+        let n_items = posteriors.n_items();
+        let all = available.is_none().then(|| ItemSet::all(n_items));
+        let Some(available) = available.or(all.as_ref()) else { return false };
+        let terms = live.terms.as_deref();
+        let is_of_moment = terms.is_some_and(|terms| !terms.values.is_empty());
+        if !is_of_moment && live.values.users.is_none() {
+            let (scale, is_enough) = live.values.next(&live.absent, ENOUGH * self.n_positions);
+            if std::mem::replace(&mut live.values.scale, scale) != scale {
+                self.renew(posteriors, live);
+            }
+            if scale == 0.0 {
+                return false;
+            }
+            if is_enough
+                && let Some(thinning) = &mut self.thinning
+                && is_thinned(thinning, live, available, n_items)
+            {
+                let LiveState { absent, late, values, .. } = live;
+                let present = Present { posteriors: &values.price(posteriors), absent };
+                thinning.select_among(&present, available, late, &mut self.top, rng);
+                return true;
+            }
+        }
+        let values = match live.differing(available, n_items) {
+            Some(values) => values,
+            None if live.values.scale == 0.0 => return false,
+            // The thresholds are those of the values of other items.
+            None => Cow::Borrowed(&[][..]),
+        };
+        let Self { n_positions, top, best_list, chosen, .. } = self;
+        let value = |item: u32| values.get(item as usize).copied().unwrap_or(1.0);
+        let (ties, sampler) = (Ties::draw(rng), Sampler::new());
+        let users = live.values.users;
+        let is_limited = terms.is_some_and(|terms| terms.most.is_some());
+        top.clear();
+        best_list.clear();
+        for id in live.items(available, n_items) {
+            let (item, attraction) = (id.number(), posteriors.draw(id.index(), sampler, rng));
+            if users.is_some() && !is_limited {
+                best_list.offer(Offer { item, attraction, value: value(item), tie: ties.hash(item) });
+            } else {
+                top.offer(item, index(attraction, value(item)), ties);
+            }
+        }
+        if let Some(users) = users {
+            // Limited by groups, the items are those of the largest indices, in the best order.
+            for &(index, item) in top.best() {
+                let value = value(item);
+                let attraction = if value > 0.0 { index / value } else { -1.0 / index };
+                best_list.offer(Offer { item, attraction, value, tie: ties.hash(item) });
+            }
+            let most = terms.and_then(|terms| terms.positions).unwrap_or(*n_positions).min(*n_positions);
+            let list = best_list.find(users, most);
+            *chosen = Some(list.iter().map(|offer| (offer.attraction, offer.item)).collect());
+        }
+        true
+    }
+
     /// The posterior of `item` has changed.
     #[inline]
     pub(crate) fn update<P: Posteriors>(&mut self, posteriors: &P, live: &LiveState, item: usize) {
         if let Some(thinning) = &mut self.thinning {
-            thinning.update(&Present { posteriors, absent: &live.absent }, item);
+            thinning.update(&live.present(&live.values.price(posteriors)), item);
         }
     }
 
@@ -165,21 +258,36 @@ impl LargestDraws {
         self.update(posteriors, live, item);
     }
 
+    /// The value of `item` has changed.
+    pub(crate) fn revalued<P: Posteriors>(&mut self, posteriors: &P, live: &LiveState, item: usize) {
+        if live.values.scale != 0.0 {
+            self.update(posteriors, live, item);
+        }
+    }
+
     /// There is a further item.
     pub(crate) fn push<P: Posteriors>(&mut self, posteriors: &P, live: &LiveState) {
         if let Some(thinning) = &mut self.thinning {
             thinning.push();
         }
         self.update(posteriors, live, posteriors.n_items() - 1);
-        self.set_pace(&Present { posteriors, absent: &live.absent });
+        self.set_pace(&live.present(&live.values.price(posteriors)));
     }
 
     /// All posteriors have changed.
     pub(crate) fn renew<P: Posteriors>(&mut self, posteriors: &P, live: &LiveState) {
         if self.thinning.take().is_some() {
-            self.set_pace(&Present { posteriors, absent: &live.absent });
+            self.set_pace(&live.present(&live.values.price(posteriors)));
         }
     }
+}
+
+/// Returns whether a round among these items is thinned.
+#[inline]
+fn is_thinned(thinning: &mut Thinning, live: &LiveState, available: &ItemSet, n_items: usize) -> bool {
+    let (m, n) = (available.len(), n_items - live.absent.len());
+    let is_many = m.saturating_mul(m) > MANY.saturating_mul(n);
+    is_many && (thinning.pace() == Pace::Eager || !thinning.counts_as_full())
 }
 
 /// Draws all of these items.

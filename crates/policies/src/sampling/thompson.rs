@@ -6,7 +6,7 @@
 
 use super::beta_posteriors::BetaPosteriors;
 use super::largest_draws::{Large, LargestDraws};
-use super::thinning::{Posteriors, Present, SavedThinning};
+use super::thinning::{Posteriors, SavedThinning};
 use crate::live::{LiveState, OnTable, SavedLive, Table, draws_from_posteriors, last};
 use crate::setup::Setup;
 use crate::{Bayesian, Decision, Error, Prior, Select, SelectAmong};
@@ -103,7 +103,7 @@ impl<C: ListCounts, P: PosteriorsOf<C>> Thompson<C, P> {
         let (n_positions, live) = (counts.n_positions(), LiveState::default());
         let is_thinned = large.pace(counts.n_items(), n_positions).is_some();
         let posteriors = P::of(&counts, live.prior, is_thinned);
-        Self { draws: LargestDraws::new(&posteriors, n_positions, large), posteriors, counts, live }
+        Self { draws: LargestDraws::new(&posteriors, &live, n_positions, large), posteriors, counts, live }
     }
 
     /// Draws all items in every round.
@@ -121,8 +121,9 @@ impl<C: ListCounts, P: PosteriorsOf<C>> TryFrom<State<C>> for Thompson<C, P> {
         let live = LiveState::restore(live, counts.n_items())?;
         P::check(live.prior)?;
         let posteriors = P::of(&counts, live.prior, draws.is_some());
-        let present = Present { posteriors: &posteriors, absent: &live.absent };
-        let draws = LargestDraws::restore(draws.as_ref(), &present, counts.n_positions(), P::LARGE)?;
+        let price = live.values.price(&posteriors);
+        let draws =
+            LargestDraws::restore(draws.as_ref(), &live.present(&price), counts.n_positions(), P::LARGE)?;
         Ok(Self { counts, draws, live, posteriors })
     }
 }
@@ -216,6 +217,8 @@ impl<S: Samples> SelectAmong<Ranking> for S {
 }
 
 impl<S: Samples> OnTable for S {
+    const MULTIPLIES: bool = true;
+
     type Table = S::Counts;
 
     fn table(&self) -> &S::Counts {
@@ -226,8 +229,17 @@ impl<S: Samples> OnTable for S {
         &mut self.sampling_mut().counts
     }
 
+    fn live(&self) -> &LiveState {
+        &self.sampling().live
+    }
+
     fn live_mut(&mut self) -> &mut LiveState {
         &mut self.sampling_mut().live
+    }
+
+    fn revalued(&mut self, item: usize) {
+        let Thompson { draws, live, posteriors, .. } = self.sampling_mut();
+        draws.revalued(posteriors, live, item);
     }
 
     #[inline]

@@ -4,7 +4,8 @@ use super::super::erased::{AsNote as _, Ask};
 use super::super::{Live, PolicySpec, Protocol};
 use super::{AnyPolicy, BuildError, Calls, CatalogueProtocol, ProtocolPolicy};
 use crate::context::{FeaturedItems, SelectAmongFor, SelectFor, UpdateFor};
-use crate::{Bayesian, Decision, Error, Prior, Tallies, Tally};
+use crate::{Bayesian, Decision, Error, Prior, Tallies, Tally, Terms, Valued};
+use click_models::value::GoesOn;
 use click_models::{Context, Interaction, ItemId, ItemSet, Ranking};
 use rand::Rng;
 
@@ -144,6 +145,47 @@ impl PolicySpec {
     }
 }
 
+impl PolicySpec {
+    /// How users of this protocol go on down a list for a policy of this name that has values of
+    /// items; `None` if they examine each position with a probability of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::NoValues`].
+    pub fn values_for(&self, users: Protocol) -> Result<Option<GoesOn>, BuildError> {
+        match (self, users) {
+            (Self::PbmTs {} | Self::BcMpTs {} | Self::PbmGibbs { .. }, Protocol::PositionBased)
+            | (Self::RsfTs {} | Self::CascadeTs {} | Self::DcmTs { .. }, Protocol::SemiBandit) => Ok(None),
+            (Self::RsfTs {} | Self::CascadeTs {} | Self::DcmTs { .. }, Protocol::Cascade) => {
+                Ok(Some(GoesOn::CASCADE))
+            }
+            (Self::DcmTs { continuation: Some(click) }, Protocol::Dcm) => {
+                Ok(Some(GoesOn { skip: 1.0, click: click.get() }))
+            }
+            _ => Err(BuildError::NoValues { policy: self.name(), users }),
+        }
+    }
+}
+
+impl AnyPolicy {
+    /// The policy, if the list that earns most for the values of items can be its choice.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::NoValues`], also for dependent clicks whose lists are not filled from the top
+    /// down.
+    pub fn valued(&mut self) -> Result<&mut dyn Valued, BuildError> {
+        let refused = BuildError::NoValues { policy: self.spec.name(), users: self.protocol };
+        let users = self.spec.values_for(self.protocol)?;
+        if users.is_some() && !self.knowledge.places.is_sorted() {
+            return Err(refused);
+        }
+        let policy = self.policy.table_mut().and_then(|table| table.valued()).ok_or(refused)?;
+        policy.set_users(users);
+        Ok(policy)
+    }
+}
+
 const NO_LISTS: &str = "it chooses no lists";
 
 impl<I: CatalogueProtocol + Interaction<Action = Ranking>> NamedLive<I> {
@@ -236,6 +278,24 @@ impl<I: CatalogueProtocol> Tallies for NamedLive<I> {
 
     fn bayesian(&mut self) -> Option<&mut dyn Bayesian> {
         self.table()?.bayesian()
+    }
+
+    fn n_positions(&self) -> usize {
+        self.told().sizes[1]
+    }
+
+    fn place(&self, rank: usize) -> usize {
+        self.tallies().map_or(rank, |table| table.place(rank))
+    }
+
+    fn set_terms(&mut self, terms: Option<Box<Terms>>) {
+        if let Some(table) = self.table() {
+            table.set_terms(terms);
+        }
+    }
+
+    fn valued(&mut self) -> Option<&mut dyn Valued> {
+        self.policy.valued().ok()
     }
 }
 

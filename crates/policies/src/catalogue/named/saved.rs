@@ -99,12 +99,13 @@ impl AnyPolicy {
     }
 
     /// Refuses a state if its sizes or settings are not those of the named policy.
-    fn checked(self) -> Result<Self, String> {
+    fn checked(mut self) -> Result<Self, String> {
         let Self { protocol, spec, knowledge, policy } = &self;
         // Checked first: building a fresh policy of the saved sizes may take much memory.
         check_sizes(spec, knowledge, policy.sizes())?;
         let fresh = fresh(spec, knowledge, *protocol).map_err(|error| error.to_string())?;
         check_settings(spec, &policy.settings(), fresh.state(), policy.state())?;
+        _ = self.valued();
         Ok(self)
     }
 }

@@ -1,6 +1,6 @@
 //! A threshold inside (0, 1), and the functions of it that envelopes need.
 
-use confidence::math::ln_1p;
+use confidence::math::{ln, ln_1p};
 
 /// Steps of the threshold's log-odds in a unit, so that whole numbers are saved.
 pub(super) const STEPS: f64 = 1_048_576.0;
@@ -38,6 +38,17 @@ impl Threshold {
             ln_miss: -ln_1p(up),
             odds: down,
         }
+    }
+
+    /// This threshold over a share from 0 to 1; `None` if that is at least 1.
+    pub(crate) fn over(self, share: f64) -> Option<Self> {
+        if share == 1.0 {
+            return Some(self);
+        }
+        let (value, miss) = (self.value / share, (share - self.value) / share);
+        let (ln_value, ln_miss) = (self.ln_value - ln(share), ln_1p(-value));
+        let over = Self { step: self.step, value, miss, ln_value, ln_miss, odds: miss / value };
+        (miss > 0.0).then_some(over)
     }
 
     pub(super) fn step(self) -> i32 {
