@@ -2,6 +2,7 @@
 
 mod begin;
 mod state;
+mod terms;
 
 pub(crate) use begin::fit_protocol;
 
@@ -28,6 +29,7 @@ use serde_json::Value;
 use state::State;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
+use terms::{amounts, item_values};
 
 /// Version of the format of saved policies.
 const FORMAT: u32 = 1;
@@ -93,6 +95,11 @@ struct SavedLive<L, N> {
 ///     epsilon: probability of a uniformly random list with propensities, from 0 to 1.
 ///     skips: when a display without a click counts: "at-close", or "at-once", for policies that
 ///         draw nothing and whose answers come late.
+///     values: what a click on each item is worth, a dict; lists are then those that earn most. Or
+///         "answers": the mean of the values that `click` gives, shrunk by five orders to the mean
+///         of all. By default all are worth 1. For `pbm-ts`, `bc-mp-ts` and `pbm-gibbs`,
+///         `cascade-ts` and `rsf-ts` on cascades, and `dcm-ts` with a `continuation`.
+///     cap: the largest value of an item with "answers", by default none.
 ///     keep_open: the most decisions that can be answered, the last ones.
 ///     keep_retired: the most retired items that are kept; beyond, the first one is forgotten.
 ///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1; by default another one for
@@ -121,6 +128,9 @@ struct SavedLive<L, N> {
 ///     (0, ['a', 'b', 'c'])
 ///     >>> Live.load(live.save()).table() == live.table()
 ///     True
+///     >>> live = Live("cascade-ts", positions=1, items=["a", "b"], values={"a": 0.01}, seed=1)
+///     >>> live.decide(1), live.decide(2, values={"a": 900.0}), live.values
+///     (['b'], ['a'], {'a': 0.01, 'b': 1.0})
 #[pyclass(name = "Live", frozen, module = "click_bandits")]
 pub(crate) struct LivePolicy {
     state: Mutex<State>,
@@ -182,7 +192,7 @@ impl LivePolicy {
     #[new]
     #[pyo3(signature = (name, model=None, *, items=None, item_features=None, user_features=None, segments=None,
         positions=None, examination=None, order=None, prior=None, query=None, window=None, explore=0.0, propensities=false, draws=None, epsilon=0.05, skips="at-close",
-        keep_open=None, keep_retired=None, seed=None, **parameters))]
+        values=None, cap=None, keep_open=None, keep_retired=None, seed=None, **parameters))]
     fn new(
         py: Python<'_>,
         name: &str,
@@ -202,6 +212,8 @@ impl LivePolicy {
         draws: Option<&Bound<'_, PyAny>>,
         epsilon: f64,
         skips: &str,
+        values: Option<&Bound<'_, PyAny>>,
+        cap: Option<f64>,
         keep_open: Option<&Bound<'_, PyAny>>,
         keep_retired: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
@@ -222,6 +234,7 @@ impl LivePolicy {
         let prior = prior.map(Prior::read).transpose()?;
         let query = query.map(|query| query_text(query, None)).transpose()?;
         let drawing = drawing(draws, epsilon)?;
+        let (told, values) = item_values(values, cap)?;
         let default = Settings::default();
         let settings = Settings {
             window: size("window", window)?,
@@ -240,6 +253,7 @@ impl LivePolicy {
             estimate_prior: matches!(prior, Some(Prior::Estimated)),
             keep_open: size("keep_open", keep_open)?.unwrap_or(default.keep_open),
             keep_retired: size("keep_retired", keep_retired)?.unwrap_or(default.keep_retired),
+            values,
         };
         let spec = spec_of(name, parameters)?;
         let has_items = items.is_some();
@@ -261,6 +275,10 @@ impl LivePolicy {
                 state.add(name, features.as_deref())?;
             }
         }
+        for (item, value) in told.unwrap_or_default() {
+            let item = state.known(&item)?;
+            state.live.set_value(item, value).map_err(|error| state.refused(error))?;
+        }
         Ok(Self { state: Mutex::new(state) })
     }
 
@@ -270,21 +288,41 @@ impl LivePolicy {
     /// Args:
     ///     item: its name.
     ///     features: its features, for a policy that sees who asks.
+    ///     value: what a click on it is worth from now on, also if it was there before.
+    ///     group: its group, for `most` of `decide`, also if it was there before; "" for none.
     ///
     /// Raises:
-    ///     ValueError: the features are too few, too many or no finite numbers.
+    ///     ValueError: the features are too few, too many or no finite numbers; the value is
+    ///         negative, not finite or above 1e9, or the policy has no values.
     ///     TypeError: features for a policy that sees no contexts.
-    #[pyo3(signature = (item, features=None))]
+    #[pyo3(signature = (item, features=None, *, value=None, group=None))]
     fn add(
         &self,
         py: Python<'_>,
         item: &Bound<'_, PyAny>,
         features: Option<&Bound<'_, PyAny>>,
+        value: Option<f64>,
+        group: Option<&str>,
     ) -> PyResult<bool> {
         let name = Name::read("item", item)?;
         let features = features.map(|given| sequence::numbers("features", given)).transpose()?;
         let features: Option<Vec<f64>> = features;
-        self.lock(py)?.add(name, features.as_deref())
+        let mut state = self.lock(py)?;
+        if let Some(value) = value {
+            state.check_value(value, true)?;
+        }
+        if group.is_some() && state.told().is_some() {
+            return Err(state.refused(::live::Error::NoTerms));
+        }
+        let is_new = state.add(name.clone(), features.as_deref())?;
+        let item = state.known(&name)?;
+        if let Some(value) = value {
+            state.live.set_value(item, value).map_err(value_error)?;
+        }
+        if let Some(group) = group {
+            state.live.set_group(item, Some(group).filter(|group| !group.is_empty())).map_err(value_error)?;
+        }
+        Ok(is_new)
     }
 
     /// Begins with the log of a fit: adds its items, if they are not there, and their displays and
@@ -382,6 +420,11 @@ impl LivePolicy {
     ///         warning.
     ///     segment: that of the user, from 0, or after a ContextFit by name. One that the log did
     ///         not have has no effect.
+    ///     values: what clicks on some items are worth now, a dict, in place of their values.
+    ///     most: the most items of a `group` of `add` in the list.
+    ///     pins: a dict from positions, from 0, to the items that have them; the policy chooses the
+    ///         others. Pinned items count in their groups. In a cascade, with `most` or `pins` and
+    ///         values that differ, the list is good but not always the one that earns most.
     ///
     /// Returns:
     ///     The items from the top down, fewer than positions if there are no more; empty without
@@ -390,7 +433,10 @@ impl LivePolicy {
     ///
     /// Raises:
     ///     TypeError: a name of another type than the items', such as '3' where items are ints.
-    #[pyo3(signature = (id, only=None, except_=None, *, features=None, segment=None))]
+    ///     ValueError: values as in `add`; `most` is 0 or no item has a group; a pin is not
+    ///         available, twice or beyond the list.
+    ///     KeyError: an item of values or pins is not there.
+    #[pyo3(signature = (id, only=None, except_=None, *, features=None, segment=None, values=None, most=None, pins=None))]
     fn decide<'py>(
         &self,
         py: Python<'py>,
@@ -399,10 +445,15 @@ impl LivePolicy {
         except_: Option<&Bound<'_, PyAny>>,
         features: Option<&Bound<'_, PyAny>>,
         segment: Option<&Bound<'_, PyAny>>,
+        values: Option<&Bound<'_, PyAny>>,
+        most: Option<&Bound<'_, PyAny>>,
+        pins: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
         let id = Name::read("id", id)?;
         let (only, except) = (Name::of_each("only", only)?, Name::of_each("except_", except_)?);
         let user = self.user(py, features, segment)?;
+        let values = values.map(amounts).transpose()?.unwrap_or_default();
+        let (most, pins) = (size("most", most)?, pins.map(terms::pins).transpose()?.unwrap_or_default());
         for (what, names) in [("only", &only), ("except_", &except)] {
             let unknown = match names {
                 Some(names) => self.lock(py)?.some(what, names)?.1,
@@ -423,8 +474,13 @@ impl LivePolicy {
             (None, Some(except)) => Among::Except(except),
             (None, None) => Among::All,
         };
+        let values = values.iter().map(|(name, value)| Ok((state.known(name)?, *value)));
+        let values = values.collect::<PyResult<Vec<_>>>()?;
+        let pins = pins.iter().map(|(at, name)| Ok((*at, state.known(name)?)));
+        let pins = pins.collect::<PyResult<Vec<_>>>()?;
+        let ask = Ask { user: &user, among, values: &values, most, pins: &pins, ..Ask::default() };
+        state.live.check(&ask).map_err(|error| state.refused(error))?;
         let State { live, generator, .. } = &mut *state;
-        let ask = Ask { user: &user, among, ..Ask::default() };
         let list = live.decide(&id, ask, generator).to_vec();
         let is_excluded = |item: &&Handle| match among {
             Among::All => false,
@@ -488,16 +544,40 @@ impl LivePolicy {
     /// name is open, or "no such position"; "closed" if a policy that sees who asks has learned
     /// from the decision.
     ///
+    /// Args:
+    ///     id: name of the decision.
+    ///     position: the position, from 0.
+    ///     value: what the click is worth, such as the order that it led to; also later, when the
+    ///         click is known. It replaces the one before, and a refund is a smaller one.
+    ///     revision: the number of the value: that of the largest one holds, whichever came first.
+    ///
     /// Raises:
-    ///     ValueError: position is negative.
+    ///     ValueError: position is negative, or value as in `add`.
+    #[pyo3(signature = (id, position, *, value=None, revision=None))]
     fn click(
         &self,
         py: Python<'_>,
         id: &Bound<'_, PyAny>,
         position: &Bound<'_, PyAny>,
+        value: Option<f64>,
+        revision: Option<u64>,
     ) -> PyResult<&'static str> {
         let (id, position) = (Name::read("id", id)?, size("position", Some(position))?.unwrap_or(0));
-        Ok(word(self.lock(py)?.live.click(&id, position)))
+        let mut state = self.lock(py)?;
+        let Some(value) = value else {
+            return if revision.is_some() {
+                Err(value_error("revision: there is no value"))
+            } else {
+                Ok(word(state.live.click(&id, position)))
+            };
+        };
+        state.check_value(value, false)?;
+        let clicked = state.live.click(&id, position);
+        if !matches!(clicked, Taken::Counted | Taken::Repeated) {
+            return Ok(word(clicked));
+        }
+        let earned = state.live.earned(&id, position, value, revision).map_err(value_error)?;
+        Ok(word(if clicked == Taken::Counted { clicked } else { earned }))
     }
 
     /// Closes a decision: "counted", "repeated" or "unknown". Clicks that come later still count,
@@ -539,6 +619,19 @@ impl LivePolicy {
         let state = self.lock(py)?;
         let present = state.live.items().into_iter().filter(|&item| state.live.is_present(item));
         present.filter_map(|item| state.name(item)).map(|name| name.to_python(py)).collect()
+    }
+
+    /// The value of a click on each item: a dict from items, present or retired.
+    #[getter]
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (mut state, values) = (self.lock(py)?, PyDict::new(py));
+        for item in state.live.items() {
+            let value = state.live.value(item);
+            if let Some(name) = state.name(item) {
+                values.set_item(name.to_python(py)?, value)?;
+            }
+        }
+        Ok(values)
     }
 
     /// The shapes (a, b) of the prior; None for policies that draw from no posterior.

@@ -269,7 +269,8 @@ impl Template {
         let keep_retired = self.keep_retired.min(self.most_items());
         let keep_open = usize::MAX;
         let estimate_prior = self.prior == Some(ItemPrior::Estimated);
-        Settings { window, explore, propensities, estimate_prior, skips, keep_open, keep_retired }
+        let settings = Settings { window, explore, propensities, estimate_prior, ..Settings::default() };
+        Settings { skips, keep_open, keep_retired, ..settings }
     }
 
     /// Whether the policy sees who asks.

@@ -1,6 +1,8 @@
 //! A policy in live use whose protocol is known at run time only.
 
-use crate::{Ask, Entry, Error, Handle, Learns, Live, LiveFor, LiveUse, ObservationRule, Settings, Taken};
+use crate::{
+    Ask, Entry, Error, Handle, Learns, Live, LiveFor, LiveUse, ObservationRule, Orders, Settings, Taken,
+};
 use click_models::{Cascade, ClicksOnly, Context, Dcm, ListProtocol, Pbm, SemiBandit};
 use policies::catalogue::{CatalogueProtocol, Protocol};
 use policies::{AnyPolicy, BuildError, NamedLive, Prior, Propensity, Tally};
@@ -104,6 +106,8 @@ by_name! {
         fn entries(&self, item: Handle) -> Vec<Entry>, collect;
         fn is_known(&self, item: Handle) -> bool;
         fn is_present(&self, item: Handle) -> bool;
+        fn orders(&self, item: Handle) -> Orders;
+        fn group(&self, item: Handle) -> Option<&str>;
         fn propensities(&self, id: &D) -> Option<&[Propensity]>;
         fn oldest(&self) -> Option<&D>;
         fn chosen(&self) -> Vec<Handle>, collect;
@@ -113,6 +117,12 @@ by_name! {
         fn has_features(&mut self, item: Handle, features: &[f64]) -> bool;
         fn begin_with(&mut self, item: Handle, kind: usize, tally: Tally) -> bool;
         fn add_item_with(&mut self, features: &[f64]) -> Result<Handle, policies::Error>;
+        fn value(&mut self, item: Handle) -> f64;
+        fn check_value(&mut self, value: f64, is_told: bool) -> Result<(), Error>;
+        fn set_value(&mut self, item: Handle, value: f64) -> Result<bool, Error>;
+        fn set_group(&mut self, item: Handle, group: Option<&str>) -> Result<bool, Error>;
+        fn check(&mut self, ask: &Ask<'_>) -> Result<(), Error>;
+        fn earned(&mut self, id: &D, position: usize, value: f64, revision: Option<u64>) -> Result<Taken, Error>;
         fn retire(&mut self, item: Handle) -> bool;
         fn bring_back(&mut self, item: Handle) -> bool;
         fn forget(&mut self, item: Handle) -> bool;

@@ -26,6 +26,49 @@ pub enum Error {
     /// that does not: the counts of the other do not tell what it has learned.
     #[error("the counts of the present policy do not tell what another one would have learned")]
     OtherCounts,
+    /// A number that is not the value of a click.
+    #[error("a value of {0}: expected a number from 0 to {most}", most = policies::MAX_VALUE)]
+    Value(f64),
+    /// The largest value of an item is not positive.
+    #[error("a `cap` of {0}: expected a number above 0")]
+    Cap(f64),
+    /// Values for a policy that has none.
+    #[error(
+        "the policy has no values of items: `pbm-ts`, `bc-mp-ts` and `pbm-gibbs` have, `cascade-ts` and `rsf-ts` on cascades, and `dcm-ts` with a `continuation`"
+    )]
+    NoValues,
+    /// A value is told, but they are means of answers.
+    #[error("the values of items are those of the answers, and cannot be told")]
+    ValuesOfAnswers,
+    /// The value of a click that was not counted.
+    #[error("a value at position {0} (counted from 0), which has no click")]
+    NoClick(usize),
+    /// Values, groups or pins for a policy that sees who asks.
+    #[error("the policy sees who asks: it takes no values, groups or pins")]
+    NoTerms,
+    /// Pins or limits of groups beside propensities, which would not be those of the list.
+    #[error("pins and `most` are not possible together with propensities")]
+    TermsAndPropensities,
+    /// No item of a group may be shown.
+    #[error("`most` is 0: at least one item of a group may be shown")]
+    NoneOfAGroup,
+    /// A limit of groups, but there are none.
+    #[error("`most` limits the items of a group, but no item has a group")]
+    NoGroups,
+    /// A pin at a position that the list does not have.
+    #[error("a pin at position {position} (counted from 0) of a list of {positions}")]
+    PinBeyondList {
+        /// The position.
+        position: usize,
+        /// The most positions of the list.
+        positions: usize,
+    },
+    /// A position or an item that is pinned twice.
+    #[error("item {} is pinned twice, or its position is", .0.slot.index())]
+    PinnedTwice(Handle),
+    /// A pinned item that may not be shown.
+    #[error("item {} is pinned, but not available", .0.slot.index())]
+    PinNotAvailable(Handle),
     /// No decision would stay open.
     #[error("at least one decision must stay open")]
     NothingOpen,
@@ -65,6 +108,9 @@ pub enum SavedError {
     /// The counts behind an estimated prior are impossible, or the policy has no prior.
     #[error("saved state: the counts from which the prior is estimated are impossible")]
     Prior,
+    /// Values or groups of items are impossible, or not those of the items and decisions.
+    #[error("saved state: values or groups are impossible")]
+    Values,
     /// A setting is invalid.
     #[error("saved state: a setting is invalid")]
     Settings,

@@ -88,8 +88,19 @@ impl Items {
     }
 
     /// The present items that a list may have. `some` gets them if they are only some. Those that
-    /// it may not have are hidden until [`Self::reveal`] is called.
-    pub(crate) fn available<'a>(&'a mut self, among: Among<'_>, some: &'a mut ItemSet) -> &'a ItemSet {
+    /// it may not have, and those that are pinned, are hidden until [`Self::reveal`] is called.
+    pub(crate) fn available<'a>(
+        &'a mut self,
+        among: Among<'_>,
+        pins: &[(usize, Handle)],
+        some: &'a mut ItemSet,
+    ) -> &'a ItemSet {
+        if !pins.is_empty() {
+            self.asked.clear();
+        }
+        for &(_, item) in pins {
+            self.hide(item);
+        }
         match among {
             Among::All => return &self.present,
             Among::Only([]) => {
@@ -107,19 +118,25 @@ impl Items {
                     }
                 }
                 self.asked.clear();
-                self.asked.extend_from_slice(items);
+                if pins.is_empty() {
+                    self.asked.extend_from_slice(items);
+                }
             }
             Among::Except(items) => {
                 for &item in items {
-                    if self.is_present(item) {
-                        self.present.remove(item.slot);
-                        self.hidden.push(item.slot);
-                    }
+                    self.hide(item);
                 }
                 return &self.present;
             }
         }
         some
+    }
+
+    fn hide(&mut self, item: Handle) {
+        if self.is_present(item) {
+            self.present.remove(item.slot);
+            self.hidden.push(item.slot);
+        }
     }
 
     /// Ends [`Self::available`].

@@ -3,7 +3,7 @@
 use crate::open::OpenDecision;
 use crate::{Error, Handle, ObservationRule, Settings, items::Items};
 use click_models::{Context, ItemId};
-use policies::{Prior, SelectAmongFor, Tally};
+use policies::{Prior, SelectAmongFor, Tallies, Tally};
 
 /// The memory beside a policy.
 pub trait Keeps {
@@ -40,16 +40,18 @@ pub trait Learns<I: ObservationRule>: Keeps + Sized {
         open: &mut dyn Iterator<Item = &mut Self::Open>,
     ) -> Result<(), Error>;
 
-    /// Takes another policy, and gives it the counts of the known items and as many places.
+    /// Takes another policy, which perhaps needs values, and gives it the counts of the known items
+    /// and as many places.
     ///
     /// # Errors
     ///
-    /// [`Error::OtherCounts`]. Nothing changes then.
+    /// [`Error::OtherCounts`], [`Error::NoValues`]. Nothing changes then.
     fn set_policy(
         &mut self,
         _policy: Self::Policy,
         _items: &Items,
         _open: &mut dyn Iterator<Item = &mut Self::Open>,
+        _needs_values: bool,
     ) -> Result<(), Error> {
         Err(Error::OtherCounts)
     }
@@ -108,6 +110,11 @@ pub trait Learns<I: ObservationRule>: Keeps + Sized {
 
     /// Counts a decision.
     fn decided(&mut self) {}
+
+    /// The policy with what it knows of values, groups and positions, if it takes terms.
+    fn table(&mut self) -> Option<&mut dyn Tallies> {
+        None
+    }
 
     /// Learns from what is known of a decision now.
     fn learn(&mut self, settings: &Settings, items: &Items, open: &mut Self::Open);

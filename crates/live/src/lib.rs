@@ -21,6 +21,7 @@ mod on_table;
 mod open;
 mod prior;
 mod window;
+mod worth;
 
 pub use by_name::{ByName, ByNameError, DecisionName};
 pub use context_fit::{ClicksByList, ColumnGain, ContextFit, ContextReport, Gain, NO_SEGMENT, clip};
@@ -34,6 +35,7 @@ pub use live_use::LiveUse;
 pub use observation_rule::ObservationRule;
 pub use on_table::{Live, OnTable};
 pub use prior::Estimator;
+pub use worth::{ItemValues, Orders};
 
 use click_models::Context;
 use policies::Drawing;
@@ -74,6 +76,9 @@ pub struct Settings {
     pub keep_open: usize,
     /// The most retired items that are kept; beyond, the one that retired first is forgotten.
     pub keep_retired: usize,
+    /// Where the values of items come from; saved apart.
+    #[serde(skip)]
+    pub values: ItemValues,
 }
 
 impl Default for Settings {
@@ -86,6 +91,7 @@ impl Default for Settings {
             estimate_prior: false,
             keep_open: 1_000_000,
             keep_retired: 100_000,
+            values: ItemValues::Told,
         }
     }
 }
@@ -97,6 +103,9 @@ impl Settings {
             Self { keep_open: 0, .. } => Err(Error::NothingOpen),
             Self { explore, .. } if !(0.0..=1.0).contains(&explore) => Err(Error::Exploration(explore)),
             Self { explore, propensities: Some(_), .. } if explore > 0.0 => Err(Error::ExploresTwice),
+            Self { values: ItemValues::Answers { cap: Some(cap) }, .. } if cap.is_nan() || cap <= 0.0 => {
+                Err(Error::Cap(cap))
+            }
             _ => Ok(self),
         }
     }
@@ -126,11 +135,19 @@ pub struct Ask<'a> {
     pub among: Among<'a>,
     /// The most positions.
     pub positions: usize,
+    /// Values of the moment, in place of those that the items have.
+    pub values: &'a [(Handle, f64)],
+    /// The most items of a group in the list, with those that are pinned.
+    pub most: Option<usize>,
+    /// Items that have positions of the list already, from 0; the policy chooses the others. They
+    /// are shown at the end of a list that is too short to have their positions.
+    pub pins: &'a [(usize, Handle)],
 }
 
 impl Default for Ask<'_> {
     fn default() -> Self {
-        Self { user: &NOBODY, among: Among::All, positions: usize::MAX }
+        let (among, positions) = (Among::All, usize::MAX);
+        Self { user: &NOBODY, among, positions, values: &[], most: None, pins: &[] }
     }
 }
 

@@ -2,12 +2,17 @@
 
 use crate::items::Items;
 use crate::open::{OpenDecision as _, OpenDecisions};
-use crate::{Ask, Entry, Error, Handle, Keeps, Learns, ObservationRule, Settings, Taken, choose};
+use crate::worth::{Earned, Worth};
+use crate::{
+    Among, Ask, Entry, Error, Handle, ItemValues, Keeps, Learns, ObservationRule, Orders, Settings, Taken,
+    choose,
+};
 use click_models::{Context, ItemId, ItemSet, Ranking};
-use policies::{Decision, Draws, Prior, Propensity, SelectAmongFor as _, Tally};
+use policies::{Decision, Draws, Prior, Propensity, SelectAmongFor as _, Tally, Terms, Valued, check_value};
 use rand::Rng;
 use std::hash::Hash;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// A policy in live use: a [`Live`](crate::Live), or a [`LiveFor`](crate::LiveFor) users who
 /// differ. Code for both gives every decision a user, whom a `Live` does not see, and every item
@@ -21,6 +26,9 @@ pub struct LiveUse<I, L: Keeps, D = u64> {
     pub(crate) settings: Settings,
     pub(crate) items: Items,
     pub(crate) open: OpenDecisions<D, L::Open>,
+    pub(crate) worth: Worth,
+    /// Whether values may differ.
+    pub(crate) is_priced: bool,
     decision: Decision<Ranking, L::Note>,
     draws: Draws<L::Note>,
     available: ItemSet,
@@ -40,6 +48,8 @@ impl<I, L: Keeps, D> LiveUse<I, L, D> {
             settings,
             items,
             open,
+            worth: Worth::default(),
+            is_priced: settings.values != ItemValues::Told,
             decision: Decision::default(),
             draws: Draws::default(),
             protocol: PhantomData,
@@ -73,6 +83,7 @@ where
 
     pub(crate) fn with_items(policy: L::Policy, settings: Settings, present: bool) -> Result<Self, Error> {
         let mut learner = L::with_settings(policy, settings.check()?)?;
+        check_values(&mut learner, settings)?;
         let n_items = learner.n_items();
         if !present {
             (0..n_items).for_each(|item| learner.set_present(ItemId::from_index(item), false));
@@ -104,8 +115,11 @@ where
     ///
     /// A setting is out of range, or does not fit the policy. Nothing changes then.
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), Error> {
-        self.learner.set_settings(&settings.check()?, &mut self.open.states_mut())?;
+        check_values(&mut self.learner, settings.check()?)?;
+        self.learner.set_settings(&settings, &mut self.open.states_mut())?;
         self.settings = settings;
+        self.worth.is_known = false;
+        self.is_priced |= settings.values != ItemValues::Told;
         // The propensities of the last list are not those of the next one.
         self.draws = Draws::default();
         self.open.set_most(settings.keep_open);
@@ -121,9 +135,15 @@ where
     /// # Errors
     ///
     /// [`Error::OtherCounts`] for policies that learn from whole answers, and if one of the two
-    /// counts positions apart and the other does not. Nothing changes then.
+    /// counts positions apart and the other does not; [`Error::NoValues`] if items have values, and
+    /// the other policy knows none. Nothing changes then.
     pub fn set_policy(&mut self, policy: L::Policy) -> Result<(), Error> {
-        self.learner.set_policy(policy, &self.items, &mut self.open.states_mut())?;
+        let values = self.values();
+        let needs_values = !values.is_empty() || self.settings.values != ItemValues::Told;
+        self.learner.set_policy(policy, &self.items, &mut self.open.states_mut(), needs_values)?;
+        if let Ok(valued) = valued(&mut self.learner) {
+            valued.set_values(&values).map_err(|_| Error::NoValues)?;
+        }
         self.items.grow(self.learner.n_items());
         self.available.grow(self.items.len());
         Ok(())
@@ -173,6 +193,126 @@ where
         self.learner.has_features(item.slot, features)
     }
 
+    /// The value of a click on an item, as it is for the next choice; 1 if the policy knows none.
+    pub fn value(&mut self, item: Handle) -> f64 {
+        self.renew_values();
+        valued(&mut self.learner).map_or(1.0, |valued| valued.value(item.slot))
+    }
+
+    /// Refuses what cannot be the value of an item that is told, or else of a click.
+    ///
+    /// # Errors
+    ///
+    /// As [`set_value`](Self::set_value).
+    pub fn check_value(&mut self, value: f64, is_told: bool) -> Result<(), Error> {
+        check_value(value).map_err(|_| Error::Value(value))?;
+        valued(&mut self.learner)?;
+        let is_refused = is_told && self.settings.values != ItemValues::Told;
+        if is_refused { Err(Error::ValuesOfAnswers) } else { Ok(()) }
+    }
+
+    /// Tells the value of a click on an item: the policy's lists are those that earn most by what
+    /// it has learned. Returns false if the item is unknown. An item that is new has the value 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Value`], [`Error::NoValues`], and [`Error::ValuesOfAnswers`] if the settings ask
+    /// for those. Nothing changes then.
+    pub fn set_value(&mut self, item: Handle, value: f64) -> Result<bool, Error> {
+        self.check_value(value, true)?;
+        let is_known = self.items.is_known(item);
+        if is_known {
+            valued(&mut self.learner)?.set_values(&[(item.slot, value)]).map_err(|_| Error::Value(value))?;
+            self.is_priced = true;
+        }
+        Ok(is_known)
+    }
+
+    /// The clicks on an item that answers gave a value.
+    pub fn orders(&self, item: Handle) -> Orders {
+        if self.items.is_known(item) { self.worth.orders(item.slot) } else { Orders::default() }
+    }
+
+    /// The group of an item, if it has one.
+    pub fn group(&self, item: Handle) -> Option<&str> {
+        self.worth.group(item.slot).filter(|_| self.items.is_known(item))
+    }
+
+    /// Sets the group of an item. Returns false if the item is unknown.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoTerms`]. Nothing changes then.
+    pub fn set_group(&mut self, item: Handle, group: Option<&str>) -> Result<bool, Error> {
+        self.learner.table().ok_or(Error::NoTerms)?;
+        let is_known = self.items.is_known(item);
+        if is_known {
+            self.worth.set_group(item.slot, group);
+        }
+        Ok(is_known)
+    }
+
+    /// Takes the value of a click, such as that of the order that it led to, also after the end of
+    /// the decision. It replaces the one before: without a `revision` the later one holds; with
+    /// revisions the one of the largest, and of equal ones the larger value.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Value`], [`Error::NoValues`], and [`Error::NoClick`] if the position has no click.
+    /// Nothing changes then.
+    pub fn earned(
+        &mut self,
+        id: &D,
+        position: usize,
+        value: f64,
+        revision: Option<u64>,
+    ) -> Result<Taken, Error> {
+        self.check_value(value, false)?;
+        let Some(place) = self.open.find(id) else { return Ok(Taken::Unknown) };
+        let shown = self.open.at_mut(place).shown_mut();
+        if position >= shown.list.len() {
+            return Ok(Taken::NoSuchPosition);
+        }
+        if !shown.clicks.get(position) {
+            return Err(Error::NoClick(position));
+        }
+        let before = shown.earned.get(position).copied().flatten();
+        let now = Earned::after(before, value, revision);
+        if before == Some(now) {
+            return Ok(Taken::Repeated);
+        }
+        let item = shown.list[position];
+        _ = shown.give(position, now);
+        if self.items.is_known(item) {
+            self.worth.replace(item.slot, before, now);
+        }
+        Ok(Taken::Counted)
+    }
+
+    /// Whether an item has a value.
+    pub(crate) fn finds_values(&mut self) -> bool {
+        self.settings.values != ItemValues::Told || !self.values().is_empty()
+    }
+
+    /// The values other than 1, by place.
+    fn values(&mut self) -> Vec<(ItemId, f64)> {
+        let slots = (0..self.items.len()).map(ItemId::from_index);
+        valued(&mut self.learner).map_or(vec![], |valued| {
+            slots.map(|slot| (slot, valued.value(slot))).filter(|&(_, value)| value != 1.0).collect()
+        })
+    }
+
+    /// Makes the values of items those of the answers, if they are to be.
+    fn renew_values(&mut self) {
+        if let ItemValues::Answers { cap } = self.settings.values
+            && !self.worth.is_known
+            && let Ok(valued) = valued(&mut self.learner)
+        {
+            let values = self.worth.values(cap, self.items.len());
+            self.worth.is_known = valued.set_values(&values).is_ok();
+        }
+    }
+
     /// Adds an item with these features. Takes the place of a forgotten one if there is one;
     /// otherwise allocates, in constant amortised time.
     ///
@@ -187,6 +327,7 @@ where
 
     /// The place of an item to which the policy has given one.
     pub(crate) fn add_place(&mut self) -> Handle {
+        self.worth.is_known = false;
         self.items.take_free().unwrap_or_else(|| {
             self.available.grow(self.items.len() + 1);
             self.items.push()
@@ -221,6 +362,12 @@ where
         let was_retired = self.items.forget(item);
         if was_retired {
             self.learner.clear(item.slot);
+            self.worth.clear(item.slot);
+            if let Ok(valued) = valued(&mut self.learner)
+                && valued.value(item.slot) != 1.0
+            {
+                _ = valued.set_values(&[(item.slot, 1.0)]);
+            }
         }
         was_retired
     }
@@ -280,16 +427,101 @@ where
         Ok(is_same)
     }
 
+    /// Refuses values of the moment, a limit of groups, or pins that cannot be kept. Nothing
+    /// changes; a choice is made without those that are refused here.
+    ///
+    /// # Errors
+    ///
+    /// A value is none or of an unknown item, or the policy has no values; `most` is 0 or no item
+    /// has a group; a pin is twice, not available or beyond the list; or there are propensities.
+    pub fn check(&mut self, ask: &Ask<'_>) -> Result<(), Error> {
+        let &Ask { among, positions, values, most, pins, .. } = ask;
+        if values.is_empty() && most.is_none() && pins.is_empty() {
+            return Ok(());
+        }
+        let n_positions = self.learner.table().ok_or(Error::NoTerms)?.n_positions();
+        if !values.is_empty() {
+            valued(&mut self.learner)?;
+        }
+        for (place, &(item, value)) in values.iter().enumerate() {
+            check_value(value).map_err(|_| Error::Value(value))?;
+            if !self.items.is_known(item) {
+                return Err(Error::UnknownItem(item));
+            }
+            if values[..place].iter().any(|&(other, _)| other == item) {
+                return Err(Error::RepeatedItem(item));
+            }
+        }
+        match most {
+            Some(0) => return Err(Error::NoneOfAGroup),
+            Some(_) if !self.worth.has_groups() => return Err(Error::NoGroups),
+            _ => {}
+        }
+        if self.settings.propensities.is_some() && (most.is_some() || !pins.is_empty()) {
+            return Err(Error::TermsAndPropensities);
+        }
+        let positions = positions.min(n_positions);
+        for (place, &(position, item)) in pins.iter().enumerate() {
+            let is_allowed = match among {
+                Among::All => true,
+                Among::Only(items) => items.contains(&item),
+                Among::Except(items) => !items.contains(&item),
+            };
+            if position >= positions {
+                return Err(Error::PinBeyondList { position, positions });
+            }
+            if !is_allowed || !self.items.is_present(item) {
+                return Err(Error::PinNotAvailable(item));
+            }
+            if pins[..place].iter().any(|&(at, other)| at == position || other == item) {
+                return Err(Error::PinnedTwice(item));
+            }
+        }
+        Ok(())
+    }
+
+    /// The terms of a choice, if it has any.
+    fn terms(&mut self, ask: &Ask<'_>) -> Option<Terms> {
+        let &Ask { positions, values, most, pins, .. } = ask;
+        let n_positions = self.learner.table()?.n_positions();
+        let positions = positions.min(n_positions) - pins.len();
+        let is_short = positions < n_positions && self.is_priced;
+        if values.is_empty() && most.is_none() && pins.is_empty() && !is_short {
+            return None;
+        }
+        Some(Terms {
+            values: values.iter().map(|&(item, value)| (item.slot, value)).collect(),
+            positions: Some(positions),
+            most,
+            groups: Arc::clone(self.worth.groups()),
+            taken: pins.iter().map(|(_, item)| self.worth.group_number(item.slot)).collect(),
+        })
+    }
+
     /// Lets the policy choose a list, in `decision`.
-    fn select<R: Rng + ?Sized>(&mut self, &Ask { user, among, positions }: &Ask<'_>, rng: &mut R) {
-        let available = self.items.available(among, &mut self.available);
+    fn select<R: Rng + ?Sized>(&mut self, ask: &Ask<'_>, rng: &mut R) {
+        self.renew_values();
+        let without = Ask { values: &[], most: None, pins: &[], ..*ask };
+        let ask = if self.check(ask).is_ok() { ask } else { &without };
+        let terms = self.terms(ask);
+        if let (Some(terms), Some(table)) = (&terms, self.learner.table()) {
+            table.set_terms(Some(Box::new(terms.clone())));
+        }
+        let &Ask { user, among, positions, pins, .. } = ask;
+        let available = self.items.available(among, pins, &mut self.available);
         let select = |policy: &mut L::Policy, rng: &mut R, out: &mut Decision<Ranking, L::Note>| {
             policy.select_among_for(user, available, rng, out);
         };
         let memory = (&mut self.draws, &mut self.decision);
         let policy = self.learner.policy_mut();
-        choose::choose(&self.settings, available, positions, (policy, rng), memory, select);
+        choose::choose(&self.settings, available, positions, (policy, rng), memory, terms.as_ref(), select);
         self.items.reveal();
+        let Some(table) = self.learner.table().filter(|_| terms.is_some()) else { return };
+        if !pins.is_empty() {
+            let pins: Vec<_> = pins.iter().map(|&(position, item)| (position, item.slot)).collect();
+            choose::pin(&mut self.decision.action, &pins, positions, table);
+        }
+        table.set_terms(None);
     }
 
     /// The propensities of an open decision, position by position, if [`Settings::propensities`]
@@ -383,4 +615,13 @@ where
         self.learner.learn(&self.settings, &self.items, open);
         Taken::Counted
     }
+}
+
+/// The policy, if it has values of items.
+fn valued<I: ObservationRule, L: Learns<I>>(learner: &mut L) -> Result<&mut dyn Valued, Error> {
+    learner.table().and_then(|table| table.valued()).ok_or(Error::NoValues)
+}
+
+fn check_values<I: ObservationRule, L: Learns<I>>(learner: &mut L, settings: Settings) -> Result<(), Error> {
+    if settings.values == ItemValues::Told { Ok(()) } else { valued(learner).map(|_| ()) }
 }

@@ -6,7 +6,10 @@ use crate::observation_rule::first;
 use crate::open::{OpenDecisions, ShownList};
 use crate::prior::Estimator;
 use crate::window::{BEFORE, Windows};
-use crate::{Error, Handle, Keeps, Learns, LiveUse, ObservationRule, SavedError, Settings, Skips};
+use crate::worth::{Beside, Worth};
+use crate::{
+    Error, Handle, ItemValues, Keeps, Learns, LiveUse, ObservationRule, SavedError, Settings, Skips,
+};
 use click_models::{Context, ItemId, Ranking};
 use policies::{Prior, SelectAmongFor, SelectFor, Tallies, Tally};
 use serde::de::Error as _;
@@ -121,7 +124,11 @@ impl<I: ObservationRule, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnT
         mut policy: P,
         items: &Items,
         open: &mut dyn Iterator<Item = &mut ShownList>,
+        needs_values: bool,
     ) -> Result<(), Error> {
+        if needs_values && policy.valued().is_none() {
+            return Err(Error::NoValues);
+        }
         let (kinds, before) = (policy.n_kinds(), self.policy.n_kinds());
         if (kinds > 1) != (before > 1) {
             return Err(Error::OtherCounts);
@@ -154,6 +161,10 @@ impl<I: ObservationRule, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnT
 
     fn policy_mut(&mut self) -> &mut P {
         &mut self.policy
+    }
+
+    fn table(&mut self) -> Option<&mut dyn Tallies> {
+        Some(&mut self.policy)
     }
 
     fn prior(&mut self) -> Option<Prior> {
@@ -260,14 +271,18 @@ impl<I: ObservationRule, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnT
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    bound(serialize = "W: Serialize, O: Serialize, E: Serialize + Copy, P: Serialize")
+)]
 struct State<W, O, E, P> {
     settings: Settings,
     items: SavedItems,
     windows: Option<W>,
     /// The oldest first.
     open: Vec<O>,
-    estimator: Option<E>,
+    /// With values and groups, if there are any.
+    estimator: Beside<E>,
     policy: P,
 }
 
@@ -278,12 +293,16 @@ where
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let OnTable { policy, windows, estimator } = &self.learner;
+        let lists = self.open.in_order().enumerate();
+        let earned =
+            lists.flat_map(|(place, (_, shown))| shown.earned().map(move |(at, one)| (place, at, one)));
+        let worth = self.worth.to_save(self.settings.values, earned.collect());
         State {
             settings: self.settings,
             items: SavedItems::from(&self.items),
             windows: windows.as_ref(),
             open: self.open.in_order().collect::<Vec<&(D, ShownList)>>(),
-            estimator: estimator.as_ref(),
+            estimator: Beside { estimator: estimator.as_ref(), worth },
             policy,
         }
         .serialize(serializer)
@@ -299,8 +318,13 @@ where
     type Error = SavedError;
 
     fn try_from(saved: State<Windows, (D, ShownList), Estimator, P>) -> Result<Self, SavedError> {
-        let State { settings, items, windows, open, estimator, mut policy } = saved;
-        let settings = settings.check().map_err(|_| SavedError::Settings)?;
+        let State { settings, items, windows, mut open, estimator, mut policy } = saved;
+        let Beside { estimator, worth: saved } = estimator;
+        let values = saved.as_ref().map_or_else(ItemValues::default, |saved| saved.values);
+        let settings = Settings { values, ..settings }.check().map_err(|_| SavedError::Settings)?;
+        if saved.is_some() && policy.valued().is_none() && values != ItemValues::Told {
+            return Err(SavedError::Settings);
+        }
         let items = items.check(policy.n_items())?;
         match (&windows, settings.window) {
             (None, None) => {}
@@ -316,11 +340,24 @@ where
         }
         let is_place = |item: Handle| item.slot.index() < items.len();
         let is_sound = |shown: &ShownList| shown.is_sound(windows.is_some(), is_place);
+        if !open.iter().all(|(_, shown)| is_sound(shown)) {
+            return Err(SavedError::Decision);
+        }
+        let worth = saved.as_ref().map(|saved| {
+            saved.give(|place, at, earned| {
+                open.get_mut(place).is_some_and(|(_, list)| list.give(at, earned))
+            })?;
+            Worth::restore(saved, items.len())
+        });
+        let worth = worth.transpose()?.unwrap_or_default();
         let open = OpenDecisions::restore(open, settings.keep_open, is_sound)?;
         for slot in (0..items.len()).map(ItemId::from_index) {
             policy.set_present(slot, items.present().contains(slot));
         }
-        Ok(Self::with_parts(OnTable { policy, windows, estimator }, settings, items, open))
+        let mut live = Self::with_parts(OnTable { policy, windows, estimator }, settings, items, open);
+        live.worth = worth;
+        live.is_priced = live.finds_values();
+        Ok(live)
     }
 }
 

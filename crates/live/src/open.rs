@@ -1,6 +1,7 @@
 //! Decisions that may still be answered.
 
 use crate::error::MOST_POSITIONS;
+use crate::worth::Earned;
 use crate::{Handle, SavedError};
 use click_models::Clicks;
 use hashbrown::HashTable;
@@ -25,6 +26,9 @@ pub struct ShownList {
     pub(crate) numbers: Box<[u32]>,
     /// Propensities of the list, position by position; empty if they are not known.
     pub(crate) propensities: Box<[Propensity]>,
+    /// Values of clicks, position by position; empty until there is one. Saved apart.
+    #[serde(skip)]
+    pub(crate) earned: Box<[Option<Earned>]>,
 }
 
 /// Replaces what a slice has, in its memory if that is as long.
@@ -43,6 +47,7 @@ impl ShownList {
         let positions = self.list.len();
         replace(&mut self.numbers, std::iter::repeat_n(0, if numbered { positions } else { 0 }));
         self.propensities = Box::default();
+        self.earned = Box::default();
         self.clicks = Clicks::new(positions);
         (self.end, self.counted, self.as_clicks) = (None, 0, 0);
     }
@@ -57,8 +62,25 @@ impl ShownList {
         self.end.map(usize::from)
     }
 
+    /// Sets the value of a click, in place of the one before. Returns false if there is no click.
+    pub(crate) fn give(&mut self, position: usize, earned: Earned) -> bool {
+        let is_clicked = position < self.list.len() && self.clicks.get(position);
+        if is_clicked {
+            if self.earned.is_empty() {
+                self.earned = vec![None; self.list.len()].into();
+            }
+            self.earned[position] = Some(earned);
+        }
+        is_clicked
+    }
+
+    /// Values of clicks, with their positions.
+    pub(crate) fn earned(&self) -> impl Iterator<Item = (u8, Earned)> + '_ {
+        (0..).zip(&self.earned).filter_map(|(position, earned)| Some((position, (*earned)?)))
+    }
+
     pub(crate) fn is_sound(&self, has_windows: bool, is_place: impl Fn(Handle) -> bool) -> bool {
-        let Self { list, clicks, end, counted, as_clicks, numbers, propensities } = self;
+        let Self { list, clicks, end, counted, as_clicks, numbers, propensities, .. } = self;
         let is_probability = |value: f64| value > 0.0 && value <= 1.0;
         let positions = list.len();
         positions <= MOST_POSITIONS

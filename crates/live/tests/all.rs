@@ -9,3 +9,4 @@ mod saved;
 mod sequences;
 mod settings;
 mod unshown;
+mod values;

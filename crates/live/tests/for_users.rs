@@ -72,7 +72,8 @@ where
                     _ => Among::Except(&present[..present.len() / 2]),
                 };
                 let list = {
-                    let ask = Ask { user: &context, among, positions: rng.random_range(1..5) };
+                    let ask =
+                        Ask { user: &context, among, positions: rng.random_range(1..5), ..Ask::default() };
                     live.decide(&next, ask, rng).to_vec()
                 };
                 assert!(list.iter().all(|item| present.contains(item)));
@@ -208,14 +209,15 @@ fn a_repeated_history_comes_to_the_same_state() {
     let swapped: Vec<Handle> = live.items().take(2).collect();
     let other_list = [swapped[1], swapped[0]];
     let user = Context::default();
-    let list =
-        live.decide(&300, Ask { user: &user, among: Among::Only(&swapped), positions: 9 }, one).to_vec();
+    let list = live
+        .decide(&300, Ask { user: &user, among: Among::Only(&swapped), positions: 9, ..Ask::default() }, one)
+        .to_vec();
     let shown = if list == swapped { other_list } else { [swapped[0], swapped[1]] };
     assert!(
         !again
             .decide_again(
                 &300,
-                Ask { user: &user, among: Among::Only(&swapped), positions: 3 },
+                Ask { user: &user, among: Among::Only(&swapped), positions: 3, ..Ask::default() },
                 &shown,
                 other
             )

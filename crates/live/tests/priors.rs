@@ -18,6 +18,7 @@ const ESTIMATED: Settings = Settings {
     estimate_prior: true,
     keep_open: 10,
     keep_retired: 0,
+    values: live::ItemValues::Told,
 };
 const GIVEN: Settings = Settings { estimate_prior: false, ..ESTIMATED };
 

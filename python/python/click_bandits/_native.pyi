@@ -316,6 +316,8 @@ class Live:
         draws: SupportsIndex | None = None,
         epsilon: SupportsFloat = 0.05,
         skips: Literal["at-close", "at-once"] = "at-close",
+        values: Mapping[Any, SupportsFloat] | Literal["answers"] | None = None,
+        cap: SupportsFloat | None = None,
         keep_open: SupportsIndex | None = None,
         keep_retired: SupportsIndex | None = None,
         seed: _Seed | None = None,
@@ -324,8 +326,17 @@ class Live:
     @property
     def items(self) -> list[Any]: ...
     @property
+    def values(self) -> dict[Any, float]: ...
+    @property
     def prior(self) -> tuple[float, float] | None: ...
-    def add(self, item: _Name, features: _Numbers | None = None) -> bool: ...
+    def add(
+        self,
+        item: _Name,
+        features: _Numbers | None = None,
+        *,
+        value: SupportsFloat | None = None,
+        group: str | None = None,
+    ) -> bool: ...
     def begin_with(self, fitted: Fitted, query: _Name | None = None) -> int: ...
     def retire(self, item: _Name) -> bool: ...
     def forget(self, item: _Name) -> None: ...
@@ -337,6 +348,9 @@ class Live:
         *,
         features: _Numbers | Mapping[str, SupportsFloat] | None = None,
         segment: _Segment | None = None,
+        values: Mapping[Any, SupportsFloat] | None = None,
+        most: SupportsIndex | None = None,
+        pins: Mapping[int, _Name] | None = None,
     ) -> list[Any]: ...
     def show(
         self,
@@ -346,7 +360,14 @@ class Live:
         features: _Numbers | Mapping[str, SupportsFloat] | None = None,
         segment: _Segment | None = None,
     ) -> _Taken: ...
-    def click(self, id: _Name, position: SupportsIndex) -> _Taken: ...
+    def click(
+        self,
+        id: _Name,
+        position: SupportsIndex,
+        *,
+        value: SupportsFloat | None = None,
+        revision: int | None = None,
+    ) -> _Taken: ...
     def close(self, id: _Name, seen: SupportsIndex | None = None) -> _Taken: ...
     def propensities(self, id: _Name) -> list[tuple[float, float]] | None: ...
     def table(self) -> dict[Any, list[tuple[int, int]]]: ...

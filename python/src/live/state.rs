@@ -140,6 +140,22 @@ impl State {
         Ok(())
     }
 
+    /// Refuses what is not the value of a click, or a policy without values.
+    pub(super) fn check_value(&mut self, value: f64, is_told: bool) -> PyResult<()> {
+        let checked = self.live.check_value(value, is_told);
+        checked.map_err(|error| self.refused(error))
+    }
+
+    /// The error about the policy.
+    pub(super) fn refused(&self, error: ::live::Error) -> PyErr {
+        match error {
+            ::live::Error::NoValues | ::live::Error::NoTerms => {
+                value_error(format!("`{}`: {error}", self.live.policy().spec().name()))
+            }
+            error => value_error(error),
+        }
+    }
+
     /// Refuses an argument about contexts of a policy that sees none.
     pub(super) fn check_context(&self, argument: &str, is_given: bool) -> PyResult<()> {
         if !is_given || self.told().is_some() {

@@ -259,5 +259,6 @@ pub(super) fn ask<'a>(user: &'a Context, choice: &Choice, handles: &'a [Handle])
         AllowedItems::Only(_) => Among::Only(handles),
         AllowedItems::Except(_) => Among::Except(handles),
     };
-    Ask { user, among, positions: choice.positions.map_or(usize::MAX, usize::from) }
+    let positions = choice.positions.map_or(usize::MAX, usize::from);
+    Ask { user, among, positions, ..Ask::default() }
 }

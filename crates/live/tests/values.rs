@@ -1,0 +1,406 @@
+//! Values of items, told and of answers; groups and pins.
+
+use click_models::{Cascade, Dcm, ItemId, ListShape, Pbm, PbmKnown};
+use confidence::Probability;
+use live::{Among, Ask, ByName, Error, Handle, ItemValues, Live, ObservationRule, Settings, Taken};
+use policies::catalogue::{CatalogueProtocol, NamedLive};
+use policies::{AnyPolicy, Drawing, PrefixTs, PrefixUcb, Tally};
+use rand::{Rng, RngExt as _, SeedableRng, rngs::ChaCha8Rng};
+use std::collections::BTreeMap;
+
+type Cascading = Live<Cascade, PrefixTs>;
+
+fn cascading(n_items: usize, n_positions: usize, settings: Settings) -> (Cascading, Vec<Handle>) {
+    let policy = PrefixTs::new(ListShape::new(n_items, n_positions).unwrap());
+    let live = Cascading::new(policy, settings).unwrap();
+    let items = live.items().collect();
+    (live, items)
+}
+
+fn of_answers(cap: Option<f64>) -> Settings {
+    Settings { values: ItemValues::Answers { cap }, ..Settings::default() }
+}
+
+/// The value of a click: decision, position, value, revision.
+#[derive(Debug, Clone, Copy)]
+struct Message(u64, usize, f64, Option<u64>);
+
+#[test]
+fn values_in_any_order_give_the_same_table() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    for sequence in 0..1_000 {
+        let with_revisions = sequence % 2 == 0;
+        let (mut live, items) = cascading(4, 2, of_answers(Some(40.0)));
+        let mut lists = BTreeMap::new();
+        for id in 0..6_u64 {
+            lists.insert(id, live.decide(&id, Among::All, &mut rng).to_vec());
+            _ = live.click(&id, (id % 2) as usize);
+            _ = live.close(&id, None);
+        }
+        let mut messages: Vec<Message> = (0..20)
+            .map(|_| {
+                let id = rng.random_range(0..6);
+                let revision = with_revisions.then(|| rng.random_range(0..4));
+                Message(id, (id % 2) as usize, f64::from(rng.random_range(0..1_000)) / 9.0, revision)
+            })
+            .collect();
+        messages.extend_from_within(..5);
+        // The plain reference: in the order of arrival, or by the largest revision and value.
+        let mut holds: BTreeMap<u64, (u64, f64)> = BTreeMap::new();
+        let forgotten = items[sequence % 4];
+        for (number, &Message(id, position, value, revision)) in messages.iter().enumerate() {
+            let taken = live.earned(&id, position, value, revision).unwrap();
+            let before = holds.get(&id).copied();
+            let new = (revision.unwrap_or(0), value);
+            let after = before.filter(|&before| revision.is_some() && before > new).unwrap_or(new);
+            holds.insert(id, after);
+            let expected = if before == Some(after) { Taken::Repeated } else { Taken::Counted };
+            assert_eq!(taken, expected, "{sequence}, {number}");
+            if sequence % 3 == 0 && number % 7 == 0 {
+                live = serde_json::from_slice(&serde_json::to_vec(&live).unwrap()).unwrap();
+            } else if sequence % 3 == 1 && number % 7 == 0 {
+                live = postcard::from_bytes(&postcard::to_allocvec(&live).unwrap()).unwrap();
+            }
+            if sequence % 5 == 0 && number == 12 {
+                assert!(live.retire(forgotten) && live.forget(forgotten));
+            }
+        }
+        if with_revisions {
+            let mut other: Cascading = serde_json::from_slice(&serde_json::to_vec(&live).unwrap()).unwrap();
+            for &Message(id, position, value, revision) in messages.iter().rev() {
+                assert_eq!(other.earned(&id, position, value, revision), Ok(Taken::Repeated));
+            }
+        }
+        let mut of_items: BTreeMap<Handle, Vec<f64>> = BTreeMap::new();
+        for (id, (_, value)) in holds {
+            let item = lists[&id][(id % 2) as usize];
+            if sequence % 5 != 0 || item != forgotten {
+                of_items.entry(item).or_default().push(value);
+            }
+        }
+        let all: Vec<f64> = of_items.values().flatten().copied().collect();
+        let mean = if all.is_empty() { 1.0 } else { all.iter().sum::<f64>() / all.len() as f64 };
+        for &item in &items {
+            if !live.is_known(item) {
+                continue;
+            }
+            let orders = of_items.get(&item).cloned().unwrap_or_default();
+            let sum: f64 = orders.iter().sum();
+            assert_eq!(live.orders(item).n(), orders.len() as u64);
+            assert!((live.orders(item).sum() - sum).abs() < 1e-9 * (1.0 + sum));
+            let value = ((5.0 * mean + sum) / (5.0 + orders.len() as f64)).min(40.0);
+            let found = live.value(item);
+            assert!((found - value).abs() < 1e-9, "{sequence}: {found} {value}");
+        }
+    }
+}
+
+#[test]
+fn a_restored_policy_with_values_makes_the_same_choices() {
+    for settings in [Settings::default(), of_answers(None), Settings { window: Some(50), ..of_answers(None) }]
+    {
+        let (mut live, items) = cascading(100, 3, Settings { estimate_prior: true, ..settings });
+        let rng = &mut ChaCha8Rng::seed_from_u64(1);
+        for (number, &item) in items.iter().enumerate() {
+            live.set_group(item, Some(["books", "games", "tools"][number % 3])).unwrap();
+            if settings.values == ItemValues::Told {
+                assert_eq!(live.set_value(item, 1.0 + number as f64), Ok(true));
+            }
+        }
+        for id in 0..500_u64 {
+            let ask = Ask { most: Some(1), positions: [1, 2, 3][(id % 3) as usize], ..Ask::default() };
+            live.decide(&id, ask, rng);
+            if id % 4 == 0 && live.click(&id, 0) == Taken::Counted && settings.values != ItemValues::Told {
+                assert_eq!(live.earned(&id, 0, (id % 7) as f64, None), Ok(Taken::Counted));
+            }
+            _ = live.close(&id, None);
+        }
+        let by_text: Cascading = serde_json::from_slice(&serde_json::to_vec(&live).unwrap()).unwrap();
+        let by_bytes: Cascading = postcard::from_bytes(&postcard::to_allocvec(&live).unwrap()).unwrap();
+        assert_eq!(by_text.settings(), live.settings());
+        let mut all = [live, by_text, by_bytes].map(|live| (live, ChaCha8Rng::seed_from_u64(2)));
+        for id in 500..1_000_u64 {
+            let lists = all.each_mut().map(|(live, rng)| {
+                let list = live.decide(&id, Ask { most: Some(2), ..Ask::default() }, rng).to_vec();
+                _ = live.click(&(id - 3), 1);
+                if settings.values != ItemValues::Told {
+                    _ = live.earned(&(id - 3), 1, 3.0, None);
+                }
+                _ = live.close(&id, None);
+                list
+            });
+            assert!(lists[0] == lists[1] && lists[0] == lists[2], "{id}");
+            let (live, _) = &all[0];
+            let of = |group| lists[0].iter().filter(|&&item| live.group(item) == Some(group)).count();
+            assert!(of("books") <= 2 && of("games") <= 2 && of("tools") <= 2);
+        }
+    }
+}
+
+#[test]
+fn damaged_values_are_refused() {
+    let (mut live, items) = cascading(3, 2, of_answers(Some(9.0)));
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    live.decide(&1, Among::All, rng);
+    assert_eq!((live.click(&1, 0), live.earned(&1, 0, 7.5, Some(3))), (Taken::Counted, Ok(Taken::Counted)));
+    live.set_group(items[0], Some("books")).unwrap();
+    live.decide(&2, Among::All, rng);
+    let saved = serde_json::to_value(&live).unwrap();
+    let damaged = |pointer: &str, value: serde_json::Value| {
+        let mut saved = saved.clone();
+        *saved.pointer_mut(pointer).expect(pointer) = value;
+        serde_json::from_value::<Cascading>(saved).err().map(|error| error.to_string())
+    };
+    assert_eq!(damaged("/estimator/worth/groups", serde_json::json!([1])), None);
+    for (pointer, value) in [
+        ("/estimator/worth/groups", serde_json::json!([2])),
+        ("/estimator/worth/groups", serde_json::json!([1, 1, 1, 1])),
+        ("/estimator/worth/orders", serde_json::json!([[1, 0, 0], [u64::MAX, 0, 0]])),
+        ("/estimator/worth/open/0/0", serde_json::json!(2)),
+        ("/estimator/worth/open/0/1", serde_json::json!(1)),
+        ("/estimator/worth/open/0/2/value", serde_json::json!(-1.0)),
+        ("/estimator/worth/values", serde_json::json!({"answers": {"cap": 0.0}})),
+        ("/policy/live/values/of", serde_json::json!([1.0, 2.0])),
+        ("/policy/live/values/of", serde_json::json!([1.0, 2.0, -1.0])),
+        ("/policy/live/values/scale", serde_json::json!(-1.0)),
+    ] {
+        assert!(damaged(pointer, value.clone()).is_some(), "{pointer} {value}");
+    }
+}
+
+#[test]
+fn bad_input_is_named_and_changes_nothing() {
+    let (mut live, items) = cascading(4, 3, Settings::default());
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    live.decide(&1, Among::All, rng);
+    assert_eq!(live.click(&1, 1), Taken::Counted);
+    let before = serde_json::to_string(&live).unwrap();
+    for value in [-1.0, f64::NAN, f64::INFINITY, 1.000_001e9] {
+        let is_value = |error: Error| matches!(error, Error::Value(_));
+        assert!(live.set_value(items[0], value).is_err_and(is_value));
+        assert!(live.earned(&1, 1, value, None).is_err_and(is_value));
+        let values = [(items[0], 1.0), (items[1], value)];
+        assert!(live.check(&Ask { values: &values, ..Ask::default() }).is_err_and(is_value));
+    }
+    assert_eq!(live.earned(&1, 0, 1.0, None), Err(Error::NoClick(0)));
+    assert_eq!(live.earned(&1, 3, 1.0, None), Ok(Taken::NoSuchPosition));
+    assert_eq!(live.earned(&2, 0, 1.0, None), Ok(Taken::Unknown));
+    let gone = Handle { slot: ItemId::new(9), generation: 0 };
+    assert_eq!(live.set_value(gone, 2.0), Ok(false));
+    assert_eq!(live.set_group(gone, Some("books")), Ok(false));
+    let check = |live: &mut Cascading, ask: Ask<'_>| live.check(&ask).unwrap_err();
+    let twice = [(items[0], 1.0), (items[0], 2.0)];
+    assert_eq!(check(&mut live, Ask { values: &twice, ..Ask::default() }), Error::RepeatedItem(items[0]));
+    assert_eq!(check(&mut live, Ask { values: &[(gone, 1.0)], ..Ask::default() }), Error::UnknownItem(gone));
+    assert_eq!(check(&mut live, Ask { most: Some(0), ..Ask::default() }), Error::NoneOfAGroup);
+    assert_eq!(check(&mut live, Ask { most: Some(2), ..Ask::default() }), Error::NoGroups);
+    let pins = [(0, items[1]), (2, items[1])];
+    assert_eq!(check(&mut live, Ask { pins: &pins, ..Ask::default() }), Error::PinnedTwice(items[1]));
+    let pins = [(0, items[1]), (0, items[2])];
+    assert_eq!(check(&mut live, Ask { pins: &pins, ..Ask::default() }), Error::PinnedTwice(items[2]));
+    let among = Among::Except(&items[..2]);
+    let ask = Ask { pins: &[(0, items[1])], among, ..Ask::default() };
+    assert_eq!(check(&mut live, ask), Error::PinNotAvailable(items[1]));
+    assert_eq!(check(&mut live, Ask { pins: &[(0, gone)], ..Ask::default() }), Error::PinNotAvailable(gone));
+    let ask = Ask { pins: &[(2, items[1])], positions: 2, ..Ask::default() };
+    assert_eq!(check(&mut live, ask), Error::PinBeyondList { position: 2, positions: 2 });
+    assert_eq!(serde_json::to_string(&live).unwrap(), before);
+
+    let settings =
+        Settings { propensities: Some(Drawing::new(3, Probability::ZERO).unwrap()), ..Settings::default() };
+    let (mut live, items) = cascading(4, 3, settings);
+    assert_eq!(
+        check(&mut live, Ask { pins: &[(0, items[1])], ..Ask::default() }),
+        Error::TermsAndPropensities
+    );
+    let (mut live, items) = cascading(4, 3, of_answers(None));
+    assert_eq!(live.set_value(items[0], 2.0), Err(Error::ValuesOfAnswers));
+    for cap in [0.0, -1.0, f64::NAN] {
+        assert!(live.set_settings(of_answers(Some(cap))).is_err_and(|error| matches!(error, Error::Cap(_))));
+    }
+
+    let shape = ListShape::new(4, 3).unwrap();
+    let mut ucb = Live::<Cascade, PrefixUcb>::new(PrefixUcb::cascade(shape), Settings::default()).unwrap();
+    let items: Vec<Handle> = ucb.items().collect();
+    assert_eq!(ucb.set_value(items[0], 2.0), Err(Error::NoValues));
+    assert_eq!(ucb.check(&Ask { values: &[(items[0], 2.0)], ..Ask::default() }), Err(Error::NoValues));
+    assert_eq!(ucb.set_settings(of_answers(None)), Err(Error::NoValues));
+    let refused = Live::<Cascade, PrefixUcb>::new(PrefixUcb::cascade(shape), of_answers(None));
+    assert_eq!(refused.err(), Some(Error::NoValues));
+    let dcm = NamedLive::<Dcm>::build("dcm-ts".parse().unwrap(), shape, None).unwrap();
+    let mut dcm = <dyn ByName<u64>>::new(AnyPolicy::from(dcm), Settings::default()).unwrap();
+    assert_eq!(dcm.set_value(items[0], 2.0), Err(Error::NoValues));
+}
+
+/// A shop of six items: attraction, value, group.
+fn shop(rng: &mut impl Rng) -> Vec<(f64, f64, usize)> {
+    let scale = [0.1, 0.4, 0.9][rng.random_range(0..3)];
+    (0..6)
+        .map(|_| {
+            let value = 1.0 + 6.0 * rng.random::<f64>();
+            (0.01 + scale * rng.random::<f64>(), value, rng.random_range(0..4))
+        })
+        .collect()
+}
+
+type Earned<'a> = &'a dyn Fn(&[usize]) -> f64;
+
+const EXAMINATION: [f64; 4] = [0.5, 0.9, 0.3, 0.6];
+
+/// The most that an allowed list of full length earns, `earned` of a list of items; 0 if there is
+/// none.
+fn most(
+    shop: &[(f64, f64, usize)],
+    (n_positions, limit): (usize, usize),
+    pins: &[(usize, usize)],
+    earned: &dyn Fn(&[usize]) -> f64,
+) -> f64 {
+    fn extend(
+        list: &mut Vec<usize>,
+        n_positions: usize,
+        fits: &dyn Fn(&[usize]) -> bool,
+        earned: &dyn Fn(&[usize]) -> f64,
+    ) -> f64 {
+        let mut best = if list.len() == n_positions { earned(list) } else { 0.0 };
+        for item in 0..6 {
+            list.push(item);
+            if list.len() <= n_positions && fits(list) {
+                best = f64::max(best, extend(list, n_positions, fits, earned));
+            }
+            list.pop();
+        }
+        best
+    }
+    let fits = |list: &[usize]| {
+        let last = list.len() - 1;
+        let of_group = |&&item: &&usize| shop[item].2 == shop[list[last]].2;
+        !list[..last].contains(&list[last])
+            && (shop[list[last]].2 == 0 || list.iter().filter(of_group).count() <= limit)
+            && pins.iter().all(|&(at, item)| (at == last) == (item == list[last]))
+    };
+    // Lists that groups make shorter may not reach a pinned place, and are left out.
+    extend(&mut vec![], n_positions, &fits, earned)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 2^39")]
+fn lists<I: ObservationRule + CatalogueProtocol>(
+    spec: &str,
+    known: I::Known<'_>,
+    shop: &[(f64, f64, usize)],
+    (limit, pins): (usize, &[(usize, usize)]),
+    with_values: bool,
+) -> Vec<usize> {
+    let policy = NamedLive::<I>::build(spec.parse().unwrap(), known, None).unwrap();
+    let mut live = Live::<I, NamedLive<I>>::new(policy, Settings::default()).unwrap();
+    let items: Vec<Handle> = live.items().collect();
+    for (&item, &(attraction, value, group)) in items.iter().zip(shop) {
+        for (kind, examined) in EXAMINATION.into_iter().enumerate().take(live.entries(item).count()) {
+            let shows = 1_u64 << 39;
+            let examined = if spec.starts_with("pbm") { examined } else { 1.0 };
+            live.begin_with(
+                item,
+                kind,
+                Tally { shows, clicks: (shows as f64 * attraction * examined) as u64 },
+            );
+        }
+        live.set_group(item, (group > 0).then(|| ["a", "b", "c"][group - 1])).unwrap();
+        if with_values {
+            live.set_value(item, value).unwrap();
+        }
+    }
+    let has_groups = shop.iter().any(|&(.., group)| group > 0);
+    let pins: Vec<(usize, Handle)> = pins.iter().map(|&(at, item)| (at, items[item])).collect();
+    let ask = Ask { most: has_groups.then_some(limit), pins: &pins, ..Ask::default() };
+    live.check(&ask).unwrap();
+    let list = live.decide(&1, ask, &mut ChaCha8Rng::seed_from_u64(1)).to_vec();
+    let number = |item: &Handle| items.iter().position(|other| other == item).unwrap();
+    // Feedback at a pinned place is that of the pinned item, which moves up in a short list.
+    for &(at, item) in &pins {
+        let shown = list.iter().position(|&other| other == item).unwrap();
+        assert!(shown == at || list.len() <= at);
+        let kind = if live.entries(item).count() > 1 { shown } else { 0 };
+        let before = live.tally(item, kind);
+        assert_eq!(live.click(&1, shown), Taken::Counted);
+        let after = live.tally(item, kind);
+        assert_eq!((after.shows, after.clicks), (before.shows + 1, before.clicks + 1));
+    }
+    list.iter().map(number).collect()
+}
+
+#[test]
+fn no_allowed_list_of_1163_shops_is_better() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let examination = EXAMINATION.map(|examined| Probability::new(examined).unwrap());
+    for number in 0..1_163 {
+        let (shop, n_positions) = (shop(&mut rng), rng.random_range(2..=4));
+        let limit = rng.random_range(1..=2);
+        let pins: Vec<(usize, usize)> =
+            (number % 2..1).map(|_| (rng.random_range(0..n_positions), rng.random_range(0..6))).collect();
+        let shape = ListShape::new(6, n_positions).unwrap();
+        let known = || PbmKnown::new(shape, &examination[..n_positions]).unwrap();
+        let rules = (limit, &*pins);
+        let by_position = |list: &[usize], of: &dyn Fn(usize) -> f64| -> f64 {
+            list.iter().zip(EXAMINATION).map(|(&item, examined)| of(item) * examined).sum()
+        };
+        let (clicks, value) = (|item: usize| shop[item].0, |item: usize| shop[item].0 * shop[item].1);
+        let going_on = |list: &[usize], click: f64| {
+            list.iter().rev().fold(0.0, |below, &item| {
+                let attraction = shop[item].0;
+                attraction + (1.0 - attraction + click * attraction) * below
+            })
+        };
+        let of_clicks = |list: &[usize]| by_position(list, &clicks);
+        let of_value = |list: &[usize]| by_position(list, &value);
+        let of_cascade = |list: &[usize]| going_on(list, 0.0);
+        let of_dcm = |list: &[usize]| going_on(list, 0.6);
+        // Lists of dependent clicks are not limited in the order in which clicks are most.
+        let cases: [(&str, Vec<usize>, Earned<'_>); 4] = [
+            ("clicks", lists::<Pbm>("pbm-ts", known().into(), &shop, rules, false), &of_clicks),
+            ("value", lists::<Pbm>("pbm-ts", known().into(), &shop, rules, true), &of_value),
+            ("cascade", lists::<Cascade>("cascade-ucb1", shape.into(), &shop, rules, false), &of_cascade),
+            ("dcm", lists::<Dcm>("dcm-ts", shape.into(), &shop, rules, false), &of_dcm),
+        ];
+        for (name, list, earned) in cases {
+            let (found, best) = (earned(&list), most(&shop, (n_positions, limit), &pins, earned));
+            assert!(
+                found >= best * (1.0 - 1e-4),
+                "{name} {number}: {found} of {best}, {list:?}, {limit}, {pins:?}, {shop:?}"
+            );
+        }
+    }
+}
+
+/// Every policy with a table keeps to groups and pins, whichever items may be shown, and explores
+/// within them.
+#[test]
+fn every_policy_keeps_to_groups_and_pins() {
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    let settings = Settings { explore: 0.3, ..Settings::default() };
+    for row in policies::catalogue::rows() {
+        let shape = ListShape::new(90, 5).unwrap();
+        let Ok(policy) = NamedLive::<Cascade>::build(row.spec(), shape, None) else { continue };
+        let mut live = Live::<Cascade, NamedLive<Cascade>>::new(policy, settings).unwrap();
+        let items: Vec<Handle> = live.items().collect();
+        for (number, &item) in items.iter().enumerate() {
+            live.set_group(item, Some(&(number % 4).to_string())).unwrap();
+        }
+        for id in 0..300_u64 {
+            let pinned = items[rng.random_range(0..90)];
+            let at = rng.random_range(0..5);
+            let among = if id % 2 == 0 { Among::All } else { Among::Only(&items) };
+            let list =
+                live.decide(&id, Ask { most: Some(2), pins: &[(at, pinned)], among, ..Ask::default() }, rng);
+            let list = list.to_vec();
+            assert!(list.len() == 5 && list[at] == pinned, "{}: {list:?}", row.name);
+            for group in 0..4 {
+                let of_group = list.iter().filter(|item| item.slot.index() % 4 == group);
+                assert!(of_group.count() <= 2, "{}: {list:?}", row.name);
+            }
+            _ = live.click(&id, rng.random_range(0..9));
+            _ = live.close(&id, None);
+        }
+        // Too few for the pinned place: it moves up.
+        let ask = Ask { pins: &[(4, items[7])], among: Among::Only(&items[6..8]), ..Ask::default() };
+        assert_eq!(live.decide(&1_000, ask, rng), [items[6], items[7]], "{}", row.name);
+    }
+}
