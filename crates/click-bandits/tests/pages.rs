@@ -129,3 +129,25 @@ fn prose_has_the_width_of_the_terminal() {
         assert!(printed.contains("clicks per 1,000"), "{printed}");
     }
 }
+
+/// Whole experiments on pages, which begin with their name, have no errors.
+#[test]
+fn experiments_on_pages_have_no_errors() {
+    let folders = ["docs", "crates/click-bandits"].map(|folder| Path::new(ROOT).join(folder));
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("a folder"));
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut checked = 0;
+    for path in paths.filter(|path| path.extension().is_some_and(|end| end == "md")) {
+        let page = fs::read_to_string(&path).expect("a page");
+        let blocks = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+        for block in blocks.filter(|block| block.starts_with("name = ") && block.contains("task = ")) {
+            let printed = output(&format!("click-bandits check - <<'END' || true\n{block}END"));
+            // The files that it names are the reader's.
+            let is_of_file = |line: &str| line.contains("o such file");
+            let is_right = printed.starts_with("-: no errors") || printed.lines().all(is_of_file);
+            assert!(is_right && !printed.is_empty(), "{}: {printed}", path.display());
+            checked += 1;
+        }
+    }
+    assert!(checked > 3, "{checked} experiments");
+}
