@@ -161,3 +161,17 @@ fn readmes_of_crates_name_what_their_examples_use() {
     }
     assert!(found > 15, "{found}");
 }
+
+#[test]
+fn the_page_of_installation_lists_the_archive_of_a_release() {
+    let script = fs::read_to_string(top().join("service/release.sh")).unwrap();
+    let page = fs::read_to_string(top().join("docs/install.md")).unwrap();
+    let copied = script.lines().find_map(|line| line.strip_prefix("cp README.md")).unwrap();
+    let files = copied.split_whitespace().filter(|path| !path.starts_with('"'));
+    let names: Vec<&str> = files.map(|path| path.rsplit('/').next().unwrap()).collect();
+    assert!(names.len() > 4, "{names:?}");
+    for name in names.into_iter().chain(["README.md", "bin/click-bandits", "bin/click-bandits-serve", ".whl"])
+    {
+        assert!(page.contains(name), "docs/install.md: {name}");
+    }
+}
