@@ -128,7 +128,8 @@ struct SavedLive<L, N> {
 ///     (0, ['a', 'b', 'c'])
 ///     >>> Live.load(live.save()).table() == live.table()
 ///     True
-///     >>> live = Live("cascade-ts", positions=1, items=["a", "b"], values={"a": 0.01}, seed=1)
+///     >>> values = {"a": 0.01}
+///     >>> live = Live("cascade-ts", "cascade", positions=1, items=[*"ab"], values=values, seed=1)
 ///     >>> live.decide(1), live.decide(2, values={"a": 900.0}), live.values
 ///     (['b'], ['a'], {'a': 0.01, 'b': 1.0})
 #[pyclass(name = "Live", frozen, module = "click_bandits")]

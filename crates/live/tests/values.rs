@@ -1,11 +1,13 @@
 //! Values of items, told and of answers; groups and pins.
 
+use click_models::value::{BestList, GoesOn, Offer};
 use click_models::{Cascade, Dcm, ItemId, ListShape, Pbm, PbmKnown};
 use confidence::Probability;
 use live::{Among, Ask, ByName, Error, Handle, ItemValues, Live, ObservationRule, Settings, Taken};
 use policies::catalogue::{CatalogueProtocol, NamedLive};
 use policies::{AnyPolicy, Drawing, PrefixTs, PrefixUcb, Tally};
 use rand::{Rng, RngExt as _, SeedableRng, rngs::ChaCha8Rng};
+use rand_distr::{Distribution as _, LogNormal};
 use std::collections::BTreeMap;
 
 type Cascading = Live<Cascade, PrefixTs>;
@@ -402,5 +404,149 @@ fn every_policy_keeps_to_groups_and_pins() {
         // Too few for the pinned place: it moves up.
         let ask = Ask { pins: &[(4, items[7])], among: Among::Only(&items[6..8]), ..Ask::default() };
         assert_eq!(live.decide(&1_000, ask, rng), [items[6], items[7]], "{}", row.name);
+    }
+}
+
+/// An item of the table: probability of a click, of a purchase after it, and price.
+type Article = (f64, f64, f64);
+
+const VISITS: u64 = 6_000;
+const SHOPS: u64 = 40;
+
+/// A shop of thirty articles that sell at about this rate; whether clicks fall with the price.
+fn articles(rate: f64, against_price: bool, rng: &mut impl Rng) -> Vec<Article> {
+    let article = |_| {
+        let price = log_normal(0.8, rng);
+        let fall = if against_price { 1.0 / price } else { 1.0 };
+        let click = (0.3 * fall * log_normal(0.4, rng)).min(0.95);
+        (click, (rate / 0.3 * log_normal(0.4, rng)).min(0.95), price)
+    };
+    (0..30).map(article).collect()
+}
+
+/// A log-normal number of median 1.
+fn log_normal(deviation: f64, rng: &mut impl Rng) -> f64 {
+    LogNormal::new(0.0, deviation).unwrap().sample(rng)
+}
+
+/// How a policy is paid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Paid {
+    Clicks,
+    Purchases,
+    Coin,
+    Answers,
+    Prices,
+}
+
+/// Regret in value of all visits, as a share of the best list's; of random lists without a policy.
+fn regret(articles: &[Article], paid: Option<Paid>, in_cascade: bool, seed: u64) -> f64 {
+    let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+    let (cap, mean_order) = (10.0, 1.133_148_453_066_826_3);
+    let bought = |item: usize| articles[item].0 * articles[item].1;
+    let worth = |item: usize| articles[item].2 * mean_order;
+    let examination = [1.0, 0.7, 0.5, 0.35, 0.25];
+    let earned = |list: &[usize]| -> f64 {
+        if in_cascade {
+            GoesOn::CASCADE.earned(list.iter().map(|&item| (bought(item), worth(item))))
+        } else {
+            list.iter().zip(examination).map(|(&item, examined)| examined * bought(item) * worth(item)).sum()
+        }
+    };
+    let best: Vec<usize> = if in_cascade {
+        let mut best = BestList::default();
+        for item in 0..30_u32 {
+            let (attraction, value) = (bought(item as usize), worth(item as usize));
+            best.offer(Offer { item, attraction, value, tie: 0 });
+        }
+        best.find(GoesOn::CASCADE, 5).iter().map(|offer| offer.item as usize).collect()
+    } else {
+        let mut all: Vec<usize> = (0..30).collect();
+        all.sort_by(|&one, &other| (bought(other) * worth(other)).total_cmp(&(bought(one) * worth(one))));
+        all.truncate(5);
+        all
+    };
+    let optimum = earned(&best);
+    let settings = if paid == Some(Paid::Answers) { of_answers(None) } else { Settings::default() };
+    let shape = ListShape::new(30, 5).unwrap();
+    let mut live: Box<dyn ByName<u64>> = if in_cascade {
+        let policy = NamedLive::<Cascade>::build("cascade-ts".parse().unwrap(), shape, None).unwrap();
+        <dyn ByName<u64>>::new(policy.into(), settings).unwrap()
+    } else {
+        let examination = examination.map(|examined| Probability::new(examined).unwrap());
+        let known = PbmKnown::new(shape, &examination).unwrap();
+        let policy = NamedLive::<Pbm>::build("pbm-ts".parse().unwrap(), known, None).unwrap();
+        <dyn ByName<u64>>::new(policy.into(), settings).unwrap()
+    };
+    let items = live.items();
+    if paid == Some(Paid::Prices) {
+        for (&item, &(.., price)) in items.iter().zip(articles) {
+            live.set_value(item, price).unwrap();
+        }
+    }
+    let mut lost = 0.0;
+    for id in 0..VISITS {
+        let chosen: Vec<usize> =
+            live.decide(&id, Ask::default(), rng).iter().map(|item| item.slot.index()).collect();
+        let list = if paid.is_none() { rand::seq::index::sample(rng, 30, 5).into_vec() } else { chosen };
+        lost += optimum - earned(&list);
+        for (position, &item) in list.iter().enumerate() {
+            let (click, buys, price) = articles[item];
+            let is_seen = in_cascade || rng.random::<f64>() < examination[position];
+            let is_clicked = is_seen && rng.random::<f64>() < click;
+            let order = (is_clicked && rng.random::<f64>() < buys).then(|| price * log_normal(0.5, rng));
+            let reported = match paid {
+                None => false,
+                Some(Paid::Clicks) => is_clicked,
+                Some(Paid::Coin) => order.is_some_and(|order| rng.random::<f64>() < order / cap),
+                Some(_) => order.is_some(),
+            };
+            if reported {
+                _ = live.click(&id, position);
+                if let (Some(order), Some(Paid::Answers)) = (order, paid) {
+                    _ = live.earned(&id, position, order, None);
+                }
+            }
+            // A visitor buys at most one article; of clicks, the cascade reads the first.
+            if in_cascade && (order.is_some() || reported) {
+                break;
+            }
+        }
+        _ = live.close(&id, None);
+    }
+    lost / (VISITS as f64 * optimum)
+}
+
+/// Prints the table of docs/values.md, and the time of a list of 10,000 items.
+#[test]
+#[ignore = "prints a table"]
+fn table() {
+    println!(
+        "| what is reported | bought about .02, independent of price | .02, against price | .1, independent | .1, against price |\n|---|---|---|---|---|"
+    );
+    for in_cascade in [true, false] {
+        let users = if in_cascade { "cascade" } else { "position-based" };
+        for (name, paid) in [
+            ("random lists", None),
+            ("clicks", Some(Paid::Clicks)),
+            ("purchases", Some(Paid::Purchases)),
+            ("a coin of value / 10", Some(Paid::Coin)),
+            ("purchases, values of answers", Some(Paid::Answers)),
+            ("purchases, known prices", Some(Paid::Prices)),
+        ] {
+            let mut line = format!("| {users}: {name} |");
+            for (rate, against) in [(0.02, false), (0.02, true), (0.1, false), (0.1, true)] {
+                let each: Vec<f64> = (0..SHOPS)
+                    .map(|seed| {
+                        let articles = articles(rate, against, &mut ChaCha8Rng::seed_from_u64(seed));
+                        100.0 * regret(&articles, paid, in_cascade, seed)
+                    })
+                    .collect();
+                let mean = each.iter().sum::<f64>() / SHOPS as f64;
+                let variance = each.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (SHOPS - 1) as f64;
+                line += &format!(" {mean:.1} +- {:.1} |", (variance / SHOPS as f64).sqrt());
+            }
+            println!("{line}");
+        }
     }
 }
