@@ -39,6 +39,9 @@ pub struct Today {
     pub is_asked: bool,
     /// Number of its lists, of the answer's queries.
     pub lists: u64,
+    /// Sessions of the log whose times are apart from all others, which do not tell what today is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times_apart: Option<u64>,
     /// Queries of the answer that have too few lists in it: all of theirs are today's.
     pub queries_by_all: u64,
 }
@@ -69,8 +72,16 @@ impl Today {
         let since = start.map(|start| time::date(start.div_euclid(DAY)));
         let days = sessions.times().map(|[first, last]| share * (last - first) as f64 / DAY as f64);
         let queries_by_all = lists.iter().filter(|lists| lists.is_none()).count() as u64;
-        let lists = lists.iter().flatten().sum();
-        Self { share, days, has_times: days.is_some(), since, is_asked, lists, queries_by_all }
+        Self {
+            share,
+            days,
+            has_times: days.is_some(),
+            since,
+            is_asked,
+            lists: lists.iter().flatten().sum(),
+            times_apart: Some(sessions.n_apart()).filter(|n| *n > 0),
+            queries_by_all,
+        }
     }
 
     /// A sentence about it.
@@ -96,7 +107,11 @@ impl Today {
                 counted(n, "query")
             ),
         };
-        format!("Today's ranking is {today}.{by_all}")
+        let apart = self.times_apart.map_or_else(String::new, |n| {
+            let n = counted(n, "session");
+            format!(" Times of {n} are farther from all others than these from each other: they do not tell what today is.")
+        });
+        format!("Today's ranking is {today}.{by_all}{apart}")
     }
 }
 

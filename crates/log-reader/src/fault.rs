@@ -152,6 +152,9 @@ faults! {
     /// Two users in one list.
     #[error("another user than at the position above")]
     AnotherUser => "two users in a list",
+    /// Two strata in one list.
+    #[error("another stratum than at the position above: a list has one, so `session` names too much")]
+    AnotherStratum => "two strata in a list",
     /// A line that is no query, event or array of them.
     #[error(
         "expected a JSON object with the fields of User Behavior Insights on the line (if JSON goes over \
@@ -198,7 +201,7 @@ faults! {
     #[error("a third name: a test compares two")]
     ThirdName => "third team or arm",
     /// A time in no known form.
-    #[error("expected a time as `2026-03-02T10:00:00Z`, a date, or seconds since 1970")]
+    #[error("expected a time as `2026-03-02T10:00:00Z`, a date as `2026-03-02` or `20260302`, or seconds since 1970")]
     NotATime => "not a time",
     /// A quotation mark without its partner on the line.
     #[error("a quotation mark without its partner in the line")]

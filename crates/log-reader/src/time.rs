@@ -1,4 +1,4 @@
-//! Times of rows: ISO 8601, a time of a typed column, or a number since 1970.
+//! Times of rows: ISO 8601, a time of a typed column, a number since 1970, or the digits of a date.
 
 use crate::fault::Fault;
 use crate::read::Value;
@@ -10,6 +10,11 @@ pub const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
 /// Smaller numbers are days; larger ones are seconds, and from the second on milliseconds, from the
 /// third on microseconds, from the fourth on nanoseconds.
 const NUMBERS: [f64; 4] = [1e5, 1e11, 1e14, 1e17];
+
+/// Units of the day in numbers that are the digits of a date, such as 20260302, perhaps with hours
+/// and minutes, perhaps with seconds. Since 1970 they would be a few weeks of that year, the year
+/// 1976, or one after 2500.
+const UNITS_OF_DATES: [i64; 3] = [1, 10_000, 1_000_000];
 
 /// Milliseconds since 1970-01-01 in UTC.
 ///
@@ -38,11 +43,37 @@ fn of_ticks(ticks: i64, of_day: i64) -> Option<i64> {
 
 /// Nanoseconds are beyond the whole numbers that a float holds.
 fn of_whole(number: Option<i64>) -> Option<i64> {
-    of_ticks(number?, ticks_of_day(number? as f64)?)
+    match unit_of_date(number?) {
+        Some(unit) => of_digits(number?, unit),
+        None => of_ticks(number?, ticks_of_day(number? as f64)?),
+    }
 }
 
 fn of_fraction(number: f64) -> Option<i64> {
-    (number * MILLISECONDS_OF_A_DAY as f64 / ticks_of_day(number)? as f64).floor().to_i64()
+    match number.floor().to_i64().and_then(|whole| Some((whole, unit_of_date(whole)?))) {
+        Some((whole, unit)) => (whole as f64 == number).then(|| of_digits(whole, unit))?,
+        None => (number * MILLISECONDS_OF_A_DAY as f64 / ticks_of_day(number)? as f64).floor().to_i64(),
+    }
+}
+
+/// The unit of the day in a number that begins with a year from 1900 on, and has the digits of a
+/// date. Whether it is one is another question.
+fn unit_of_date(number: i64) -> Option<i64> {
+    UNITS_OF_DATES.into_iter().find(|unit| (19_000_000..22_000_000).contains(&(number / unit)))
+}
+
+fn of_digits(number: i64, unit: i64) -> Option<i64> {
+    let (day, clock) = (number / unit, number % unit * (UNITS_OF_DATES[2] / unit));
+    let (hour, minute, second) = (clock / 10_000, clock / 100 % 100, clock % 100);
+    let is_clock = hour < 24 && minute < 60 && second <= 60;
+    let midnight = is_clock.then(|| midnight(day / 10_000, day / 100 % 100, day % 100))?;
+    Some(midnight? + 1000 * (3600 * hour + 60 * minute + second))
+}
+
+/// The time at which a day of the calendar begins; `None` if there is no such day.
+fn midnight(year: i64, month: i64, day: i64) -> Option<i64> {
+    let is_day = (1..=12).contains(&month) && (1..=days_of_month(year, month)).contains(&day);
+    is_day.then(|| days_from_civil(year, month, day) * MILLISECONDS_OF_A_DAY)
 }
 
 /// The ticks of a day, by the size of a number.
@@ -57,10 +88,7 @@ fn of_text(text: &str) -> Option<i64> {
         |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<i64>().ok())?;
     let (date, time) = text.split_at_checked(10)?;
     let [year, month, day] = date.split('-').map(number).collect::<Option<Vec<_>>>()?.try_into().ok()?;
-    if !(1..=12).contains(&month) || !(1..=days_of_month(year, month)).contains(&day) {
-        return None;
-    }
-    let midnight = days_from_civil(year, month, day) * MILLISECONDS_OF_A_DAY;
+    let midnight = midnight(year, month, day)?;
     if time.is_empty() {
         return Some(midnight);
     }

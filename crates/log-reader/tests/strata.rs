@@ -1,6 +1,10 @@
 //! Columns that divide queries into strata, and times that order sessions.
 
-use log_reader::{Columns, ErrorKind, Format, Log, PersonalLists, Reader};
+use log_reader::{
+    Columns, ErrorKind, Fault, Format, Frame, Ids, Input, Log, PersonalLists, ReadColumn, Reader,
+    ReceiveLists, ShownList, Value,
+};
+use std::ops::Range;
 
 const COLUMNS: &str =
     "query=query,session=s,item=item,position=position,click=click,stratum=device;land,time=t";
@@ -44,6 +48,38 @@ fn a_query_within_a_stratum_is_a_query_and_times_order_its_sessions() {
     assert_eq!(log.sessions.start_of_last(1.0), (0, Some(first)));
 }
 
+/// A wrong time or two change neither where the log begins and ends, nor where its last part does.
+#[test]
+fn a_few_wrong_times_do_not_move_the_log() {
+    let columns = "session=s,item=item,position=position,click=click,time=t";
+    let log = |wrong: &dyn Fn(usize) -> Option<&'static str>| {
+        let mut log = "s,t,item,position,click\n".to_owned();
+        for n in 0..400_usize {
+            let time = wrong(n).map_or_else(|| format!("2026-03-{:02}", 1 + n / 20), str::to_owned);
+            log += &format!("{n},{time},a,1,0\n{n},{time},b,2,1\n");
+        }
+        read(columns, &log).unwrap().sessions
+    };
+    let right = log(&|_| None);
+    let [first, last] = right.times().unwrap();
+    assert_eq!((last - first, right.n_apart()), (19 * 86_400_000, 0));
+    for wrong in [
+        |n: usize| (n == 390).then_some("2099-01-01"),
+        |n: usize| (n == 390).then_some("0"),
+        |n: usize| (n % 100 == 90).then_some(if n < 200 { "2099-01-01" } else { "1970-01-01" }),
+    ] {
+        let log = log(&wrong);
+        assert_eq!(log.times(), Some([first, last]));
+        assert!((1..=4).contains(&log.n_apart()));
+        for share in [0.05, 0.5] {
+            let [(place, time), (of_right, at)] = [&log, &right].map(|log| log.start_of_last(share));
+            assert!(time == at && place.abs_diff(of_right) <= 3, "{place} {of_right}");
+        }
+    }
+    // More than a few are no mistake.
+    assert_eq!(log(&|n| (n % 10 == 0).then_some("2099-01-01")).n_apart(), 0);
+}
+
 #[test]
 fn without_times_the_rows_order_sessions() {
     let log = read(COLUMNS.strip_suffix(",time=t").unwrap(), LOG).unwrap();
@@ -69,4 +105,63 @@ fn slashes_of_strata_are_written_otherwise() {
     let read = read("query=query,session=s,item=item,position=position,click=click,stratum=device", log);
     let names: Vec<String> = shown(&read.unwrap()).into_iter().map(|(query, _)| query).collect();
     assert_eq!(names, ["a / b %2F x", "a / b / x"]);
+}
+
+/// A list has one stratum, wherever its lines stand; two lists of a session may have two.
+#[test]
+fn a_list_of_two_strata_is_a_fault_with_its_line() {
+    const ONE: &str = "query=query,session=s,item=item,position=position,click=click,stratum=device";
+    let log = |rows: &[&str]| format!("query,s,device,item,position,click\n{}\n", rows.join("\n"));
+    let frame = |rows: &[&str]| {
+        let cells: Vec<Vec<String>> =
+            rows.iter().map(|row| row.split(',').map(str::to_owned).collect()).collect();
+        let texts = |place: usize| Box::new(Texts(cells.iter().map(|row| row[place].clone()).collect()));
+        let columns: Vec<Box<dyn ReadColumn>> =
+            (0..6).map(|place| texts(place) as Box<dyn ReadColumn>).collect();
+        let frame = Frame::new(["query", "s", "device", "item", "position", "click"]);
+        frame.batch(rows.len(), columns).unwrap()
+    };
+    for (rows, line) in [
+        (vec!["q,1,phone,a,1,0", "q,1,desk,b,2,1"], 3),
+        (vec!["q,1,phone,a,1,0", "q,1,phone,b,2,1", "q,1,desk,c,3,1", "q,2,desk,c,1,1"], 4),
+        (vec!["q,1,desk,b,2,1", "q,2,phone,a,1,0", "q,1,phone,a,1,0"], 2),
+    ] {
+        let error = read(ONE, &log(&rows)).unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Line(Fault::AnotherStratum), "{rows:?}");
+        let place = format!("log.csv:{line}: another stratum than at the position above");
+        assert!(error.to_string().starts_with(&place), "{error}");
+        let reader = || Reader::new(Format::delimited(ONE).unwrap());
+        let error = reader().keep_sessions().read_frame("log", &frame(&rows), None).unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Line(Fault::AnotherStratum), "{rows:?}");
+        assert_eq!(error.place().line, line - 1);
+        let lists = |_| {
+            Ok::<_, log_reader::Error>(vec![Input::stream(
+                "log.csv",
+                std::io::Cursor::new(log(&rows).into_bytes()),
+            )])
+        };
+        let error = reader().read_lists(Ids::new(), lists, || Lists).unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Line(Fault::AnotherStratum), "{rows:?}");
+    }
+    for rows in [
+        ["q,1,phone,a,1,0", "q,1,phone,b,2,1", "q,1,desk,b,1,1", "q,1,desk,a,2,0"],
+        ["q,1,phone,a,1,0", "q,1,phone,b,2,1", "r,1,desk,b,1,1", "r,1,desk,a,2,0"],
+    ] {
+        assert_eq!(read(ONE, &log(&rows)).unwrap().sessions.n_sessions(), 2);
+    }
+}
+
+#[derive(Debug)]
+struct Lists;
+
+impl ReceiveLists for Lists {
+    fn list(&mut self, _: &ShownList<'_>) {}
+}
+
+struct Texts(Vec<String>);
+
+impl ReadColumn for Texts {
+    fn values<'a>(&'a self, rows: Range<usize>, into: &mut Vec<Value<'a>>) {
+        into.extend(self.0[rows].iter().map(|text| Value::from(text.as_str())));
+    }
 }

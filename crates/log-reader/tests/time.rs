@@ -46,6 +46,21 @@ fn times_are_read_and_dates_written() {
     ] {
         assert_eq!(milliseconds(value), Ok(seconds * 1000 + 250), "{value:?}");
     }
+    // The digits of a date are no seconds, in every type; nor are digits near it a time.
+    let (day, at) = (of_text("2026-11-28"), of_text("2026-11-28T10:30:05"));
+    for value in [
+        Value::Number(20_261_128),
+        Value::Text(b"20261128"),
+        Value::from(20_261_128.0),
+        Value::Text(b"20261128.0"),
+    ] {
+        assert_eq!(milliseconds(value).ok(), day, "{value:?}");
+    }
+    assert_eq!(of_text("20261128103005"), at);
+    assert_eq!(of_text("202611281030"), at.map(|at| at - 5_000));
+    for text in ["20261328", "20261131", "20260000", "20261128.5", "20261128250000", "202611281060"] {
+        assert_eq!(milliseconds(Value::from(text)), Err(Fault::NotATime), "{text}");
+    }
     // Typed columns know their unit, so small and negative numbers are times too.
     assert_eq!(milliseconds(Value::Time(-1, 1)), Ok(-MILLISECONDS_OF_A_DAY));
     assert_eq!(milliseconds(Value::Time(-1, 86_400_000_000)), Ok(-1));

@@ -6,7 +6,7 @@ use super::meaning::Meaning;
 use super::open_lists::{OpenLists, Run};
 use super::thread_report::ThreadReport;
 use crate::collect::{Batches, Collector};
-use crate::columns::{ByRole, LIST, POSITION, PROPENSITY, READ, USER};
+use crate::columns::{ByRole, LIST, POSITION, PROPENSITY, QUERY, READ, USER};
 use crate::error::{Error, ErrorKind, HIDDEN, Place};
 use crate::fault::Fault;
 use crate::keys::ListKey;
@@ -111,7 +111,7 @@ impl<'a> Closing<'a> {
                 let again = (1..of_key.len()).find(|&place| {
                     let [before, run] = [place - 1, place].map(|place| of_key[place].run);
                     starts(run)
-                        && !before.continues(run.spot)
+                        && (before.query != run.query || !before.continues(run.spot))
                         && of_key[..place].iter().any(|earlier| starts(earlier.run))
                 });
                 let (list, rest) = of_key.split_at(again.unwrap_or(of_key.len()));
@@ -163,9 +163,16 @@ impl<'a> Closing<'a> {
         });
         let propensities = self.propensities(&lines);
         let propensities = Propensities(propensities.each_ref().map(Vec::as_slice));
-        let other_user = || self.other_user(&lines).map(|number| (number, USER, Fault::AnotherUser));
+        let differs = |differ: &dyn Fn(&Line<'_>, &Line<'_>) -> bool| {
+            lines.windows(2).position(|pair| differ(&pair[0], &pair[1])).map(|above| above + 1)
+        };
+        // The key has the query without its strata.
+        let other_stratum = differs(&|above, line| above.held.run.query != line.held.run.query);
+        let other_user = || differs(&|above, line| self.user(above) != self.user(line));
+        let other_user = || other_user().map(|number| (number, USER, Fault::AnotherUser));
         // A list that lost lines is not handed over.
         let wrong = if at_fault { None } else { other_user().or_else(|| propensities.fault()) };
+        let wrong = other_stratum.map(|number| (number, QUERY, Fault::AnotherStratum)).or(wrong);
         if let Some((number, role, fault)) = wrong {
             at_fault = true;
             self.at_fault(lines[number], role, fault, report);
@@ -204,19 +211,18 @@ impl<'a> Closing<'a> {
         all
     }
 
-    /// The first line of another user than that of the line before.
-    fn other_user(&self, lines: &[Line<'_>]) -> Option<usize> {
-        let user = |line: &Line<'_>| {
-            self.open[line.held.thread].logged.as_ref().map(|logged| logged.runs[line.held.number].user)
-        };
-        lines.windows(2).position(|pair| user(&pair[0]) != user(&pair[1])).map(|before| before + 1)
+    /// The user of a line, if lists are handed over.
+    fn user(&self, line: &Line<'_>) -> Option<u64> {
+        self.open[line.held.thread].logged.as_ref()?.runs[line.held.number].user
     }
 
     #[cold]
     fn at_fault(&self, line: Line<'_>, role: usize, fault: Fault, report: &mut ThreadReport) {
         let run = line.held.run;
         let logged = self.open[line.held.thread].logged.as_ref();
-        let (column, text) = if role < READ {
+        let (column, text) = if role == QUERY {
+            (0, HIDDEN.to_owned())
+        } else if role < READ {
             (run.column as usize, self.meaning.named(line.position).to_string())
         } else {
             let place = logged.and_then(|logged| logged.place(line.held.number, role));
@@ -230,7 +236,8 @@ impl<'a> Closing<'a> {
         let place = Place {
             file: self.names.get(file).map_or("", |name| name).to_owned(),
             line: line.in_file,
-            column: Some((column, self.columns[role].unwrap_or_default().to_owned())),
+            // Strata may have several columns.
+            column: (role != QUERY).then(|| (column, self.columns[role].unwrap_or_default().to_owned())),
             text,
             message: fault.to_string(),
         };

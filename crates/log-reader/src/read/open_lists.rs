@@ -6,7 +6,7 @@
 //! hash.
 //!
 //! A list shows a position once; a second line of it is a fault. A list may begin later and leave
-//! gaps, such as the places of ads. A session that starts from its first position again, elsewhere
+//! gaps, such as the places of ads. It has one stratum. A session that starts from its first position again, elsewhere
 //! in the log, has shown another list.
 //!
 //! If lists are handed over ([`Reader::read_lists`](crate::Reader::read_lists)), a list whose lines
@@ -106,6 +106,7 @@ impl OpenLists {
     fn extend(&mut self, key: ListKey, shown: &LineCounts, spot: Spot) -> bool {
         let last = self.runs.last_mut().filter(|run| {
             run.key == key
+                && run.query == shown.query
                 && !run.positions.is_empty()
                 && run.positions.0 >> shown.position == 0
                 && run.continues(spot)

@@ -3,7 +3,9 @@
 //! A session has the place of its line, or of its first line if a list has several, in the order of
 //! files and lines. A session takes 8 bytes.
 //!
-//! If the log has times, they decide, and the order of lines only among sessions of one time.
+//! If the log has times, they decide, and the order of lines only among sessions of one time. Where
+//! the log begins and ends is told by most of them: a few wrong ones, such as 1970 or 2099, stand
+//! first or last, and that is all they do.
 //!
 //! Counts have no order. Nor have the sessions of more than 65,536 files or of 2^32 sessions and
 //! more.
@@ -14,6 +16,7 @@ use crate::names::Id;
 use click_models::Clicks;
 use num_traits::ToPrimitive as _;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The places of lines are in the order of this many files; later files are mixed up with them.
@@ -55,24 +58,47 @@ pub(crate) struct ReadSession {
     pub(crate) group: u8,
 }
 
-/// The times of a log: those of some of its sessions, by their places.
+/// The times of a log: those of some of its sessions, by their places, and the number of sessions
+/// whose times are apart from those of the log.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Calendar(Vec<(u32, i64)>);
+pub(super) struct Calendar(Vec<(u32, i64)>, u64);
 
 /// Sessions whose times are kept.
 const TIMES: usize = 4096;
+/// The share of the sessions, at either end, whose times may be apart, and the least number of
+/// sessions of which one may be.
+const APART: usize = 100;
+const FEWEST: usize = 20;
 
 impl Calendar {
     /// The calendar of the sessions of a log in their order; empty without times.
     fn new(read: &[ReadSession]) -> Self {
+        let of_log = of_log(read);
+        let apart = (read.len() - of_log.len()) as u64;
+        let (start, read) = (of_log.start, &read[of_log]);
         let [Some(first), Some(last)] = [read.first(), read.last()] else { return Self::default() };
         if first.time == last.time {
             return Self::default();
         }
         let mut places: Vec<usize> = (0..read.len()).step_by(read.len().div_ceil(TIMES)).collect();
         places.extend((places.last() != Some(&(read.len() - 1))).then_some(read.len() - 1));
-        Self(places.into_iter().map(|place| (narrow(place), read[place].time)).collect())
+        Self(places.into_iter().map(|place| (narrow(start + place), read[place].time)).collect(), apart)
     }
+}
+
+/// The sessions in their order without those whose times are apart: at either end at most a share,
+/// that are farther from all others than these are from each other.
+fn of_log(read: &[ReadSession]) -> Range<usize> {
+    let few = if read.len() < FEWEST { 0 } else { (read.len() / APART).max(1) };
+    let others = few..read.len() - few;
+    let [Some(first), Some(last)] = [read[others.clone()].first(), read[others.clone()].last()] else {
+        return others;
+    };
+    let between = |from: &ReadSession, to: &ReadSession| i128::from(to.time) - i128::from(from.time);
+    let length = between(first, last);
+    let before = read[..others.start].partition_point(|session| between(session, first) > length);
+    let after = read[others.end..].partition_point(|session| between(last, session) <= length);
+    before..others.end + after
 }
 
 /// The sessions of a log in its order, or those of one query.
@@ -188,9 +214,16 @@ impl<'a> QuerySessions<'a> {
 
 impl Sessions {
     /// The first and the last time of the log in milliseconds since 1970; `None` if it has none.
+    /// Those of [`n_apart`](Self::n_apart) do not count.
     pub fn times(&self) -> Option<[i64; 2]> {
         let times = &self.calendar.0;
         Some([times.first()?.1, times.last()?.1])
+    }
+
+    /// Sessions whose times are apart from those of the log: of 20 sessions and more, at most one in
+    /// a hundred at either end, that are farther from all others than these are from each other.
+    pub fn n_apart(&self) -> u64 {
+        self.calendar.1
     }
 
     /// The first [`Session::place`] of the last part of the log, and its time: of less than this

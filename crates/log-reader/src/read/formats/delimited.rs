@@ -206,6 +206,8 @@ impl TableLines<'_> {
                 LineFault::new(fault, layout.column(number).map_or(0, |column| column + 1), text)
             });
         }
+        // The query without its strata: of one list they are the same.
+        let key = self.key(layout, &fields);
         let composed;
         let (mut fields, mut at) = (fields, at);
         let strata = layout.further.len() - usize::from(self.table.is_timed);
@@ -221,7 +223,7 @@ impl TableLines<'_> {
             match milliseconds(Value::Text(text)) {
                 Ok(time) => at.time = time,
                 Err(fault) => {
-                    if let Some(key) = self.key(layout, &fields) {
+                    if let Some(key) = key {
                         lists.skip(key, at, batches);
                     }
                     return Err(LineFault::new(fault, column, text));
@@ -230,9 +232,9 @@ impl TableLines<'_> {
         }
         if self.hands_over {
             let logged = std::array::from_fn(|role| field(READ + role));
-            return self.line_to_hand_over(layout, found, fields, logged, at, lists, batches);
+            return self.line_to_hand_over(layout, found, fields, logged, key, at, lists, batches);
         }
-        let Some(key) = self.key(layout, &fields) else {
+        let Some(key) = key else {
             let shown = self.read(layout, found, fields, batches);
             // Borrowed: a copy would wait until all of it is written.
             if let Ok(Some(shown)) = &shown {
@@ -265,12 +267,12 @@ impl TableLines<'_> {
         found: usize,
         fields: Fields<'_>,
         logged: LoggedFields<'_>,
+        key: Option<ListKey>,
         at: Spot,
         lists: &mut OpenLists,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let session = fields[SESSION].filter(|_| layout.columns[SESSION].is_some());
-        let key = self.key(layout, &fields);
         let shown = match self.read(layout, found, fields, batches) {
             Ok(None) => return Ok(()),
             Ok(Some(shown)) => logged_row(layout, logged, session, &shown, batches).map(|row| (shown, row)),

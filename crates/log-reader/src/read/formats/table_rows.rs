@@ -276,6 +276,8 @@ impl<'a, 'b> Rows<'a, 'b> {
                 }
             };
         }
+        // The query without its strata: of one list they are the same.
+        let key = self.key(values);
         let (composed, mut values) = (self.of_stratum(values[QUERY], &value), *values);
         if let Some(composed) = &composed {
             values[QUERY] = Some(Value::Text(composed));
@@ -285,7 +287,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         let time = match self.time(&value) {
             Ok(time) => time,
             Err((role, fault)) => {
-                if let Some(key) = self.key(values) {
+                if let Some(key) = key {
                     let spot = Spot { at: row, file: self.table.number, line: row, time: 0 };
                     self.lists.skip(key, spot, self.batches);
                 }
@@ -294,13 +296,14 @@ impl<'a, 'b> Rows<'a, 'b> {
             }
         };
         if self.table.hands_over {
-            return self.row_to_hand_over(row, time, values, &std::array::from_fn(|role| value(READ + role)));
+            let logged = std::array::from_fn(|role| value(READ + role));
+            return self.row_to_hand_over(row, time, key, values, &logged);
         }
         let TableOfRows { meaning, number, places, .. } = self.table;
         // The place of the row in the log, as for a line.
         let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row, time };
         let counted = read_row(values, meaning, &mut self.known, self.batches);
-        let counted = if let Some(key) = self.key(values) {
+        let counted = if let Some(key) = key {
             match counted {
                 Ok(Some(shown)) => {
                     self.lists.push(key, &shown, spot, places[POSITION].map_or(0, |place| place + 1));
@@ -364,12 +367,12 @@ impl<'a, 'b> Rows<'a, 'b> {
         &mut self,
         row: u64,
         time: i64,
+        key: Option<ListKey>,
         values: &RowValues<'_>,
         logged: &LoggedValues<'_>,
     ) -> bool {
         let TableOfRows { meaning, number, places, .. } = self.table;
         let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row, time };
-        let key = self.key(values);
         let shown = match read_row(values, meaning, &mut self.known, self.batches) {
             Ok(None) => return true,
             Ok(Some(shown)) => logged_row(values[SESSION], logged, self.batches).map(|row| (shown, row)),
