@@ -2,6 +2,7 @@
 
 use crate::fault::Fault;
 use crate::read::Value;
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 use num_traits::ToPrimitive as _;
 
 /// Milliseconds of a day.
@@ -63,17 +64,8 @@ fn unit_of_date(number: i64) -> Option<i64> {
 }
 
 fn of_digits(number: i64, unit: i64) -> Option<i64> {
-    let (day, clock) = (number / unit, number % unit * (UNITS_OF_DATES[2] / unit));
-    let (hour, minute, second) = (clock / 10_000, clock / 100 % 100, clock % 100);
-    let is_clock = hour < 24 && minute < 60 && second <= 60;
-    let midnight = is_clock.then(|| midnight(day / 10_000, day / 100 % 100, day % 100))?;
-    Some(midnight? + 1000 * (3600 * hour + 60 * minute + second))
-}
-
-/// The time at which a day of the calendar begins; `None` if there is no such day.
-fn midnight(year: i64, month: i64, day: i64) -> Option<i64> {
-    let is_day = (1..=12).contains(&month) && (1..=days_of_month(year, month)).contains(&day);
-    is_day.then(|| days_from_civil(year, month, day) * MILLISECONDS_OF_A_DAY)
+    let text = (number * (UNITS_OF_DATES[2] / unit)).to_string();
+    Some(NaiveDateTime::parse_from_str(&text, "%Y%m%d%H%M%S").ok()?.and_utc().timestamp_millis())
 }
 
 /// The ticks of a day, by the size of a number.
@@ -84,70 +76,29 @@ fn ticks_of_day(number: f64) -> Option<i64> {
 
 /// `2026-03-02`, perhaps with `T10:00`, seconds, a fraction of them, and `Z` or an offset.
 fn of_text(text: &str) -> Option<i64> {
-    let number =
-        |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<i64>().ok())?;
-    let (date, time) = text.split_at_checked(10)?;
-    let [year, month, day] = date.split('-').map(number).collect::<Option<Vec<_>>>()?.try_into().ok()?;
-    let midnight = midnight(year, month, day)?;
+    let (date, time) = text.split_at_checked(10).filter(|_| text.as_bytes()[0].is_ascii_digit())?;
     if time.is_empty() {
-        return Some(midnight);
+        let date = NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?;
+        return Some(date.and_time(NaiveTime::MIN).and_utc().timestamp_millis());
     }
     let time = time.strip_prefix(['T', 't', ' '])?;
-    let clock = |text: &str| -> Option<i64> {
-        // PostgreSQL writes offsets of whole hours so.
-        if text.len() == 2 {
-            return number(text).filter(|hour| *hour < 24).map(|hour| 60 * hour);
-        }
-        let (hour, minute) = (number(text.get(..2)?)?, number(text.get(text.len() - 2..)?)?);
-        let is_clock = matches!(text.len(), 4 | 5) && (text.len() == 4 || text.as_bytes()[2] == b':');
-        (is_clock && hour < 24 && minute < 60).then_some(60 * hour + minute)
-    };
-    let time = time.strip_suffix("UTC").unwrap_or(time);
-    let end = time.find(['Z', 'z', '+', '-', ' ']).unwrap_or(time.len());
-    let (time, zone) = time.split_at(end);
-    let zone = zone.strip_prefix(' ').unwrap_or(zone);
-    let offset = match zone.as_bytes() {
-        [] | [b'Z' | b'z'] => 0,
-        [b'+', ..] => clock(&zone[1..])?,
-        [b'-', ..] => -clock(&zone[1..])?,
-        _ => return None,
-    };
-    let minutes = clock(time.get(..5)?)?;
-    let milliseconds = match time.get(5..)?.strip_prefix(':') {
-        None if time.len() == 5 => 0,
-        None => return None,
-        Some(seconds) => {
-            let (whole, fraction) = seconds.split_once(['.', ',']).unwrap_or((seconds, "0"));
-            if whole.len() != 2 || number(whole)? > 60 || fraction.is_empty() {
-                return None;
-            }
-            number(fraction)?;
-            1000 * number(whole)? + number(&format!("{fraction:0<3}")[..3])?
-        }
-    };
-    Some(midnight + (minutes - offset) * 60_000 + milliseconds)
+    let time = time.strip_suffix("UTC").unwrap_or(time).trim_end().replace(',', ".").to_uppercase();
+    let text = format!("{date}T{time}");
+    let local = |form: &str| NaiveDateTime::parse_from_str(&text, form).ok().map(|time| time.and_utc());
+    let zoned =
+        |form: &str| DateTime::parse_from_str(&text, &format!("{form} %#z")).ok().map(|time| time.to_utc());
+    // The usual forms are read without a description of a form.
+    let usual = || DateTime::parse_from_rfc3339(&text).ok().map(|time| time.to_utc());
+    let usual = || usual().or_else(|| text.parse::<NaiveDateTime>().ok().map(|time| time.and_utc()));
+    let found = usual().or_else(|| FORMS.iter().find_map(|form| local(form).or_else(|| zoned(form))));
+    found.map(|time| time.timestamp_millis())
 }
 
-fn days_of_month(year: i64, month: i64) -> i64 {
-    let (next, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-    days_from_civil(next, month, 1) - days_from_civil(year, if month == 1 { 12 } else { month - 1 }, 1)
-}
-
-/// Days from 1970-01-01 to a date of the Gregorian calendar.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March, so that the leap day is the last one.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    365 * year + leap_days + (153 * month + 2) / 5 + day - 719_469
-}
+/// A date with a time of day. A space stands for any number of them, also none.
+const FORMS: [&str; 2] = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%.f"];
 
 /// The date of a day since 1970-01-01, as `2026-03-02`.
 pub fn date(day: i64) -> String {
-    let year_of = |year: i64| days_from_civil(year, 1, 1);
-    let mut year = 1970 + day.div_euclid(365).min(day.div_euclid(366));
-    while year_of(year + 1) <= day {
-        year += 1;
-    }
-    let month = (1..=12).rev().find(|&month| days_from_civil(year, month, 1) <= day).unwrap_or(1);
-    format!("{year:04}-{month:02}-{:02}", day - days_from_civil(year, month, 1) + 1)
+    let midnight = DateTime::from_timestamp_millis(day.saturating_mul(MILLISECONDS_OF_A_DAY));
+    midnight.map_or_else(|| format!("day {day}"), |midnight| midnight.format("%Y-%m-%d").to_string())
 }
