@@ -358,6 +358,11 @@ impl World {
         self.of_positions.get(position).map_or(0.0, |number| number.get())
     }
 
+    /// The probability that an item is examined which tells its attraction.
+    fn examined(&self, position: usize) -> f64 {
+        if self.model == Model::Pbm { self.of_position(position) } else { 1.0 }
+    }
+
     /// Number of items of a list, from the top, that tell attractions.
     fn observed(&self, list: &LogList) -> usize {
         let clicks = clicks_of(list.clicks, list.items.len());
@@ -591,19 +596,13 @@ impl<'a> Replay<'a> {
             let context = self.seen(&list.context, &prior);
             let log_odds = mean.for_user(&context, known.n_items(), known.item_features());
             let clicks = clicks_of(list.clicks, list.items.len());
-            let clicks = match self.world.model {
-                Model::Pbm => clicks,
-                Model::Dcm => Dcm::feedback(clicks).observed_clicks(),
-                _ => Cascade::feedback(clicks).observed_clicks(),
-            };
             let of_position = |position: usize| {
-                let is_pbm = self.world.model == Model::Pbm;
-                let examined = if is_pbm { self.world.of_position(position) } else { 1.0 };
+                let examined = self.world.examined(position);
                 let attracts = 1.0 / (1.0 + libm::exp(-log_odds(list.items[position] as usize)));
                 let clicked = (examined * attracts).clamp(1e-12, 1.0 - 1e-12);
                 -confidence::math::ln(if clicks.get(position) { clicked } else { 1.0 - clicked })
             };
-            (0..clicks.len()).map(of_position).sum()
+            (0..self.world.observed(list)).map(of_position).sum()
         };
         held_out.iter().map(loss).collect()
     }

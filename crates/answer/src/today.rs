@@ -33,8 +33,6 @@ pub struct Today {
     /// Its first day, if the log has times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// Whether the log has times.
-    pub has_times: bool,
     /// Whether the part was asked for.
     pub is_asked: bool,
     /// Number of its lists, of the answer's queries.
@@ -75,7 +73,6 @@ impl Today {
         Self {
             share,
             days,
-            has_times: days.is_some(),
             since,
             is_asked,
             lists: lists.iter().flatten().sum(),

@@ -92,6 +92,7 @@ pub use estimate::Estimate;
 pub(crate) use fitted::browsing_column;
 pub use fitted::{Attractions, Estimates, Fit, ItemFit, QueryFit, Site};
 pub use identify::{Component, Identifiability, identifiability};
+pub use linear::Cholesky;
 pub use options::{EmOptions, Exit, Method, Options, Scope};
 pub use predict::Prediction;
 pub use squarem::{Convergence, Progress};

@@ -13,7 +13,7 @@
 //! with 1e-3 on the diagonal. Complexity: that of the fits, and O(items columns^3) for each part.
 
 use super::{ContextError, HeldOut, LogList, Replay, SeenColumns, World, drawn};
-use click_logs::fit::Model;
+use click_logs::fit::{Cholesky, Model};
 use click_models::Context;
 use log_reader::PersonalList;
 use spec::Gain;
@@ -111,26 +111,35 @@ struct Attractions<'a> {
 impl<'a> Attractions<'a> {
     fn new(world: &'a World, lists: &[HeldOut]) -> Self {
         let (width, n_items) = (world.width(), world.shape.n_items());
-        let mut equations = vec![vec![0.0; width * (width + 1)]; n_items];
-        for of_item in &mut equations {
-            for column in 0..width {
-                of_item[column * (width + 1) + column] = RIDGE[usize::from(column > 0)];
-            }
+        // A matrix and a right side for each item.
+        let mut matrix = vec![0.0; width * width];
+        for column in 0..width {
+            matrix[column * (width + 1)] = RIDGE[usize::from(column > 0)];
         }
+        let mut equations = vec![(matrix, vec![0.0; width]); n_items];
         for HeldOut { list, .. } in lists {
             let columns = world.columns(&list.context);
             for (position, &item) in list.items.iter().enumerate().take(world.observed(list)) {
-                let examined = if world.model == Model::Pbm { world.of_position(position) } else { 1.0 };
+                let examined = world.examined(position);
                 let click = f64::from(u8::from(list.clicks >> position & 1 == 1));
-                for (row, value) in equations[item as usize].chunks_exact_mut(width + 1).zip(&columns) {
-                    for (number, other) in row.iter_mut().zip(&columns) {
+                let (matrix, right) = &mut equations[item as usize];
+                for (row, value) in columns.iter().enumerate() {
+                    for (number, other) in matrix[row * width..][..width].iter_mut().zip(&columns) {
                         *number += examined * examined * value * other;
                     }
-                    row[width] += examined * value * click;
+                    right[row] += examined * value * click;
                 }
             }
         }
-        let coefficients = equations.into_iter().map(|equations| solved(equations, width)).collect();
+        let solved = |(matrix, mut right): (Vec<f64>, Vec<f64>)| {
+            // With a ridge the matrix is positive definite, but for rounding.
+            match Cholesky::new(width, matrix) {
+                Some(factor) => factor.solve(&mut right),
+                None => right.fill(0.0),
+            }
+            right
+        };
+        let coefficients = equations.into_iter().map(solved).collect();
         Self { world, coefficients }
     }
 
@@ -157,24 +166,4 @@ impl<'a> Attractions<'a> {
         }
         clicks
     }
-}
-
-/// The solution of symmetric equations with a positive diagonal, row by row with their right sides,
-/// by elimination.
-fn solved(mut equations: Vec<f64>, n: usize) -> Vec<f64> {
-    let at = |row: usize, column: usize| row * (n + 1) + column;
-    for pivot in 0..n {
-        for row in pivot + 1..n {
-            let times = equations[at(row, pivot)] / equations[at(pivot, pivot)];
-            for column in pivot..=n {
-                equations[at(row, column)] -= times * equations[at(pivot, column)];
-            }
-        }
-    }
-    let mut solution = vec![0.0; n];
-    for row in (0..n).rev() {
-        let known: f64 = (row + 1..n).map(|column| equations[at(row, column)] * solution[column]).sum();
-        solution[row] = (equations[at(row, n)] - known) / equations[at(row, row)];
-    }
-    solution
 }

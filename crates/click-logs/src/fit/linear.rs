@@ -7,7 +7,7 @@ use confidence::math::{ln, sqrt};
 
 /// The lower factor of a symmetric positive definite matrix, row by row.
 #[derive(Debug, Clone)]
-pub(crate) struct Cholesky {
+pub struct Cholesky {
     n: usize,
     lower: Vec<f64>,
 }
@@ -15,7 +15,7 @@ pub(crate) struct Cholesky {
 impl Cholesky {
     /// Factorises a matrix of `n * n` numbers; reads its lower triangle. `None` if it is not
     /// positive definite.
-    pub(crate) fn new(n: usize, mut matrix: Vec<f64>) -> Option<Self> {
+    pub fn new(n: usize, mut matrix: Vec<f64>) -> Option<Self> {
         for column in 0..n {
             for row in column..n {
                 let (above, below) = matrix.split_at(row * n);
@@ -37,7 +37,7 @@ impl Cholesky {
     }
 
     /// Solves in place.
-    pub(crate) fn solve(&self, right: &mut [f64]) {
+    pub fn solve(&self, right: &mut [f64]) {
         self.forward(right);
         for row in (0..self.n).rev() {
             let below: f64 = (row + 1..self.n).map(|k| self.lower[k * self.n + row] * right[k]).sum();
