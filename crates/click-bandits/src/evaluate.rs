@@ -39,7 +39,8 @@ pub(crate) struct Arguments {
     format: &'static FormatRow,
     /// Names of the columns, for formats that need them: as of fit; and user=.., propensity=..,
     /// prefix-propensity=.., list-propensity=..: the probabilities with which the ranker of the log
-    /// showed the item at its position, the items down to it, and the list
+    /// showed the item at its position, the items down to it, and the list; value=..: the value of
+    /// the row's click in place of 1, a number from 0 to 1e9, of which models know nothing
     #[arg(long, value_name = "KEY=COLUMN,..")]
     columns: Option<String>,
     /// The new ranking: CSV with the columns query (or session), position and item, and list and

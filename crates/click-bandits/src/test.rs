@@ -34,6 +34,15 @@ enum KindName {
     Ab,
 }
 
+/// What an A/B test compares, of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Metric {
+    /// Whole numbers of clicks
+    Clicks,
+    /// Their value, such as that of orders: numbers with decimals, from 0 to 1,000,000,000
+    Value,
+}
+
 /// The unit whose clicks are independent of those of other units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Unit {
@@ -75,6 +84,9 @@ pub(crate) struct Arguments {
     /// Planned share of users in the baseline of an A/B test
     #[arg(long, value_name = "S", default_value_t = 0.5, conflicts_with = "plan", value_parser = number)]
     split: f64,
+    /// What the column `clicks` of an A/B test has
+    #[arg(long, value_enum, default_value = "clicks", conflicts_with = "plan")]
+    metric: Metric,
     /// Leave out users with more sessions, such as robots; A/B tests only
     #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX.into()))]
     max_sessions_per_user: Option<u32>,
@@ -138,6 +150,7 @@ impl Arguments {
             (self.plan.share.is_some(), "--share"),
             (self.plan.mean.is_some(), "--mean and --sd"),
             (self.split != 0.5, "--split"),
+            (self.metric == Metric::Value, "--metric value"),
         ];
         match (self.kind(), only_ab.iter().find(|(is_given, _)| *is_given)) {
             (Kind::Interleaving, Some((_, option))) => {
@@ -169,6 +182,7 @@ impl Arguments {
         Ok(Settings {
             by_list: self.unit == Unit::List,
             depth: self.depth,
+            has_values: self.metric == Metric::Value,
             most_sessions: self.max_sessions_per_user,
             split: self.split,
             planned: self.planned,
@@ -202,6 +216,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         ],
     });
     note_ubi(&arguments.ubi, &mut canonical);
+    if settings.has_values {
+        canonical["metric"] = "value".into();
+    }
     let name = canonical["name"].as_str().unwrap_or_default().to_owned();
     let canonical = Canonical::of_json(canonical.to_string());
     let output = arguments

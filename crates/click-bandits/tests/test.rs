@@ -520,3 +520,54 @@ fn answers_of_a_search_are_rows() {
         assert!(said.contains("two documents of a query"), "{said}");
     }
 }
+
+/// With values the whole numbers of clicks have the same test; decimals are read, and what is no
+/// value is named with its line and column.
+#[test]
+fn an_ab_test_compares_values() {
+    let [clicks, values] = [&["--kind", "ab"][..], &["--kind", "ab", "--metric", "value"]]
+        .map(|more| verdict(&data("ab.csv"), more));
+    for key in ["difference", "se", "z", "heaviest_share"] {
+        close(&values[key], clicks[key].as_f64().unwrap());
+    }
+    let rate = |of: &Value, key: &str| of["arms"]["B"][key].as_f64().unwrap();
+    close(&values["arms"]["B"]["value_per_session"], rate(&clicks, "clicks_per_session"));
+    assert!(rate(&values, "clicks") <= rate(&values, "sessions"));
+    let sentence = values["sentence"].as_str().unwrap();
+    assert!(sentence.contains("the value a session of `B` minus that of `A` is "), "{sentence}");
+
+    let top = tempdir().unwrap();
+    let events = top.path().join("events.csv");
+    let with = |value: &str| {
+        let mut rows = "user,arm,clicks\n".to_owned();
+        for user in 0..400 {
+            let value = if user % 4 < 2 {
+                "0"
+            } else if user % 2 == 0 {
+                "19.90"
+            } else {
+                "24.5"
+            };
+            writeln!(rows, "u{user},{},{value}", if user % 2 == 0 { "old" } else { "new" }).unwrap();
+        }
+        fs::write(&events, format!("{rows}v,old,{value}\n")).unwrap();
+    };
+    with("19.9");
+    let found = verdict(&events, &["--kind", "ab", "--metric", "value", "--baseline", "old"]);
+    close(&found["arms"]["new"]["value_per_session"], 12.25);
+    assert_eq!(found["arms"]["new"]["clicks"], 100);
+    for wrong in ["-1", "inf", "NaN", "1e10", "12.50 EUR", "€12", "\"1,234\"", ""] {
+        with(wrong);
+        let output = run(&events, &["--kind", "ab", "--metric", "value"]);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && message.contains("events.csv:402: column 3 (clicks): "),
+            "{message}"
+        );
+        let says =
+            if wrong.is_empty() { "nothing there" } else { "a value is a number from 0 to 1,000,000,000" };
+        assert!(message.contains(says), "{message}");
+    }
+    let message = run(&data("teams.csv"), &["--kind", "interleaving", "--metric", "value"]).stderr;
+    assert!(String::from_utf8_lossy(&message).contains("--metric value: only for --kind ab"));
+}

@@ -60,6 +60,8 @@ pub struct Question {
 pub struct Evaluation {
     /// Values of a click by position.
     pub values: Vec<f64>,
+    /// Whether the log has the value of each click.
+    pub has_values: bool,
     /// The levels; `None` of learned lists.
     pub levels: Option<Levels>,
     /// The models, or why there are none.
@@ -92,6 +94,11 @@ pub enum EvaluationError {
         "learned lists need whole lists in the log, and a model other than `ubm`, whose best lists take too long to find"
     )]
     NothingToLearn,
+    /// Models know clicks, not their values.
+    #[error(
+        "learned lists are the best for clicks, and the log has values of clicks: leave `value` out of the columns"
+    )]
+    LearnedValues,
     /// A model cannot be fitted.
     #[error(transparent)]
     Fit(#[from] FitError),
@@ -175,20 +182,25 @@ impl Evaluation {
             Err(EvaluationError::Fit(error)) => Ok(Err(remark!("not-fitted", error))),
             other => other.map(Ok),
         };
+        let (values, has_values) = (values.clone(), read.logged.value);
+        if ranking.is_learned() && has_values {
+            return Err(EvaluationError::LearnedValues);
+        }
         if ranking.is_learned() {
             let models: Vec<Model> = models.iter().copied().filter(|model| *model != Model::Ubm).collect();
             let sessions = sessions.filter(|_| !models.is_empty()).ok_or(EvaluationError::NothingToLearn)?;
-            let models = of_models(&models, &sessions, &ValuedLists::Learned(values))?;
+            let models = of_models(&models, &sessions, &ValuedLists::Learned(&values))?;
             let assumptions = models.as_ref().ok().map(|models| models.assumptions.clone());
             let findings = Findings::new(None, models.as_ref().ok(), assumptions, true);
-            return Ok(Self { values: values.clone(), levels: None, models, findings });
+            return Ok(Self { values, has_values, levels: None, models, findings });
         }
         let called = " (with strata a query is called `shoes / mobile`)";
         let hint = if read.report.strata > 0 { called } else { "" };
         let levels = question.levels(read.receivers, are_rows).ok_or(EvaluationError::NoQuery(hint))?;
-        let asked = sessions.as_ref().and_then(|sessions| NewLists::of_ranking(ranking, sessions, values));
+        let asked = sessions.as_ref().and_then(|sessions| NewLists::of_ranking(ranking, sessions, &values));
         let models = match (&sessions, asked) {
             _ if models.is_empty() => Err(remark!("no-model-asked")),
+            _ if has_values => Err(remark!("values-of-clicks")),
             _ if levels.are_as_shown() => Err(remark!("no-model-needed")),
             (None, _) => Err(remark!("no-whole-lists")),
             (_, None) => Err(remark!("personal-ranking")),
@@ -200,7 +212,7 @@ impl Evaluation {
             (Err(_), None) => None,
         };
         let findings = Findings::new(Some(&levels), models.as_ref().ok(), assumptions, !are_rows);
-        Ok(Self { values: values.clone(), levels: Some(levels), models, findings })
+        Ok(Self { values, has_values, levels: Some(levels), models, findings })
     }
 
     /// Whether the lists are those that the models learn.

@@ -66,10 +66,8 @@ impl Sums<'_> {
         others(without).map(|group| self.tally.lists[group]).sum()
     }
 
-    fn shown(&self, position: usize, without: Option<usize>) -> [f64; 2] {
-        let of =
-            |which: usize| others(without).map(|group| self.tally.shown(group, position)[which]).sum::<u64>();
-        [of(0) as f64, of(1) as f64]
+    fn shown(&self, position: usize, without: Option<usize>) -> f64 {
+        others(without).map(|group| self.tally.shown(group, position)).sum::<u64>() as f64
     }
 
     fn of(&self, level: Level, position: usize, which: usize, without: Option<usize>) -> f64 {
@@ -79,7 +77,7 @@ impl Sums<'_> {
     /// The sum over positions that lists reach of their values, times a rate that may be unknown.
     fn sum(&self, without: Option<usize>, rate: impl Fn(usize) -> Option<f64>) -> Option<f64> {
         let lists = self.lists(without) as f64;
-        let reached = (0..self.values.len()).map(|position| (position, self.shown(position, without)[0]));
+        let reached = (0..self.values.len()).map(|position| (position, self.shown(position, without)));
         let earned = reached.filter(|(_, shown)| *shown > 0.0).map(|(position, shown)| {
             let share = if self.are_rows { 1.0 } else { shown / lists };
             Some(self.values[position] * share * rate(position)?)
@@ -89,8 +87,8 @@ impl Sums<'_> {
 
     fn today(&self, without: Option<usize>) -> Option<f64> {
         self.sum(without, |position| {
-            let [shown, clicks] = self.shown(position, without);
-            Some(clicks / shown)
+            let earned: f64 = others(without).map(|group| self.tally.earned(group, position)).sum();
+            Some(earned / self.shown(position, without))
         })
     }
 
@@ -104,10 +102,10 @@ impl Sums<'_> {
     fn level(&self, level: Level, groups: &[usize]) -> LevelEstimate {
         let difference = |without| Some(self.value(level, without)? - self.today(without)?);
         let reached: Vec<usize> =
-            (0..self.values.len()).filter(|&position| self.shown(position, None)[0] > 0.0).collect();
+            (0..self.values.len()).filter(|&position| self.shown(position, None) > 0.0).collect();
         let mean = |&position: &usize| {
             let mean = |without| {
-                let [shown, _] = self.shown(position, without);
+                let shown = self.shown(position, without);
                 (shown > 0.0).then(|| self.of(level, position, WEIGHT, without) / shown)
             };
             Estimate::new(groups, mean)

@@ -23,6 +23,7 @@ use documents::remark::{Code, Remark, code};
 use interleaving::plan::split_probability;
 use interleaving::{AbResult, AbTest, Arm, Tally, TeamTest};
 use log_reader::{Fault, ReadReport, TakeRows, Value, time, unit_hash};
+use num_traits::ToPrimitive as _;
 use places::Places;
 
 /// The probability of a false alarm, unless a level is given.
@@ -53,6 +54,8 @@ pub struct Settings {
     pub by_list: bool,
     /// Clicks below this position are not credited.
     pub depth: Option<u64>,
+    /// Whether the clicks of a row of an A/B test are their value, a number with decimals.
+    pub has_values: bool,
     /// Users of an A/B test with more sessions are left out.
     pub most_sessions: Option<u32>,
     /// The planned share of users in the baseline.
@@ -86,6 +89,7 @@ impl Settings {
             kind,
             by_list: false,
             depth: None,
+            has_values: false,
             most_sessions: None,
             split: 0.5,
             planned: 10_000,
@@ -173,7 +177,7 @@ pub struct Outcome {
     pub split: Option<f64>,
     /// Clicks of each ranker.
     pub clicks: [u64; 2],
-    /// The share of all clicks that are of the user with the most.
+    /// The share of all clicks, or of their value, that are of the user with the most.
     pub heaviest: f64,
     /// Rows whose time is before that of the row above.
     pub times_back: u64,
@@ -219,7 +223,8 @@ struct Row {
     list: u64,
     position: u32,
     day: i32,
-    clicks: u32,
+    /// Clicks, or their value.
+    clicks: f64,
     second: bool,
 }
 
@@ -312,7 +317,14 @@ impl<'s> Rows<'s> {
                     test.observe(unit, second);
                 }
             }
-            Test::Ab(test) => test.observe(unit, if second { Arm::B } else { Arm::A }, clicks),
+            Test::Ab(test) => {
+                let arm = if second { Arm::B } else { Arm::A };
+                if self.settings.has_values {
+                    test.observe_value(unit, arm, clicks);
+                } else {
+                    test.observe(unit, arm, clicks.to_u32().unwrap_or(u32::MAX));
+                }
+            }
         }
     }
 
@@ -372,14 +384,14 @@ impl<'s> Rows<'s> {
             Some(baseline) if names.contains(baseline) => names[1] == *baseline,
             Some(baseline) => return Err(OnlineError::Baseline { baseline: baseline.clone(), names }),
         };
-        let (mut arms, mut clicks, most) = match &self.test {
+        let (mut arms, mut clicks, heaviest) = match &self.test {
             Test::Teams(test) => {
                 let (clicks, most) = test.clicks();
-                (None, clicks, most)
+                (None, clicks, most as f64 / (clicks[0] + clicks[1]).max(1) as f64)
             }
             Test::Ab(test) => {
                 let result = test.result();
-                (Some(result), result.arms.map(|arm| arm.clicks), test.most_clicks())
+                (Some(result), result.arms.map(|arm| arm.clicks), test.heaviest())
             }
         };
         if is_swapped {
@@ -405,7 +417,7 @@ impl<'s> Rows<'s> {
             split: arms.map(|of| split_probability(of.arms.map(|arm| arm.users), self.settings.split)),
             arms,
             clicks,
-            heaviest: most as f64 / (clicks[0] + clicks[1]).max(1) as f64,
+            heaviest,
             times_back: self.times_back,
             repeated_clicks: if self.settings.are_first { 0 } else { self.places.repeated },
             stops: self.places.stops(report.ubi.as_ref().map_or(&[], |ubi| &ubi.lists)),
@@ -431,7 +443,7 @@ impl TakeRows for Rows<'_> {
         let second = self.second(name).map_err(|fault| (columns::NAME, fault))?;
         let mut place = (0, 0);
         let clicks = match (self.settings.kind, third) {
-            (Kind::Interleaving, None) => 1,
+            (Kind::Interleaving, None) => 1.0,
             (Kind::Interleaving, Some(position)) => {
                 let position = position.number().map_err(|fault| (columns::THIRD, fault))?;
                 if self.settings.depth.is_some_and(|depth| position > depth) {
@@ -444,13 +456,16 @@ impl TakeRows for Rows<'_> {
                     let list = of_user.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(list).max(1);
                     place = (list, u32::try_from(position).unwrap_or(u32::MAX));
                 }
-                1
+                1.0
+            }
+            (Kind::Ab, third) if self.settings.has_values => {
+                third.unwrap_or(Value::Missing).worth().map_err(|fault| (columns::THIRD, fault))?
             }
             (Kind::Ab, third) => {
                 let number =
                     third.unwrap_or(Value::Missing).number().map_err(|fault| (columns::THIRD, fault))?;
                 let max = u32::MAX.into();
-                u32::try_from(number).map_err(|_| (columns::THIRD, Fault::TooLarge { max }))?
+                u32::try_from(number).map_err(|_| (columns::THIRD, Fault::TooLarge { max }))?.into()
             }
         };
         let time = time.map(time::milliseconds).transpose().map_err(|fault| (columns::TIME, fault))?;

@@ -15,6 +15,8 @@ pub(crate) const WEIGHT: usize = 0;
 pub(crate) const SQUARE: usize = 1;
 pub(crate) const CLICKED: usize = 2;
 const LEVELS: usize = Level::ALL.len();
+/// In the place of a level, the values of what was clicked.
+const EARNED: usize = LEVELS;
 const MAX_POSITIONS: usize = 64;
 
 /// The sums of what a thread has read.
@@ -26,9 +28,8 @@ pub struct Tally<'a> {
     pub(crate) marks: Marks,
     /// Lists by group.
     pub(crate) lists: [u64; GROUPS],
-    /// Lists that begin at a position less those that ended above it, and clicks, by group and
-    /// position.
-    shown: Vec<[i64; 2]>,
+    /// Lists that begin at a position less those that ended above it, by group and position.
+    shown: Vec<i64>,
     /// For the list that is added: the probabilities of its items at their positions, and of its
     /// prefixes, in the new ranking.
     marginals: [[f64; MAX_POSITIONS]; 2],
@@ -116,11 +117,16 @@ impl ReceiveLists for Tally<'_> {
         let group = usize::try_from(list.unit % GROUPS as u64).unwrap_or(0);
         self.lists[group] += list.times;
         let times = i64::try_from(list.times).unwrap_or(i64::MAX);
-        let shown = &mut self.shown[group * (self.values.len() + 1)..];
-        for (place, &position) in self.positions[..n].iter().enumerate() {
-            shown[position][0] += times;
-            shown[position + 1][0] -= times;
-            shown[position][1] += if list.clicks >> place & 1 == 1 { times } else { 0 };
+        let first = group * (self.values.len() + 1);
+        for place in 0..n {
+            let position = self.positions[place];
+            let shown = &mut self.shown[first..];
+            shown[position] += times;
+            shown[position + 1] -= times;
+            if list.clicks >> place & 1 == 1 {
+                let sum = self.place(EARNED, group, position);
+                self.sums.add(sum, list.times as f64 * value(list, place));
+            }
         }
         if let Some(propensities) = list.propensities {
             self.add_weights(Level::Position, group, list, |place| propensities[place], n);
@@ -140,6 +146,11 @@ impl ReceiveLists for Tally<'_> {
     }
 }
 
+/// The value of a click at a place.
+fn value(list: &ShownList<'_>, place: usize) -> f64 {
+    list.values.map_or(1.0, |values| values[place])
+}
+
 impl<'a> Tally<'a> {
     /// `values` has one for each position of the new lists.
     pub(crate) fn new(targets: &'a Targets, values: &'a [f64]) -> Self {
@@ -148,11 +159,11 @@ impl<'a> Tally<'a> {
             values,
             marks: Marks::default(),
             lists: [0; GROUPS],
-            shown: vec![[0; 2]; GROUPS * (values.len() + 1)],
+            shown: vec![0; GROUPS * (values.len() + 1)],
             marginals: [[0.0; MAX_POSITIONS]; 2],
             positions: [0; MAX_POSITIONS],
             new_items: Vec::with_capacity(MAX_POSITIONS),
-            sums: ExactSums::new(GROUPS * LEVELS * values.len() * SUMS),
+            sums: ExactSums::new(GROUPS * (LEVELS + 1) * values.len() * SUMS),
             largest: [0.0; LEVELS],
             weighted: [0; LEVELS],
             users: HashMap::default(),
@@ -178,12 +189,13 @@ impl<'a> Tally<'a> {
             }
             let position = self.positions[place];
             let weight = probability / propensity(place);
-            let (sum, all) = (self.place(level, group, position), list.times as f64 * weight);
+            let (sum, all) = (self.place(level as usize, group, position), list.times as f64 * weight);
             self.sums.add(sum + WEIGHT, all);
             self.sums.add(sum + SQUARE, all * weight);
             if list.clicks >> place & 1 == 1 {
-                self.sums.add(sum + CLICKED, all);
-                earned += weight * self.values[position];
+                let value = value(list, place);
+                self.sums.add(sum + CLICKED, all * value);
+                earned += weight * self.values[position] * value;
             }
         }
         self.weighted[level as usize] += list.times;
@@ -191,20 +203,23 @@ impl<'a> Tally<'a> {
     }
 
     /// The place of the sums of a level, group and position.
-    fn place(&self, level: Level, group: usize, position: usize) -> usize {
-        ((group * LEVELS + level as usize) * self.values.len() + position) * SUMS
+    fn place(&self, level: usize, group: usize, position: usize) -> usize {
+        ((group * (LEVELS + 1) + level) * self.values.len() + position) * SUMS
     }
 
     /// A sum of a level, group and position.
     pub(crate) fn sum(&self, level: Level, group: usize, position: usize, which: usize) -> f64 {
-        self.sums.get(self.place(level, group, position) + which)
+        self.sums.get(self.place(level as usize, group, position) + which)
     }
 
-    /// Shown items and clicks of a group at a position.
-    pub(crate) fn shown(&self, group: usize, position: usize) -> [u64; 2] {
-        let of_group = &self.shown[group * (self.values.len() + 1)..][..=position];
-        let lists: i64 = of_group.iter().map(|shown| shown[0]).sum();
-        [lists, of_group[position][1]].map(i64::unsigned_abs)
+    /// Shown items of a group at a position.
+    pub(crate) fn shown(&self, group: usize, position: usize) -> u64 {
+        self.shown[group * (self.values.len() + 1)..][..=position].iter().sum::<i64>().unsigned_abs()
+    }
+
+    /// Clicks of a group at a position, by their values.
+    pub(crate) fn earned(&self, group: usize, position: usize) -> f64 {
+        self.sums.get(self.place(EARNED, group, position))
     }
 
     /// Adds what another thread has read.
@@ -214,8 +229,7 @@ impl<'a> Tally<'a> {
         for (&place, more) in &other.marks {
             self.marks.entry(place).or_default().merge(more);
         }
-        let shown = self.shown.as_flattened_mut().iter_mut();
-        shown.zip(other.shown.as_flattened()).for_each(|(sum, more)| *sum += more);
+        self.shown.iter_mut().zip(&other.shown).for_each(|(sum, more)| *sum += more);
         add(&mut self.lists, &other.lists);
         add(&mut self.weighted, &other.weighted);
         self.sums.merge(&other.sums);

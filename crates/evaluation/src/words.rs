@@ -71,7 +71,8 @@ impl Evaluation {
 
     /// The unit of the numbers.
     pub fn unit(&self) -> &'static str {
-        if self.values.iter().all(|value| *value == 1.0) { "clicks" } else { "of the value of clicks" }
+        let is_one = !self.has_values && self.values.iter().all(|value| *value == 1.0);
+        if is_one { "clicks" } else { "of the value of clicks" }
     }
 
     fn condition(&self, answer: &Finding) -> String {

@@ -16,7 +16,11 @@ const SEEDS: u64 = 20;
 
 fn read(of: &Generated, with_users: bool, models: &[Model]) -> (Evaluation, Option<Log>) {
     let columns = if with_users { COLUMNS.to_owned() } else { COLUMNS.replace("user=user,", "") };
-    let reader = Reader::new(Format::delimited(&columns).unwrap());
+    read_columns(of, &columns, models)
+}
+
+fn read_columns(of: &Generated, columns: &str, models: &[Model]) -> (Evaluation, Option<Log>) {
+    let reader = Reader::new(Format::delimited(columns).unwrap());
     let reader = if models.is_empty() { reader } else { reader.keep_sessions() };
     let ids = Ids::new();
     let ranking = Ranking::read("ranking.csv", of.ranking.as_bytes()).unwrap();
@@ -182,4 +186,35 @@ fn no_difference_and_users_with_many_lists() {
     let [by_user, by_list] = [true, false].map(share);
     assert!(by_user <= 9, "{by_user} of 100");
     assert!(by_list >= 30, "{by_list} of 100");
+}
+
+/// With a column of values the weights are of value, and its intervals hold the truth, which is far
+/// from that in clicks; models say why they do not answer.
+#[test]
+fn weights_answer_in_value_and_models_do_not() {
+    let columns = format!("{COLUMNS},value=worth");
+    let mut of_levels = BTreeMap::<Level, Errors>::new();
+    for seed in 0..SEEDS {
+        let mut world = World::new(Users::PositionBased(examination()), 10, 3, 2, false, 7_000 + seed);
+        // What is clicked often is cheap.
+        for (prices, attraction) in world.prices.iter_mut().zip(&world.attraction) {
+            prices
+                .iter_mut()
+                .zip(attraction)
+                .for_each(|(price, attraction)| *price = 2.0 / (0.1 + attraction));
+        }
+        let generated = world.generate(Logger::EpsilonGreedy(0.6), 3_000, 2, false, seed);
+        let (evaluation, _) = read_columns(&generated, &columns, &[Model::Pbm]);
+        assert_eq!(evaluation.models.as_ref().unwrap_err().code.to_string(), "values-of-clicks");
+        assert_eq!(evaluation.unit(), "of the value of clicks");
+        assert!(evaluation.findings.all.iter().all(|found| matches!(found.basis, Basis::Level(_))));
+        for of in &evaluation.levels.as_ref().unwrap().levels {
+            let value = of.value.as_ref().unwrap();
+            let errors = of_levels.entry(of.level).or_default();
+            errors.add(value.value - generated.value, value.interval().unwrap(), generated.value);
+        }
+    }
+    for (level, errors) in of_levels {
+        assert!(errors.coverage() >= 0.75, "{level:?} {}", errors.coverage());
+    }
 }

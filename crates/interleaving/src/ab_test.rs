@@ -1,4 +1,4 @@
-//! An A/B test of two rankers by clicks a session, whose unit is the user.
+//! An A/B test of two rankers by clicks a session, or their value, whose unit is the user.
 //!
 //! Sessions of a user are not independent, so errors by session are too small. With `T_u` clicks in
 //! `m_u` sessions of user `u`, an arm of `U` users has
@@ -16,7 +16,8 @@
 //!
 //! with `t` the users of the smaller arm and `plan` the number of them for which the test is most
 //! powerful; not before 100 clicks would be expected of the arm with fewer sessions, at the higher
-//! of the two rates, so that an arm without clicks is told. With a *fixed end* there are `J` looks
+//! of the two rates, so that an arm without clicks is told. With values, `T_u` is the value, a click
+//! is a session with one above 0, and sums are those of floats in the order of users. With a *fixed end* there are `J` looks
 //! after equal numbers of users, and look `j` decides if `|z| sqrt(j / J)` reaches O'Brien and
 //! Fleming's constant.
 //!
@@ -81,6 +82,8 @@ pub struct AbTest {
     /// Users with more sessions are left out.
     most_sessions: Option<u32>,
     n_left_out: [u64; 2],
+    /// The value of each user's clicks; none in a test of clicks.
+    values: HashMap<u64, f64, BuildHasherDefault<DefaultHasher>>,
 }
 
 /// A user, in 8 bytes: memory limits large tests.
@@ -135,6 +138,8 @@ struct SavedTest {
     #[serde(default)]
     most_sessions: Option<u32>,
     users: Vec<SavedUser>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    values: Vec<(u64, f64)>,
 }
 
 /// The state of an A/B test.
@@ -142,7 +147,7 @@ struct SavedTest {
 pub struct AbResult {
     /// Arms A and B.
     pub arms: [ArmResult; 2],
-    /// Clicks a session of B minus those of A.
+    /// Clicks a session of B, or their value, minus those of A.
     pub difference: f64,
     /// Its standard error; NaN if an arm has none, or if it would be 0: then nothing tells how much
     /// users differ.
@@ -162,9 +167,9 @@ pub struct ArmResult {
     pub users: u64,
     /// Their sessions.
     pub sessions: u64,
-    /// Their clicks.
+    /// Their clicks; with values their sessions with a value above 0.
     pub clicks: u64,
-    /// Clicks a session.
+    /// Clicks a session, or their value.
     pub rate: f64,
     /// Standard error of the rate, by user; NaN of fewer than two users. Of users whose rates are
     /// all the same it is 0, and NaN of fewer than 100: so few may be alike by chance.
@@ -186,6 +191,7 @@ impl AbTest {
             n_in_both: 0,
             most_sessions: None,
             n_left_out: [0; 2],
+            values: HashMap::default(),
         })
     }
 
@@ -199,6 +205,13 @@ impl AbTest {
     /// Adds a session of a user. A user of both arms is left out from then on.
     pub fn observe(&mut self, user: u64, arm: Arm, clicks: u32) {
         self.add(user, Some(arm), clicks, 1);
+    }
+
+    /// Adds a session of a user, with the value of its clicks, at least 0. All sessions of a test
+    /// have a value, or none.
+    pub fn observe_value(&mut self, user: u64, arm: Arm, value: f64) {
+        self.add(user, Some(arm), u32::from(value > 0.0), 1);
+        *self.values.entry(user).or_default() += value;
     }
 
     fn add(&mut self, user: u64, arm: Option<Arm>, clicks: u32, sessions: u32) {
@@ -221,16 +234,39 @@ impl AbTest {
         }
     }
 
-    /// The most clicks of a user who is in one arm and not left out.
-    pub fn most_clicks(&self) -> u64 {
+    /// Users who are in one arm and not left out, with their clicks, or their value.
+    fn counted(&self) -> impl Iterator<Item = (u64, User, f64)> {
         let most = self.most_sessions.unwrap_or(u32::MAX);
-        let counted = self.users.values().filter(|user| user.arm().is_some() && user.sessions() <= most);
-        counted.map(|user| user.clicks.into()).max().unwrap_or(0)
+        let counted = self.users.iter().filter(move |(_, of)| of.arm().is_some() && of.sessions() <= most);
+        counted.map(|(user, of)| (*user, *of, self.values.get(user).copied().unwrap_or(of.clicks.into())))
+    }
+
+    /// The share of all clicks, or of their value, that are of the user with the most.
+    pub fn heaviest(&self) -> f64 {
+        let add =
+            |(most, all): (f64, f64), (_, _, clicks): (u64, User, f64)| (most.max(clicks), all + clicks);
+        let (most, all) = self.counted().fold((0.0, 0.0), add);
+        if all > 0.0 { most / all } else { 0.0 }
+    }
+
+    /// The arms of a test of values.
+    fn of_values(&self) -> [ArmResult; 2] {
+        let mut users: Vec<(u64, User, f64)> = self.counted().collect();
+        users.sort_unstable_by_key(|(user, ..)| *user);
+        [Arm::A, Arm::B].map(|arm| {
+            let sums = self.arms[arm as usize];
+            let of_arm = || users.iter().filter(|(_, of, _)| of.arm() == Some(arm));
+            let rate = of_arm().map(|(.., value)| value).sum::<f64>() / sums.sessions as f64;
+            let square =
+                |(_, of, value): &(u64, User, f64)| (value - rate * f64::from(of.sessions())).powi(2);
+            let all: f64 = of_arm().map(|(.., value)| value * value).sum();
+            sums.arm(rate, of_arm().map(square).sum(), all)
+        })
     }
 
     /// Rates, errors and the difference so far.
     pub fn result(&self) -> AbResult {
-        let arms = self.arms.map(Sums::result);
+        let arms = if self.values.is_empty() { self.arms.map(Sums::result) } else { self.of_values() };
         let difference = arms[1].rate - arms[0].rate;
         let standard_error = arms[0].standard_error.hypot(arms[1].standard_error);
         let standard_error = if standard_error > 0.0 { standard_error } else { f64::NAN };
@@ -312,7 +348,14 @@ impl AbResult {
     /// Returns whether an open end may not decide yet, whatever the difference.
     pub fn is_early(&self) -> bool {
         let [a, b] = self.arms;
-        (a.sessions.min(b.sessions) as f64) < least_sessions(a.rate.max(b.rate))
+        (a.sessions.min(b.sessions) as f64) < least_sessions(a.clicks_a_session().max(b.clicks_a_session()))
+    }
+}
+
+impl ArmResult {
+    /// Clicks a session; with values the share of the sessions with one.
+    pub fn clicks_a_session(&self) -> f64 {
+        self.clicks as f64 / self.sessions as f64
     }
 }
 
@@ -348,11 +391,16 @@ impl Sums {
     }
 
     fn result(self) -> ArmResult {
-        let (users, sessions) = (self.users as f64, self.sessions as f64);
-        let rate = self.clicks as f64 / sessions;
+        let rate = self.clicks as f64 / self.sessions as f64;
         let squares = self.clicks_squared as f64 - 2.0 * rate * self.clicks_by_sessions as f64
             + rate * rate * self.sessions_squared as f64;
-        let squares = if squares > ROUNDING * self.clicks_squared as f64 { squares } else { 0.0 };
+        self.arm(rate, squares, self.clicks_squared as f64)
+    }
+
+    /// The arm with this rate, squared differences from it, and squares.
+    fn arm(self, rate: f64, squares: f64, all: f64) -> ArmResult {
+        let (users, sessions) = (self.users as f64, self.sessions as f64);
+        let squares = if squares > ROUNDING * all { squares } else { 0.0 };
         let standard_error = (users / (users - 1.0) * squares).sqrt() / sessions;
         let fewest = if squares > 0.0 { 2 } else { FEWEST_ALIKE };
         let standard_error = if self.users >= fewest { standard_error } else { f64::NAN };
@@ -363,7 +411,7 @@ impl Sums {
 impl TryFrom<SavedTest> for AbTest {
     type Error = String;
 
-    fn try_from(SavedTest { miss, most_sessions, users }: SavedTest) -> Result<Self, String> {
+    fn try_from(SavedTest { miss, most_sessions, users, values }: SavedTest) -> Result<Self, String> {
         let mut test = Self::new(miss).map_err(|error| error.to_string())?;
         test.most_sessions = most_sessions;
         for (user, arm, clicks, sessions) in users {
@@ -371,6 +419,14 @@ impl TryFrom<SavedTest> for AbTest {
                 return Err(format!("user {user} has no session, or is saved twice"));
             }
             test.add(user, arm, clicks, sessions);
+        }
+        test.values = values.into_iter().collect();
+        if test
+            .values
+            .iter()
+            .any(|(user, value)| !(value.is_finite() && *value >= 0.0 && test.users.contains_key(user)))
+        {
+            return Err("a value below 0, or of no user".to_owned());
         }
         Ok(test)
     }
@@ -381,6 +437,8 @@ impl From<AbTest> for SavedTest {
         let user = |(user, saved): (&u64, &User)| (*user, saved.arm(), saved.clicks, saved.sessions());
         let mut users: Vec<SavedUser> = test.users.iter().map(user).collect();
         users.sort_unstable_by_key(|user| user.0);
-        Self { miss: test.miss, most_sessions: test.most_sessions, users }
+        let mut values: Vec<(u64, f64)> = test.values.into_iter().collect();
+        values.sort_unstable_by_key(|of| of.0);
+        Self { miss: test.miss, most_sessions: test.most_sessions, users, values }
     }
 }

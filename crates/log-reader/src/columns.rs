@@ -28,6 +28,8 @@ pub struct Columns {
     pub prefix_propensity: Option<String>,
     /// The probability with which the logger shows the list.
     pub list_propensity: Option<String>,
+    /// The value of the click of a row, in place of 1.
+    pub value: Option<String>,
     /// The segment of the user. This column and the next ones are read only by
     /// [`PersonalLists`](crate::PersonalLists).
     pub segment: Option<String>,
@@ -48,13 +50,13 @@ pub(crate) const ONE_QUERY: &[u8] = b"all";
 
 impl Columns {
     /// Reads `query=..,item=..,position=..,click=..`, and perhaps `impressions=..`, `session=..`,
-    /// `user=..`, `propensity=..`, `prefix-propensity=..` and `list-propensity=..`, `segment=..`,
-    /// `features=a;b`, `stratum=a;b` and `time=..`; `query` may be missing.
+    /// `user=..`, `propensity=..`, `prefix-propensity=..`, `list-propensity=..` and `value=..`,
+    /// `segment=..`, `features=a;b`, `stratum=a;b` and `time=..`; `query` may be missing.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Settings`] for an unknown, repeated or missing key, a key without a column, one
-    /// column for two keys, both `impressions` and `session`, `time` without `session`, or
+    /// column for two keys, `impressions` with `session` or `value`, `time` without `session`, or
     /// propensities of prefixes or lists without `session`.
     ///
     /// # Examples
@@ -121,6 +123,7 @@ impl Columns {
             propensity: one(next()),
             prefix_propensity: one(next()),
             list_propensity: one(next()),
+            value: one(next()),
             segment: one(next()),
             features: next(),
             strata: next(),
@@ -133,6 +136,9 @@ impl Columns {
         }
         if columns.impressions.is_some() && session.is_some() {
             return Err(wrong("`impressions` and `session`: a line of a session is one impression".into()));
+        }
+        if columns.impressions.is_some() && columns.value.is_some() {
+            return Err(wrong("`impressions` and `value`: a value is of the click of one impression".into()));
         }
         let of_list = [(prefix_propensity, "prefix"), (list_propensity, "list")];
         let of_list = of_list.into_iter().find(|(name, _)| name.is_some());
@@ -147,7 +153,7 @@ impl Columns {
 
     /// The keys of columns that are read if lists are handed over, by role.
     pub const LOGGED_KEYS: [&str; ROLES - READ] =
-        ["user", "propensity", "prefix-propensity", "list-propensity"];
+        ["user", "propensity", "prefix-propensity", "list-propensity", "value"];
 
     /// The keys of columns that are read with users who differ.
     pub const CONTEXT_KEYS: [&str; 2] = ["segment", "features"];
@@ -201,6 +207,7 @@ impl Columns {
             self.propensity.as_deref(),
             self.prefix_propensity.as_deref(),
             self.list_propensity.as_deref(),
+            self.value.as_deref(),
         ]
     }
 
@@ -212,6 +219,7 @@ impl Columns {
             propensity: self.propensity.is_some(),
             prefix_propensity: self.prefix_propensity.is_some(),
             list_propensity: self.list_propensity.is_some() || self.prefix_propensity.is_some(),
+            value: self.value.is_some(),
         }
     }
 }
@@ -278,7 +286,7 @@ pub(crate) fn number_of(column: usize) -> usize {
 }
 
 /// The roles of columns; each is an index into [`Columns::by_role`].
-pub(crate) const ROLES: usize = 10;
+pub(crate) const ROLES: usize = 11;
 /// Number of roles that are always read; the others are read if lists are handed over.
 pub(crate) const READ: usize = 6;
 /// The 0-based column of each role.
@@ -293,6 +301,9 @@ pub(crate) const USER: usize = 6;
 pub(crate) const PROPENSITY: usize = 7;
 pub(crate) const PREFIX: usize = 8;
 pub(crate) const LIST: usize = 9;
+pub(crate) const VALUE: usize = 10;
+/// Number of the columns of numbers of the logger and of values, from [`PROPENSITY`] on.
+pub(crate) const NUMBERS: usize = ROLES - PROPENSITY;
 
 fn wrong(message: String) -> Error {
     Error::of(ErrorKind::Settings, "columns", message)

@@ -132,6 +132,12 @@ faults! {
     /// No probability that an item, a prefix or a list may have been shown with.
     #[error("a propensity is above 0 and at most 1")]
     NotAPropensity => "not a propensity",
+    /// No value that a click may have.
+    #[error("a value is a number from 0 to 1,000,000,000, without a currency or thousands separators")]
+    NotAValue => "not a value",
+    /// A value above 0 of a row without a click.
+    #[error("a value without a click")]
+    ValueWithoutClick => "value without a click",
     /// Another number of propensities than of items.
     #[error("{found} propensit{}, expected {expected}, one for each item", if *.found == 1 { "y" } else { "ies" })]
     NumberOfPropensities {

@@ -158,6 +158,23 @@ pub(crate) fn propensity(text: &[u8]) -> Result<f64, Fault> {
     decimal(text).ok_or(Fault::NotAPropensity).and_then(check_propensity)
 }
 
+/// The largest value of a click.
+const MAX_VALUE: f64 = 1e9;
+
+/// A value of a click in a table. `1,234` may be a thousand and more, or little more than 1.
+pub(crate) fn value(text: &[u8]) -> Result<f64, Fault> {
+    if text.is_empty() {
+        return Err(Fault::Empty);
+    }
+    let is_clear = text.len() < 4 || text[text.len() - 4] != b',';
+    decimal(text).filter(|_| is_clear).ok_or(Fault::NotAValue).and_then(check_value)
+}
+
+/// The number, if it may be a value.
+pub(crate) fn check_value(number: f64) -> Result<f64, Fault> {
+    if (0.0..=MAX_VALUE).contains(&number) { Ok(number) } else { Err(Fault::NotAValue) }
+}
+
 /// A number; a spreadsheet may write `0,25`.
 pub(crate) fn decimal(text: &[u8]) -> Option<f64> {
     let text = str::from_utf8(text).ok()?;

@@ -64,6 +64,8 @@ pub struct ShownList<'a> {
     /// The probability with which the logger shows the list. The last prefix propensity, if the log
     /// has them.
     pub list_propensity: Option<f64>,
+    /// The value of each item's click, 0 without one.
+    pub values: Option<&'a [f64]>,
 }
 
 impl<'a> ShownList<'a> {
@@ -82,6 +84,7 @@ impl<'a> ShownList<'a> {
             propensities: None,
             prefix_propensities: None,
             list_propensity: None,
+            values: None,
         }
     }
 
@@ -122,6 +125,8 @@ pub struct LoggerColumns {
     pub prefix_propensity: bool,
     /// Propensities of lists, or of prefixes.
     pub list_propensity: bool,
+    /// Values of clicks.
+    pub value: bool,
 }
 
 /// The result of [`Reader::read_lists`](crate::Reader::read_lists).

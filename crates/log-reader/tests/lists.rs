@@ -22,6 +22,7 @@ const ALL: LoggerColumns = LoggerColumns {
     propensity: true,
     prefix_propensity: true,
     list_propensity: true,
+    value: false,
 };
 
 /// A list with names in place of identifiers.
@@ -586,4 +587,73 @@ fn any_lines_give_the_lists_of_a_plain_reading() {
     }
     let mut lines = quickcheck::QuickCheck::new().rng(quickcheck::Gen::new(120)).tests(1000);
     lines.quickcheck(same as fn(Vec<u16>, u8, u8, bool) -> bool);
+}
+
+/// A value of each click is handed over; what is none is a fault with its line and column, in text
+/// and in tables.
+#[test]
+fn values_of_clicks_are_handed_over() {
+    let columns = "session=s,item=i,position=p,click=c,value=v";
+    let log = |value: &str, click: &str| {
+        format!("s,i,p,c,v\n1,a,1,1,12.5\n1,b,2,0,\n2,a,1,{click},{value}\n2,b,2,0,0\n")
+    };
+    let read = |log: String| {
+        let reader = Reader::new(Format::delimited(columns).unwrap());
+        let inputs = move |_| Ok::<_, Error>(vec![Input::stream("log", std::io::Cursor::new(log.clone()))]);
+        reader.read_lists(Ids::new(), inputs, Worths::default)
+    };
+    let read_frame = |value: f64, click: u64| {
+        let frame = Frame::new(["s", "i", "p", "c", "v"]).batch(
+            2,
+            vec![
+                Box::new(vec![1_u64, 1]),
+                Box::new(vec![7_u64, 8]),
+                Box::new(vec![1_u64, 2]),
+                Box::new(vec![1_u64, click]),
+                Box::new(vec![12.5, value]),
+            ],
+        );
+        let reader = Reader::new(Format::delimited(columns).unwrap());
+        reader.read_lists_of_frame(Ids::new(), "log", &frame.unwrap(), None, Worths::default)
+    };
+    let found = read(log("3", "1")).unwrap();
+    assert!(found.logged.value);
+    let all = |receivers: Vec<Worths>| {
+        let mut all: Vec<_> = receivers.into_iter().flat_map(|of| of.0).collect();
+        all.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        all
+    };
+    assert_eq!(all(found.receivers), [vec![3.0, 0.0], vec![12.5, 0.0]]);
+    assert_eq!(all(read_frame(3.0, 1).unwrap().receivers), [[12.5, 3.0]]);
+    for (value, click, fault) in [
+        ("-1", "1", Fault::NotAValue),
+        ("inf", "1", Fault::NotAValue),
+        ("1000000001", "1", Fault::NotAValue),
+        ("12.5 EUR", "1", Fault::NotAValue),
+        ("\"1,234\"", "1", Fault::NotAValue),
+        ("", "1", Fault::Empty),
+        ("3", "0", Fault::ValueWithoutClick),
+    ] {
+        let error = read(log(value, click)).unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Line(fault), "{value}");
+        assert!(error.to_string().starts_with("log:4: column 5 (v): "), "{error}");
+    }
+    for (value, click, fault) in
+        [(-1.0, 1, Fault::NotAValue), (f64::NAN, 1, Fault::NotAValue), (3.0, 0, Fault::ValueWithoutClick)]
+    {
+        let error = read_frame(value, click).unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Line(fault), "{value}");
+        assert_eq!((error.place().line, error.place().column.clone()), (2, Some((5, "v".to_owned()))));
+    }
+    let error = Format::delimited("item=i,position=p,click=c,impressions=n,value=v").unwrap_err();
+    assert!(error.to_string().contains("`impressions` and `value`"), "{error}");
+}
+
+#[derive(Debug, Default)]
+struct Worths(Vec<Vec<f64>>);
+
+impl ReceiveLists for Worths {
+    fn list(&mut self, list: &ShownList<'_>) {
+        self.0.extend(list.values.map(<[f64]>::to_vec));
+    }
 }

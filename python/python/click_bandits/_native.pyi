@@ -483,6 +483,7 @@ def ab_test(
     table: _Log,
     *,
     columns: dict[str, str] | str | None = None,
+    metric: Literal["clicks", "value"] = "clicks",
     baseline: str | None = None,
     split: float = 0.5,
     max_sessions_per_user: int | None = None,

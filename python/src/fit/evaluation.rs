@@ -25,7 +25,8 @@ use std::sync::atomic::Ordering;
 /// those of fit. columns may also name "user", "propensity", "prefix-propensity" and
 /// "list-propensity", the probabilities with which the ranker of the log showed an item at its
 /// position, the items down to it, and the list. Without columns, those of a table in memory with
-/// these names are read.
+/// these names are read. columns may name "value", the value of a row's click in place of 1, of
+/// which models know nothing.
 ///
 /// ranking is the path of a file (CSV or a TREC run); a table with the columns query (or session),
 /// position and item, and list and probability if a query has several lists; or "learned", the best
@@ -59,7 +60,9 @@ pub(crate) fn evaluate(
     let named = model.filter(|model| !matches!(model, Models::One(name) if name == "none"));
     let named = named.map_or_else(|| Ok(Vec::new()), models)?;
     let ranking = new_ranking(ranking)?;
-    let (source, format) = Source::new(log, format, columns, ubi, None, &Columns::LOGGED_KEYS)?;
+    // A column that is called `value` may be of anything.
+    let [also @ .., _] = &Columns::LOGGED_KEYS;
+    let (source, format) = Source::new(log, format, columns, ubi, None, also)?;
     let has_sessions = format.has_sessions() && !source.is_counts;
     let mut reader = reading.reader(format.clone()).map_err(value_error)?;
     let named = ModelsToFit::new(named, has_sessions).map_err(|model| {

@@ -56,7 +56,8 @@ pub(crate) fn interleaving_test<'py>(
 /// command's verdict.json, as a dict.
 ///
 /// table and columns are as of interleaving_test; a row is a session: user, arm, clicks, and
-/// perhaps time. baseline is today's arm, and split its planned share of users; users with more
+/// perhaps time. With metric "value" the column clicks has their value, such as that of orders:
+/// numbers from 0 to 1e9. baseline is today's arm, and split its planned share of users; users with more
 /// sessions than max_sessions_per_user are left out. The test may be looked at any time and is most
 /// powerful at planned users in each arm; or it has looks looks, of which this is number look.
 ///
@@ -67,11 +68,12 @@ pub(crate) fn interleaving_test<'py>(
 ///     >>> ab_test(sessions)["clicks"]
 ///     {'a': 150, 'b': 50}
 #[pyfunction]
-#[pyo3(signature = (table, *, columns=None, baseline=None, split=0.5, max_sessions_per_user=None, planned=10_000, looks=None, look=None, level=0.95))]
+#[pyo3(signature = (table, *, columns=None, metric="clicks", baseline=None, split=0.5, max_sessions_per_user=None, planned=10_000, looks=None, look=None, level=0.95))]
 pub(crate) fn ab_test<'py>(
     py: Python<'py>,
     table: &Bound<'py, PyAny>,
     columns: Option<&Bound<'py, PyAny>>,
+    metric: &str,
     baseline: Option<String>,
     split: f64,
     max_sessions_per_user: Option<u32>,
@@ -90,6 +92,7 @@ pub(crate) fn ab_test<'py>(
         return Err(value_error("looks and look: give both or none"));
     }
     let settings = Settings {
+        has_values: one_of("metric", metric, &[("clicks", false), ("value", true)])?,
         most_sessions: max_sessions_per_user,
         split,
         planned,

@@ -138,7 +138,7 @@ impl Member for LogFormat {
         if self.names_columns {
             page.fact(
                 "Columns",
-                "--columns names them: query=.. (may be left out), item=.., position=.., click=..; and impressions=.. or session=..; for users and propensities user=.., propensity=.., prefix-propensity=.., list-propensity=..; for users who differ segment=.., features=..;..; stratum=..;.. divides queries, time=.. orders sessions",
+                "--columns names them: query=.. (may be left out), item=.., position=.., click=..; and impressions=.. or session=..; for users and propensities user=.., propensity=.., prefix-propensity=.., list-propensity=.., value=..; for users who differ segment=.., features=..;..; stratum=..;.. divides queries, time=.. orders sessions",
             );
         }
         page.example("Command", &self.command.replace(" --", " \\\n    --"));

@@ -28,8 +28,8 @@ pub(crate) struct Arguments {
     /// stand; all sessions are in memory until the log is read. With stratum=..;.., such
     /// as the kind of device, a query within a stratum is a query of its own; time=.. puts sessions
     /// in their order. user=.., propensity=..,
-    /// prefix-propensity=.. and list-propensity=.. are not read by fit, nor are segment=.. and
-    /// features=..;.. without --context
+    /// prefix-propensity=.., list-propensity=.. and value=.. are not read by fit, nor are segment=..
+    /// and features=..;.. without --context
     #[arg(long, value_name = "KEY=COLUMN,..", conflicts_with = "counts")]
     pub(crate) columns: Option<String>,
     /// Fit to counts instead of logs: CSV or Parquet tables with the columns query, item, position,

@@ -41,6 +41,8 @@ pub(super) fn page(outcome: &Outcome) -> String {
 }
 
 fn rule(outcome: &Outcome) -> String {
+    // A session with a value counts as one with a click.
+    let metric = if outcome.settings.has_values { "The value of clicks" } else { "Clicks" };
     let decides = match (outcome.settings.kind, outcome.settings.look) {
         (Kind::Interleaving, _) => format!(
             "A user is won by the ranker with more of the credited clicks. The evidence is a mean of four mixtures of coins; {} \
@@ -49,13 +51,14 @@ fn rule(outcome: &Outcome) -> String {
             fixed(outcome.last().decides, 0)
         ),
         (Kind::Ab, None) => format!(
-            "Clicks a session, with errors by user, at any look: a normal mixture decides, not before {} clicks would be expected of \
+            "{metric} a session, with errors by user, at any look: a normal mixture decides, not before {} clicks would be expected of \
              the arm with fewer sessions, at the higher of both rates.",
             fixed(LEAST_CLICKS, 0)
         ),
-        (Kind::Ab, Some(_)) => "Clicks a session, with errors by user, at planned looks after equal numbers of users: O\u{2019}Brien and \
-             Fleming\u{2019}s boundary decides."
-            .to_owned(),
+        (Kind::Ab, Some(_)) => format!(
+            "{metric} a session, with errors by user, at planned looks after equal numbers of users: O\u{2019}Brien and Fleming\u{2019}s \
+             boundary decides."
+        ),
     };
     decides
         + " The verdict is that of the last interval; the intervals of all looks hold together, so two without a common value \
@@ -93,9 +96,9 @@ fn path(outcome: &Outcome) -> String {
     let looks = &outcome.looks;
     let middle = if outcome.settings.kind == Kind::Ab { 0.0 } else { 0.5 };
     let (scale, unit) = if outcome.settings.kind == Kind::Ab {
-        (1000.0, "clicks per 1,000 sessions")
+        (1000.0, format!("{} per 1,000 sessions", outcome.metric()))
     } else {
-        (100.0, "% of users without a tie")
+        (100.0, "% of users without a tie".to_owned())
     };
     let of_look = |(place, look): (usize, &Look)| {
         look.estimate.is_finite().then_some((place as f64, scale * look.estimate))
@@ -138,7 +141,7 @@ fn path(outcome: &Outcome) -> String {
         x: Axis::new(Scale::Linear, -0.5, last + 0.5),
         x_label: "day".to_owned(),
         y: Axis::rounded(scale * middle - far, scale * middle + far),
-        y_label: unit.to_owned(),
+        y_label: unit,
         categories: looks.iter().enumerate().map(name).collect(),
         curves,
     })

@@ -30,12 +30,13 @@ impl Outcome {
             record[key] = value;
         }
         if let (Some(result), Some(split)) = (&self.arms, self.split) {
+            let rate = format!("{}_per_session", self.metric());
             record["arms"] = self.by_name(result.arms.map(|arm| {
                 json!({
                     "users": arm.users,
                     "sessions": arm.sessions,
                     "clicks": arm.clicks,
-                    "clicks_per_session": arm.rate,
+                    (&*rate): arm.rate,
                     "se": (arm.standard_error > 0.0).then_some(arm.standard_error),
                 })
             }));

@@ -31,6 +31,11 @@ impl Outcome {
         if self.settings.by_list { "list" } else { "user" }
     }
 
+    /// What is compared, of a session of an A/B test.
+    pub fn metric(&self) -> &'static str {
+        if self.settings.has_values { "value" } else { "clicks" }
+    }
+
     /// The estimate of a look, and its interval.
     pub fn figures(&self, look: &Look) -> [String; 2] {
         let digits = |value: f64| match self.settings.kind {
@@ -71,8 +76,10 @@ impl Outcome {
                 self.unit(),
             ),
             Kind::Ab => format!(
-                "the clicks a session of `{new}` minus those of `{old}` are {estimate} ({level} interval {interval}), with {} \
-                 and {} users",
+                "the {} a session of `{new}` minus {} of `{old}` {} {estimate} ({level} interval {interval}), with {} and {} users",
+                self.metric(),
+                if self.settings.has_values { "that" } else { "those" },
+                if self.settings.has_values { "is" } else { "are" },
                 grouped(last.users[1]),
                 grouped(last.users[0]),
             ),
@@ -101,7 +108,7 @@ impl Outcome {
 
     fn undecided(&self, reason: Code) -> Remark {
         let expected = self.arms.map_or(0.0, |AbResult { arms: [a, b], .. }| {
-            a.sessions.min(b.sessions) as f64 * a.rate.max(b.rate)
+            a.sessions.min(b.sessions) as f64 * a.clicks_a_session().max(b.clicks_a_session())
         });
         Remark::new(reason, &[&fixed(expected, 0)])
     }

@@ -32,7 +32,9 @@ pub(crate) struct World {
     pub(crate) users: Users,
     pub(crate) positions: usize,
     /// Attraction of each item of each query.
-    attraction: Vec<Vec<f64>>,
+    pub(crate) attraction: Vec<Vec<f64>>,
+    /// The mean value of a click on each item of each query, 1 unless set.
+    pub(crate) prices: Vec<Vec<f64>>,
     /// The lists of the two rankers of the log, and the new list, of each query.
     lists: Vec<[Vec<usize>; 3]>,
 }
@@ -49,14 +51,16 @@ pub(crate) struct Generated {
 }
 
 impl Users {
-    /// The expected clicks on items with these attractions, from the top.
-    fn expected(&self, attraction: impl Iterator<Item = f64>) -> f64 {
+    /// The expected value of clicks on items with these attractions and prices, from the top.
+    fn expected(&self, items: impl Iterator<Item = (f64, f64)>) -> f64 {
         match self {
-            Self::PositionBased(examination) => attraction.zip(examination).map(|(a, g)| a * g).sum(),
+            Self::PositionBased(examination) => {
+                items.zip(examination).map(|((attraction, price), g)| attraction * price * g).sum()
+            }
             Self::DependentClicks(leave) => {
                 let (mut there, mut clicks) = (1.0, 0.0);
-                for attraction in attraction {
-                    clicks += there * attraction;
+                for (attraction, price) in items {
+                    clicks += there * attraction * price;
                     there *= 1.0 - attraction * leave;
                 }
                 clicks
@@ -90,7 +94,8 @@ impl World {
         seed: u64,
     ) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut world = Self { users, positions, attraction: Vec::new(), lists: Vec::new() };
+        let mut world =
+            Self { users, positions, attraction: Vec::new(), prices: Vec::new(), lists: Vec::new() };
         for _ in 0..queries {
             let level = 0.1 + 0.1 * rng.random::<f64>();
             let attraction: Vec<f64> = (0..items)
@@ -103,6 +108,7 @@ impl World {
                 scores.into_iter().take(positions).map(|(_, item)| item).collect::<Vec<_>>()
             };
             world.lists.push([sorted(0.5), sorted(0.5), sorted(0.3)]);
+            world.prices.push(vec![1.0; items]);
             world.attraction.push(attraction);
         }
         world
@@ -122,7 +128,7 @@ impl World {
     }
 
     fn expected(&self, query: usize, list: &[usize]) -> f64 {
-        self.users.expected(list.iter().map(|&item| self.attraction[query][item]))
+        self.users.expected(list.iter().map(|&item| (self.attraction[query][item], self.prices[query][item])))
     }
 
     /// A list of random items of a query.
@@ -156,7 +162,7 @@ impl World {
     ) -> Generated {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x5eed);
         let n_items = self.attraction[0].len();
-        let mut log = "session,user,query,position,item,click,p,prefix,list\n".to_owned();
+        let mut log = "session,user,query,position,item,click,worth,p,prefix,list\n".to_owned();
         let random = self.of_random_lists();
         let (mut value, mut today) = (0.0, 0.0);
         let mut last: Option<(usize, Vec<usize>, Vec<bool>)> = None;
@@ -193,7 +199,12 @@ impl World {
             let propensities = epsilon.map(|epsilon| propensities(&list, first, epsilon, n_items));
             let user = session / lists_of_user;
             for (k, (item, click)) in list.iter().zip(&clicks).enumerate() {
-                let _ = write!(log, "s{session},u{user},q{query},{},i{item},{}", k + 1, u8::from(*click));
+                let _ = write!(log, "s{session},u{user},q{query},{},i{item},{},", k + 1, u8::from(*click));
+                if *click {
+                    // An order may be small or large.
+                    let price = self.prices[query][*item];
+                    let _ = write!(log, "{}", price * if session % 3 == 0 { 2.0 } else { 0.5 });
+                }
                 let _ = match &propensities {
                     Some(rows) => writeln!(log, ",{},{},{}", rows[k][0], rows[k][1], rows[rows.len() - 1][1]),
                     None => writeln!(log, ",1,1,1"),

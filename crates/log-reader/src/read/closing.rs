@@ -6,7 +6,7 @@ use super::meaning::Meaning;
 use super::open_lists::{OpenLists, Run};
 use super::thread_report::ThreadReport;
 use crate::collect::{Batches, Collector};
-use crate::columns::{ByRole, LIST, POSITION, PROPENSITY, QUERY, READ, USER};
+use crate::columns::{ByRole, LIST, NUMBERS, POSITION, PROPENSITY, QUERY, READ, USER};
 use crate::error::{Error, ErrorKind, HIDDEN, Place};
 use crate::fault::Fault;
 use crate::keys::ListKey;
@@ -200,8 +200,8 @@ impl<'a> Closing<'a> {
     }
 
     /// The propensities of lines, by kind.
-    fn propensities(&self, lines: &[Line<'_>]) -> [Vec<f64>; 3] {
-        let mut all: [Vec<f64>; 3] = Default::default();
+    fn propensities(&self, lines: &[Line<'_>]) -> [Vec<f64>; NUMBERS] {
+        let mut all: [Vec<f64>; NUMBERS] = Default::default();
         for line in lines {
             let Some(logged) = &self.open[line.held.thread].logged else { continue };
             for (all, one) in all.iter_mut().zip(logged.propensities(line.place(), 1).0) {

@@ -98,7 +98,7 @@ impl Reader {
                     return true;
                 }
                 let taken = start..frame.n_rows().min(start + ROWS_OF_A_THREAD);
-                let mut rows = Rows::new(table, batches, report);
+                let mut rows = Rows::new(&table, batches, report);
                 let counted = count(frame, taken, &table, &mut rows);
                 rows.close();
                 if let Err(error) = counted {

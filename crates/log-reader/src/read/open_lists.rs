@@ -14,7 +14,7 @@
 //! elsewhere after all, the log is read again, with the lists of these keys open to its end.
 
 use crate::collect::Batches;
-use crate::columns::{POSITION, Places};
+use crate::columns::{NUMBERS, POSITION, Places};
 use crate::counts::Positions;
 use crate::keys::ListKey;
 use crate::lists::ShownList;
@@ -77,8 +77,8 @@ pub(super) struct LoggedLines {
     pub(super) runs: Vec<LoggedRun>,
     /// The places of all columns, of the files of the runs.
     places: Vec<Places>,
-    /// The propensities of each line, by kind, as far as the log has them.
-    propensities: [Vec<f64>; 3],
+    /// The propensities and the value of each line, by kind, as far as the log has them.
+    propensities: [Vec<f64>; NUMBERS],
     /// The first run of the block that is being read. It may continue a list of the block before,
     /// and the runs before it may continue in blocks that other threads read.
     first: usize,

@@ -13,13 +13,13 @@ use super::table_rows::within;
 use crate::collect::{Batches, Collector};
 use crate::columns::{
     CLICK, ColumnNames, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES,
-    SESSION, USER, number_of, places,
+    SESSION, USER, VALUE, number_of, places,
 };
 use crate::error::HIDDEN;
 use crate::fault::Fault;
 use crate::fields::{check_count, table_clicks, table_number};
 use crate::keys::{KeyHash, ListKey};
-use crate::logged::LoggedRow;
+use crate::logged::{LoggedRow, value_of};
 use crate::read::line::{LineFault, LineFormat, MAX_TEXT};
 use crate::read::marks::{CutLine, Cuts, after_last_record};
 use crate::read::meaning::Meaning;
@@ -370,8 +370,9 @@ fn logged_row(
     row.session = session.map(|session| batches.texts.hash(session, SESSION));
     for (kind, propensity) in row.propensities.iter_mut().enumerate() {
         if let Some((column, text)) = field(PROPENSITY + kind) {
-            let value = batches.texts.propensity(text, kind);
-            *propensity = Some(value.map_err(|fault| at_fault(fault, column, text))?);
+            let number = batches.texts.propensity(text, kind);
+            let number = if PROPENSITY + kind == VALUE { value_of(number, shown.clicks) } else { number };
+            *propensity = Some(number.map_err(|fault| at_fault(fault, column, text))?);
         }
     }
     Ok(row)

@@ -200,7 +200,7 @@ impl LineFormat for SessionLines {
             let user = user_of(columns[USER], batches).map_err(|fault| at_fault((USER, fault)))?;
             logged =
                 propensities(columns, scratch.items.len(), &mut scratch.propensities).map_err(at_fault)?;
-            Propensities([&scratch.propensities, &[], logged.as_slice()]).with(list.of(user, None))
+            Propensities([&scratch.propensities, &[], logged.as_slice(), &[]]).with(list.of(user, None))
         } else {
             list
         };

@@ -4,13 +4,13 @@
 use crate::collect::{Batches, Collector};
 use crate::columns::{
     CLICK, ColumnNames, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ,
-    ROLES, SESSION, USER, number_of,
+    ROLES, SESSION, USER, VALUE, number_of,
 };
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
-use crate::fields::{check_count, check_propensity, decimal, table_clicks, table_number};
+use crate::fields::{check_count, check_propensity, check_value, decimal, table_clicks, table_number};
 use crate::keys::{KeyHash, ListKey};
-use crate::logged::LoggedRow;
+use crate::logged::{LoggedRow, value_of};
 use crate::names::{Id, mix};
 use crate::read::line::{Lost, MAX_TEXT};
 use crate::read::meaning::Meaning;
@@ -129,8 +129,25 @@ impl Value<'_> {
         }
     }
 
+    /// The value of a click, a number from 0 to 1e9.
+    ///
+    /// # Errors
+    ///
+    /// The fault if it is none.
+    pub fn worth(self) -> Result<f64, Fault> {
+        match self {
+            Self::Text(text) => crate::fields::value(text),
+            Self::Time(..) => Err(Fault::NotAValue),
+            number => number
+                .finite()
+                .map_err(|fault| if fault == Fault::Empty { fault } else { Fault::NotAValue })
+                .and_then(check_value),
+        }
+    }
+
     fn propensity(self, kind: usize, batches: &mut Batches<'_>) -> Result<f64, Fault> {
         match self {
+            value if PROPENSITY + kind == VALUE => value.worth(),
             Self::Missing => Err(Fault::Empty),
             Self::Number(1) => Ok(1.0),
             Self::Number(_) | Self::Negative(_) | Self::Time(..) => Err(Fault::NotAPropensity),
@@ -241,11 +258,11 @@ pub(in crate::read) struct Rows<'a, 'b> {
 
 impl<'a, 'b> Rows<'a, 'b> {
     pub(in crate::read) fn new(
-        table: TableOfRows<'a>,
+        table: &TableOfRows<'a>,
         batches: &'a mut Batches<'b>,
         report: &'a mut ThreadReport,
     ) -> Self {
-        Self { table, lists: OpenLists::default(), known: LongTexts::default(), batches, report }
+        Self { table: *table, lists: OpenLists::default(), known: LongTexts::default(), batches, report }
     }
 
     /// Called after the last row.
@@ -375,7 +392,9 @@ impl<'a, 'b> Rows<'a, 'b> {
         let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row, time };
         let shown = match read_row(values, meaning, &mut self.known, self.batches) {
             Ok(None) => return true,
-            Ok(Some(shown)) => logged_row(values[SESSION], logged, self.batches).map(|row| (shown, row)),
+            Ok(Some(shown)) => {
+                logged_row(values[SESSION], logged, shown.clicks, self.batches).map(|row| (shown, row))
+            }
             Err(fault) => Err(fault),
         };
         match (shown, key) {
@@ -446,6 +465,7 @@ pub(super) fn within<'a>(query: &[u8], strata: impl Iterator<Item = &'a [u8]>) -
 fn logged_row(
     session: Option<Value<'_>>,
     values: &LoggedValues<'_>,
+    clicks: u64,
     batches: &mut Batches<'_>,
 ) -> Result<LoggedRow, (usize, Fault)> {
     let mut row = LoggedRow::default();
@@ -459,7 +479,9 @@ fn logged_row(
     for (kind, propensity) in row.propensities.iter_mut().enumerate() {
         let role = PROPENSITY + kind;
         if let Some(value) = values[role - READ] {
-            *propensity = Some(value.propensity(kind, batches).map_err(|fault| (role, fault))?);
+            let number = value.propensity(kind, batches);
+            let number = if role == VALUE { value_of(number, clicks) } else { number };
+            *propensity = Some(number.map_err(|fault| (role, fault))?);
         }
     }
     Ok(row)

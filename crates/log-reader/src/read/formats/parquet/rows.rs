@@ -56,7 +56,7 @@ pub(in crate::read) fn read_all(
     let report = on_threads(reader.threads.get(), collector, &|| {
         Box::new(|batches, report| {
             let Some(part) = lock(&untaken).take() else { return false };
-            if let Err((row, error)) = part.and_then(|part| part.read(table, batches, report)) {
+            if let Err((row, error)) = part.and_then(|part| part.read(&table, batches, report)) {
                 report.fail(row, error);
             }
             true
@@ -248,7 +248,7 @@ impl Part<'_> {
     /// Reads the rows.
     fn read(
         &self,
-        table: TableOfRows<'_>,
+        table: &TableOfRows<'_>,
         batches: &mut Batches<'_>,
         report: &mut ThreadReport,
     ) -> Result<(), PlacedError> {
@@ -258,14 +258,14 @@ impl Part<'_> {
             further: &file.further,
             name: &file.name,
             number: file.number,
-            ..table
+            ..*table
         };
-        let mut rows = Rows::new(table, batches, report);
+        let mut rows = Rows::new(&table, batches, report);
         // The row at which reading ends, which gives an error its place.
         let mut row = file.rows_before[self.group];
         let result = file.caught(|| {
             let (reader, _) = file.opened()?;
-            self.rows(&reader, table, &mut row, &mut rows)
+            self.rows(&reader, &table, &mut row, &mut rows)
         });
         rows.close();
         result.map_err(|error| ((file.number, row + 1), error))
@@ -274,7 +274,7 @@ impl Part<'_> {
     fn rows(
         &self,
         reader: &Table,
-        table: TableOfRows<'_>,
+        table: &TableOfRows<'_>,
         row: &mut u64,
         rows: &mut Rows<'_, '_>,
     ) -> Result<(), Error> {

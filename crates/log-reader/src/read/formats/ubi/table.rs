@@ -495,7 +495,7 @@ impl Shard {
             let items = &self.items_of(query)[..query.deepest.into()];
             let list = ShownList::plain(query.name, items, query.clicks, query.at);
             let propensity = Some(query.propensity).filter(|_| with_propensities);
-            let propensities = Propensities([&[], &[], propensity.as_slice()]);
+            let propensities = Propensities([&[], &[], propensity.as_slice(), &[]]);
             batches.session(
                 &propensities.with(list.of(Some(query.user).filter(|user| *user != 0), Some(query.session))),
                 true,
