@@ -14,6 +14,7 @@ use crate::lists::{LoggedQueries, LoggedQuery};
 use crate::strata::{self, Strata};
 use crate::today::{self, Today};
 use crate::users::FittedUsers;
+use crate::without;
 use crate::{
     Answer, Finding, HALVES, Interval, KeptApart, LOGGED, QueryFinding, Recommendation, TransferSlope,
     VERSION,
@@ -131,6 +132,50 @@ impl Decision {
         if checks.only_clicked {
             return Ok(Err(ONLY_CLICKED.to_owned()));
         }
+        let deciding = SharedPart::of_study(study, checks.lists_alone.as_ref(), options, settings)?;
+        let (mut deciding, users) = match deciding {
+            Ok(deciding) => deciding,
+            Err(why) => return Ok(Err(why)),
+        };
+        let mut decision = match deciding.decision(&users) {
+            Err(Error::NoUsers) => {
+                return Ok(Err(
+                    "a half of the log has too few clicks for users to be drawn from it".to_owned()
+                ));
+            }
+            decision => decision?,
+        };
+        decision.answer.without = without::all(study, checks, options, settings, &decision.answer)?;
+        Ok(Ok(decision))
+    }
+}
+
+/// The part that all models of an answer share.
+pub(crate) struct SharedPart<'a> {
+    study: &'a Study,
+    lists_alone: Option<&'a ListsAlone>,
+    settings: &'a Settings<'a>,
+    queries: LoggedQueries,
+    /// The shares of the log's last parts that may be today.
+    parts: Vec<f64>,
+    /// The fits of both halves, as files of parameters.
+    halves: [Vec<u8>; 2],
+    /// The variance of lists around the predictions of each model, beyond that of its draws.
+    own_variances: Vec<f64>,
+    kept_apart: KeptApart,
+}
+
+/// The shared part, with the users of each model; or a clause that says why there is no answer.
+type Deciding<'a> = Result<(SharedPart<'a>, Vec<FittedUsers<'a>>), String>;
+
+impl<'a> SharedPart<'a> {
+    /// The users of a study, the supported ones first, and its queries.
+    pub(crate) fn of_study(
+        study: &'a Study,
+        lists_alone: Option<&'a ListsAlone>,
+        options: &Options,
+        settings: &'a Settings<'a>,
+    ) -> Result<Deciding<'a>, Error> {
         let streams = Streams::new(settings.seed);
         let parts = match today::shares(study.today, &study.log.sessions) {
             Ok(parts) => parts,
@@ -160,90 +205,50 @@ impl Decision {
         }
         let others = models.filter(|other| queries.are_those_of(other.fit(), &study.log));
         let users: Vec<FittedUsers<'_>> = std::iter::once(users).chain(others).collect();
-        let mut deciding = SharedPart::new(study, checks, options, settings, &users, queries, parts)?;
-        match deciding.decision(&users) {
-            Err(Error::NoUsers) => {
-                Ok(Err("a half of the log has too few clicks for users to be drawn from it".to_owned()))
-            }
-            decision => decision.map(Ok),
-        }
-    }
-}
-
-/// The part that all models of an answer share.
-struct SharedPart<'a> {
-    study: &'a Study,
-    lists_alone: Option<&'a ListsAlone>,
-    settings: &'a Settings<'a>,
-    queries: LoggedQueries,
-    /// The shares of the log's last parts that may be today.
-    parts: Vec<f64>,
-    /// The fits of both halves, as files of parameters.
-    halves: [Vec<u8>; 2],
-    /// The variance of lists around the predictions of each model, beyond that of its draws.
-    own_variances: Vec<f64>,
-    kept_apart: KeptApart,
-}
-
-impl<'a> SharedPart<'a> {
-    fn new(
-        study: &'a Study,
-        checks: &'a Checks,
-        options: &Options,
-        settings: &'a Settings<'a>,
-        users: &[FittedUsers<'_>],
-        queries: LoggedQueries,
-        parts: Vec<f64>,
-    ) -> Result<Self, Error> {
-        let log = &study.log;
-        let names = log.counts.names();
-        let wanted: BTreeSet<Id> = queries.names().iter().filter_map(|name| names.find(name)).collect();
-        let half = |half: Part| -> Result<(Vec<u8>, Vec<Fit>), Error> {
-            let of_half = |users: &FittedUsers<'_>| -> Result<Fit, FitError> {
-                let fit = fit::fit(users.fit().model(), &half.counts, &half.sessions, options)?;
-                Ok(fit.with_items_of(users.fit()))
-            };
-            let fits = users.iter().map(of_half).collect::<Result<Vec<_>, _>>()?;
-            let mut json = Vec::new();
-            parameters::write(
-                &log.report,
-                log.n_queries,
-                &log.counts,
-                &fits,
-                options,
-                &|query| wanted.contains(&query),
-                &mut json,
-            )?;
-            Ok((json, fits))
-        };
-        let halves = log.sessions.dealt().ok_or(Error::NoOrder)?;
-        let [first, second] = halves.map(Part::from);
-        if second.sessions.is_empty() {
-            return Err(Error::OneHalf);
-        }
-        let ((first, of_first), (second, of_second)) = (half(first)?, half(second)?);
-        let own_variance = |((users, first), second): ((&FittedUsers<'_>, &Fit), &Fit)| {
-            let transfer = study.transfer.as_ref()?.of(users.fit().model())?;
-            Some(transfer.variance_of_lists(&log.sessions, [first, second]))
-        };
-        let both = users.iter().zip(&of_first).zip(&of_second);
-        let own_variances = both.map(|models| own_variance(models).unwrap_or(0.0)).collect();
-        let lists_alone = checks.lists_alone.as_ref();
-        let (halves, kept_apart) = ([first, second], KeptApart::default());
-        Ok(Self { study, lists_alone, settings, queries, parts, halves, own_variances, kept_apart })
+        let (halves, own_variances) = fitted_halves(study, options, &users, &queries)?;
+        let kept_apart = KeptApart::default();
+        let deciding =
+            Self { study, lists_alone, settings, queries, parts, halves, own_variances, kept_apart };
+        Ok(Ok((deciding, users)))
     }
 
-    fn decision(&mut self, users: &[FittedUsers<'_>]) -> Result<Decision, Error> {
+    /// The evidence on all queries, and whether a gain may be promised. Chooses today.
+    fn known(&mut self, users: &[FittedUsers<'_>]) -> Result<(Vec<Evidence>, bool), Error> {
         let all: Vec<usize> = (0..self.queries.queries.len()).collect();
         let evidence = self.evidence(users, &all, &|_| Vec::new())?;
         self.queries.today = today::chosen(self.study.today.is_some(), &evidence, &self.queries);
+        let verdict =
+            self.transfer(users[0].fit().model()).map_or(Verdict::CannotTest, fit::Transfer::verdict);
+        let may_promise = may_promise(verdict, self.lists_alone);
+        self.kept_apart = self.apart(&evidence, may_promise);
+        Ok((evidence, may_promise && !self.kept_apart.is_alarm()))
+    }
+
+    /// The gain of the recommended lists, without policies; `None` if none is promised.
+    pub(crate) fn gain(&mut self, users: &[FittedUsers<'_>]) -> Result<Option<Interval>, Error> {
+        let (evidence, promises) = self.known(users)?;
+        let draws = self.draws(&evidence, true);
+        let gain = together(&draws, &self.drawn_shares(&draws), |draws| &draws.gain);
+        Ok(promises.then(|| Interval::of_draws(&gain)))
+    }
+
+    fn draws(&self, evidence: &[Evidence], promises: bool) -> Vec<Draws> {
+        evidence.iter().map(|evidence| Draws::new(evidence, self.queries.today, promises)).collect()
+    }
+
+    /// The shares of the queries in each draw.
+    fn drawn_shares(&self, draws: &[Draws]) -> Vec<Vec<f64>> {
+        let n_draws = draws.iter().map(|draws| draws.today.len()).min().unwrap_or(0);
+        let streams = Streams::new(self.settings.seed);
+        (0..n_draws as u64).map(|draw| self.queries.drawn_shares(streams, draw)).collect()
+    }
+
+    fn decision(&mut self, users: &[FittedUsers<'_>]) -> Result<Decision, Error> {
+        let (evidence, promises) = self.known(users)?;
         let models: Vec<TransferSlope> =
             users.iter().map(|users| self.transferred(users.fit().model())).collect();
         let largest = self.queries.largest(PLAYED);
         let spec = self.experiment(users[0], &largest, users[0].contenders())?;
-        let may_promise = may_promise(models[0].verdict, self.lists_alone);
-        self.kept_apart = self.apart(&evidence, may_promise);
-        let promises = may_promise && !self.kept_apart.is_alarm();
         let gains = if promises { Some(self.gains(users, &largest, &spec)?) } else { None };
         let strata = if promises { self.strata(users, &evidence)? } else { Vec::new() };
         let answer = self.answer(users[0], models, strata, &evidence, &largest, gains.as_ref());
@@ -418,19 +423,9 @@ impl<'a> SharedPart<'a> {
         gains: Option<&Gains>,
     ) -> Answer {
         let queries = &self.queries;
-        let draws: Vec<Draws> =
-            evidence.iter().map(|evidence| Draws::new(evidence, queries.today, gains.is_some())).collect();
-        let shares = queries.shares();
-        let n_draws = draws.iter().map(|draws| draws.today.len()).min().unwrap_or(0);
-        let drawn_shares: Vec<Vec<f64>> = (0..n_draws as u64)
-            .map(|draw| queries.drawn_shares(Streams::new(self.settings.seed), draw))
-            .collect();
-        let together = |value: fn(&Draws) -> &[f64]| -> Vec<f64> {
-            let of_draw = |draw: usize| -> f64 {
-                draws.iter().zip(&drawn_shares[draw]).map(|(draws, share)| share * value(draws)[draw]).sum()
-            };
-            (0..n_draws).map(of_draw).collect()
-        };
+        let (draws, shares) = (self.draws(evidence, gains.is_some()), queries.shares());
+        let drawn_shares = self.drawn_shares(&draws);
+        let together = |value: fn(&Draws) -> &[f64]| together(&draws, &drawn_shares, value);
         // The log's clicks are known for all queries. So the sample tells only how far those of
         // drawn users differ from them (a difference estimator; Särndal, Swensson, Wretman 1992).
         let [fitted_clicks, observed] = queries.clicks_of_all;
@@ -490,11 +485,55 @@ impl<'a> SharedPart<'a> {
             played: played_all,
             queries: (0..draws.len()).map(of_query).collect(),
             strata,
+            without: Vec::new(),
             remarks: Vec::new(),
         };
         answer.remarks = answer.remarked();
         answer
     }
+}
+
+/// The fits of both halves of the log, as files of parameters, and the variance of lists around the
+/// predictions of each model, beyond that of its draws.
+fn fitted_halves(
+    study: &Study,
+    options: &Options,
+    users: &[FittedUsers<'_>],
+    queries: &LoggedQueries,
+) -> Result<([Vec<u8>; 2], Vec<f64>), Error> {
+    let FilteredLog { report, n_queries, counts, sessions } = &study.log;
+    let names = counts.names();
+    let wanted: BTreeSet<Id> = queries.names().iter().filter_map(|name| names.find(name)).collect();
+    let half = |half: Part| -> Result<(Vec<u8>, Vec<Fit>), Error> {
+        let of_half = |users: &FittedUsers<'_>| -> Result<Fit, FitError> {
+            let fit = fit::fit(users.fit().model(), &half.counts, &half.sessions, options)?;
+            Ok(fit.with_items_of(users.fit()))
+        };
+        let fits = users.iter().map(of_half).collect::<Result<Vec<_>, _>>()?;
+        let (mut json, keep) = (Vec::new(), |query| wanted.contains(&query));
+        parameters::write(report, *n_queries, counts, &fits, options, &keep, &mut json)?;
+        Ok((json, fits))
+    };
+    let [first, second] = sessions.dealt().ok_or(Error::NoOrder)?.map(Part::from);
+    if second.sessions.is_empty() {
+        return Err(Error::OneHalf);
+    }
+    let ((first, of_first), (second, of_second)) = (half(first)?, half(second)?);
+    let own_variance = |((users, first), second): ((&FittedUsers<'_>, &Fit), &Fit)| {
+        let transfer = study.transfer.as_ref()?.of(users.fit().model())?;
+        Some(transfer.variance_of_lists(sessions, [first, second]))
+    };
+    let both = users.iter().zip(&of_first).zip(&of_second);
+    let own_variances = both.map(|models| own_variance(models).unwrap_or(0.0)).collect();
+    Ok(([first, second], own_variances))
+}
+
+/// A value of all queries together, draw by draw.
+fn together(draws: &[Draws], drawn_shares: &[Vec<f64>], value: fn(&Draws) -> &[f64]) -> Vec<f64> {
+    let of_draw = |(draw, shares): (usize, &Vec<f64>)| -> f64 {
+        draws.iter().zip(shares).map(|(draws, share)| share * value(draws)[draw]).sum()
+    };
+    drawn_shares.iter().enumerate().map(of_draw).collect()
 }
 
 /// Puts models whose transfer the log supports first, so that one of them opens the answer, if any

@@ -7,6 +7,7 @@ mod lists;
 mod strata;
 mod today;
 mod users;
+mod without;
 mod words;
 
 pub use contexts::{ContextError, ContextSettings, TakeList, fit_contexts};
@@ -15,6 +16,7 @@ pub use gain::{PassingTime, PolicyGain};
 pub use strata::Strata;
 pub use today::Today;
 pub use users::FittedUsers;
+pub use without::Without;
 
 use click_logs::fit::Verdict;
 use click_logs::study::ListsAlone;
@@ -223,6 +225,9 @@ pub struct Answer {
     /// The queries of which several strata are in the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub strata: Vec<Strata>,
+    /// The gain without what each warning about the log is about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<Without>,
     /// Every refusal, reason of "not decided" and warning, with its code.
     pub remarks: Vec<documents::remark::Remark>,
 }

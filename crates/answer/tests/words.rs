@@ -29,9 +29,9 @@ fn answer(sessions: u64, lists: u64, queries: u64) -> Answer {
             share: 1.0,
             days: None,
             since: None,
-            has_times: false,
             is_asked: false,
             lists: 1000,
+            times_apart: None,
             queries_by_all: 0,
         },
         lists_of_log: 1000,
@@ -45,6 +45,7 @@ fn answer(sessions: u64, lists: u64, queries: u64) -> Answer {
         played: None,
         queries: Vec::new(),
         strata: Vec::new(),
+        without: Vec::new(),
     }
 }
 
@@ -110,13 +111,14 @@ fn the_answer_says_what_today_is() {
         share: 0.1,
         days: Some(2.0),
         since: Some("2026-03-02".to_owned()),
-        has_times: true,
         is_asked: false,
         lists: 100,
+        times_apart: Some(3),
         queries_by_all: 0,
     };
     let said = answer.sentences().join(" ");
     assert!(said.contains("the last 10 % of the log's time, since 2026-03-02 (100 lists)"), "{said}");
+    assert!(said.contains("Times of 3 sessions are farther from all others"), "{said}");
     assert!(
         said.contains("(300 were observed in the whole log)") && !said.contains("stand for today"),
         "{said}"

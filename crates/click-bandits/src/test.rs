@@ -11,7 +11,9 @@ use crate::terminal::{self, json, put, say, table};
 use crate::usage::{Usage, integer, number};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use evaluation::online::{Kind, MISS, OnlineError, Outcome, Settings, miss_of_level, online, row_columns};
+use evaluation::online::{
+    Kind, MISS, Metric, OnlineError, Outcome, Settings, miss_of_level, online, row_columns,
+};
 use experiment::manifest::{Manifest, Moment};
 use experiment::output::OutputDir;
 use log_reader::formats::is_parquet;
@@ -32,15 +34,6 @@ enum KindName {
     Interleaving,
     /// A session: user, arm, clicks; perhaps time
     Ab,
-}
-
-/// What an A/B test compares, of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Metric {
-    /// Whole numbers of clicks
-    Clicks,
-    /// Their value, such as that of orders: numbers with decimals, from 0 to 1,000,000,000
-    Value,
 }
 
 /// The unit whose clicks are independent of those of other units.
@@ -84,9 +77,10 @@ pub(crate) struct Arguments {
     /// Planned share of users in the baseline of an A/B test
     #[arg(long, value_name = "S", default_value_t = 0.5, conflicts_with = "plan", value_parser = number)]
     split: f64,
-    /// What the column `clicks` of an A/B test has
-    #[arg(long, value_enum, default_value = "clicks", conflicts_with = "plan")]
-    metric: Metric,
+    /// The metric of an A/B test in its column `clicks`: whole numbers of clicks, or their value,
+    /// such as that of orders: numbers with decimals, from 0 to 1,000,000,000
+    #[arg(long, value_name = "METRIC", value_parser = ["clicks", "value"], default_value = "clicks", conflicts_with = "plan")]
+    metric: String,
     /// Leave out users with more sessions, such as robots; A/B tests only
     #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX.into()))]
     max_sessions_per_user: Option<u32>,
@@ -150,7 +144,7 @@ impl Arguments {
             (self.plan.share.is_some(), "--share"),
             (self.plan.mean.is_some(), "--mean and --sd"),
             (self.split != 0.5, "--split"),
-            (self.metric == Metric::Value, "--metric value"),
+            (self.metric == "value", "--metric value"),
         ];
         match (self.kind(), only_ab.iter().find(|(is_given, _)| *is_given)) {
             (Kind::Interleaving, Some((_, option))) => {
@@ -182,7 +176,7 @@ impl Arguments {
         Ok(Settings {
             by_list: self.unit == Unit::List,
             depth: self.depth,
-            has_values: self.metric == Metric::Value,
+            metric: if self.metric == "value" { Metric::Value } else { Metric::Clicks },
             most_sessions: self.max_sessions_per_user,
             split: self.split,
             planned: self.planned,
@@ -216,7 +210,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         ],
     });
     note_ubi(&arguments.ubi, &mut canonical);
-    if settings.has_values {
+    if settings.metric == Metric::Value {
         canonical["metric"] = "value".into();
     }
     let name = canonical["name"].as_str().unwrap_or_default().to_owned();

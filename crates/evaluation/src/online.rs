@@ -45,6 +45,15 @@ pub enum Kind {
     Ab,
 }
 
+/// The metric of an A/B test: a number of each session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// Clicks, whole numbers.
+    Clicks,
+    /// The value of clicks, from 0 to 1e9.
+    Value,
+}
+
 /// How a test is judged.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -54,8 +63,8 @@ pub struct Settings {
     pub by_list: bool,
     /// Clicks below this position are not credited.
     pub depth: Option<u64>,
-    /// Whether the clicks of a row of an A/B test are their value, a number with decimals.
-    pub has_values: bool,
+    /// The metric of an A/B test.
+    pub metric: Metric,
     /// Users of an A/B test with more sessions are left out.
     pub most_sessions: Option<u32>,
     /// The planned share of users in the baseline.
@@ -89,7 +98,7 @@ impl Settings {
             kind,
             by_list: false,
             depth: None,
-            has_values: false,
+            metric: Metric::Clicks,
             most_sessions: None,
             split: 0.5,
             planned: 10_000,
@@ -231,7 +240,7 @@ struct Row {
 #[derive(Debug)]
 enum Test {
     Teams(TeamTest),
-    Ab(AbTest),
+    Ab(Box<AbTest>),
 }
 
 /// The rows so far.
@@ -259,10 +268,10 @@ impl<'s> Rows<'s> {
             Kind::Interleaving => Test::Teams(TeamTest::new(settings.miss).expect("valid")),
             Kind::Ab => {
                 let test = AbTest::new(settings.miss).expect("valid");
-                Test::Ab(match settings.most_sessions {
+                Test::Ab(Box::new(match settings.most_sessions {
                     None => test,
                     Some(most) => test.most_sessions(most),
-                })
+                }))
             }
         };
         Self {
@@ -319,7 +328,7 @@ impl<'s> Rows<'s> {
             }
             Test::Ab(test) => {
                 let arm = if second { Arm::B } else { Arm::A };
-                if self.settings.has_values {
+                if self.settings.metric == Metric::Value {
                     test.observe_value(unit, arm, clicks);
                 } else {
                     test.observe(unit, arm, clicks.to_u32().unwrap_or(u32::MAX));
@@ -458,7 +467,7 @@ impl TakeRows for Rows<'_> {
                 }
                 1.0
             }
-            (Kind::Ab, third) if self.settings.has_values => {
+            (Kind::Ab, third) if self.settings.metric == Metric::Value => {
                 third.unwrap_or(Value::Missing).worth().map_err(|fault| (columns::THIRD, fault))?
             }
             (Kind::Ab, third) => {

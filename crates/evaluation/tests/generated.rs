@@ -196,7 +196,7 @@ fn weights_answer_in_value_and_models_do_not() {
     let mut of_levels = BTreeMap::<Level, Errors>::new();
     for seed in 0..SEEDS {
         let mut world = World::new(Users::PositionBased(examination()), 10, 3, 2, false, 7_000 + seed);
-        // What is clicked often is cheap.
+        // Prices fall with attraction.
         for (prices, attraction) in world.prices.iter_mut().zip(&world.attraction) {
             prices
                 .iter_mut()

@@ -16,10 +16,10 @@
 //!
 //! with `t` the users of the smaller arm and `plan` the number of them for which the test is most
 //! powerful; not before 100 clicks would be expected of the arm with fewer sessions, at the higher
-//! of the two rates, so that an arm without clicks is told. With values, `T_u` is the value, a click
-//! is a session with one above 0, and sums are those of floats in the order of users. With a *fixed end* there are `J` looks
-//! after equal numbers of users, and look `j` decides if `|z| sqrt(j / J)` reaches O'Brien and
-//! Fleming's constant.
+//! of the two rates, so that an arm without clicks is told. With values, `T_u` is the value, a
+//! click is a session with one above 0, and sums are those of floats in the order of users. With a
+//! *fixed end* there are `J` looks after equal numbers of users, and look `j` decides if `|z|
+//! sqrt(j / J)` reaches O'Brien and Fleming's constant.
 //!
 //! References: Robbins, *Statistical methods related to the law of the iterated logarithm*, 1970
 //! (normal mixture); Howard et al., Annals of Statistics 2021, section 3.5 (`rho`); O'Brien,

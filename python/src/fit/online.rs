@@ -8,7 +8,7 @@ use crate::interrupt::interruptible;
 use crate::json;
 use crate::message::{one_of, value_error};
 use ::evaluation::online::{
-    Kind, OnlineError, Plan, PlanSettings, Settings, miss_of_level, online, row_columns,
+    Kind, Metric, OnlineError, Plan, PlanSettings, Settings, miss_of_level, online, row_columns,
 };
 use click_logs::judgments::{Judgment, JudgmentForm, Scale, over_expected, write};
 use click_logs::parameters::for_each_parameter;
@@ -57,9 +57,9 @@ pub(crate) fn interleaving_test<'py>(
 ///
 /// table and columns are as of interleaving_test; a row is a session: user, arm, clicks, and
 /// perhaps time. With metric "value" the column clicks has their value, such as that of orders:
-/// numbers from 0 to 1e9. baseline is today's arm, and split its planned share of users; users with more
-/// sessions than max_sessions_per_user are left out. The test may be looked at any time and is most
-/// powerful at planned users in each arm; or it has looks looks, of which this is number look.
+/// numbers from 0 to 1e9. baseline is today's arm, and split its planned share of users; users with
+/// more sessions than max_sessions_per_user are left out. The test may be looked at any time and is
+/// most powerful at planned users in each arm; or it has looks looks, of which this is number look.
 ///
 /// Raises what interleaving_test raises.
 ///
@@ -92,7 +92,7 @@ pub(crate) fn ab_test<'py>(
         return Err(value_error("looks and look: give both or none"));
     }
     let settings = Settings {
-        has_values: one_of("metric", metric, &[("clicks", false), ("value", true)])?,
+        metric: one_of("metric", metric, &[("clicks", Metric::Clicks), ("value", Metric::Value)])?,
         most_sessions: max_sessions_per_user,
         split,
         planned,

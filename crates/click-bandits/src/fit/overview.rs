@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::{MAX_CLICKS, Outcome, PAGE, PARAMETERS_PARQUET, SPEC, answer, transfer};
 use crate::terminal::table;
-use ::answer::{FittedUsers, PARAMETERS};
+use ::answer::{FittedUsers, PARAMETERS, Without};
 use click_logs::fit::{Comparison, Difference, Fit, Model, identifiability};
 use click_logs::parameters::{FEW, for_each_parameter};
 use click_logs::study::{FilteredLog, Study};
@@ -71,7 +71,8 @@ impl fmt::Display for Overview<'_> {
             }
             None => writeln!(f, "No spec.toml: no fitted model can be simulated."),
         }?;
-        for sentence in doubts {
+        let without = self.outcome.answer.iter().flat_map(|answer| &answer.without);
+        for sentence in doubts.into_iter().chain(without.map(Without::sentence)) {
             writeln!(f, "\n{sentence}")?;
         }
         match &self.outcome.answer {

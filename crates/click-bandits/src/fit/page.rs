@@ -24,6 +24,9 @@ pub(super) fn page(
     for sentence in checks.sentences(MAX_CLICKS) {
         html.element("p", "", &sentence);
     }
+    for without in answer.iter().flat_map(|answer| &answer.without) {
+        html.element("p", "", &without.sentence());
+    }
     match answer {
         Ok(answer) => super::answer::write(answer, &mut html),
         Err(why) => {

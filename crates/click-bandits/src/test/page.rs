@@ -42,7 +42,7 @@ pub(super) fn page(outcome: &Outcome) -> String {
 
 fn rule(outcome: &Outcome) -> String {
     // A session with a value counts as one with a click.
-    let metric = if outcome.settings.has_values { "The value of clicks" } else { "Clicks" };
+    let metric = if outcome.is_in_value() { "The value of clicks" } else { "Clicks" };
     let decides = match (outcome.settings.kind, outcome.settings.look) {
         (Kind::Interleaving, _) => format!(
             "A user is won by the ranker with more of the credited clicks. The evidence is a mean of four mixtures of coins; {} \

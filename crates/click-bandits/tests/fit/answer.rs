@@ -387,3 +387,72 @@ fn strata_are_rated_and_evaluated_as_queries() {
     let difference = answer["estimators"]["list"]["difference"].as_f64().unwrap();
     assert!((difference - 1.0 / 6.0).abs() < 1e-9, "{difference}");
 }
+
+/// Lists of five of eight items in an order by chance, for position-based users; `more` gets the
+/// number of a session, its list and its clicks, and may change the clicks.
+fn random_lists(sessions: u64, more: impl Fn(u64, &mut [bool])) -> String {
+    let mut state = 7_u64;
+    let mut uniform = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / (1_u64 << 31) as f64
+    };
+    let (attraction, examination) = ([0.5, 0.4, 0.1, 0.05, 0.3, 0.2, 0.1, 0.05], [1.0, 0.7, 0.5, 0.35, 0.25]);
+    let mut lines = String::new();
+    for session in 0..sessions {
+        // Today's ranking has the best items at the end.
+        let mut scores: Vec<(f64, usize)> = attraction.iter().map(|a| a + 0.7 * uniform()).zip(0..).collect();
+        scores.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let list: Vec<usize> = scores.into_iter().take(5).map(|(_, item)| item).collect();
+        let mut clicks: Vec<bool> =
+            list.iter().zip(examination).map(|(&item, g)| uniform() < attraction[item] * g).collect();
+        more(session, &mut clicks);
+        let urls: Vec<String> = list.iter().map(|item| (100 + item).to_string()).collect();
+        let mask: String = clicks.iter().map(|click| if *click { '1' } else { '0' }).collect();
+        writeln!(lines, "{}\t0\t{}\t{mask}", session % 2, urls.join(",")).unwrap();
+    }
+    lines
+}
+
+/// Beside each warning stands the gain without what it warns of.
+#[test]
+fn a_warning_has_the_gain_without_what_it_is_about() {
+    let top = tempdir().unwrap();
+    let answer = |name: &str, lines: &str| -> (serde_json::Value, String) {
+        let [log, out] = ["tsv", "out"].map(|end| top.path().join(format!("{name}.{end}")));
+        fs::write(&log, format!("query\tregion\turls\tclicked_mask\n{lines}")).unwrap();
+        let printed =
+            works("fit", &[text(&log), "--format", "sessions", "--model", "pbm", "--out", text(&out)]);
+        (serde_json::from_slice(&fs::read(out.join("answer.json")).unwrap()).unwrap(), printed)
+    };
+    let interval =
+        |value: &serde_json::Value| ["lower", "mean", "upper"].map(|key| value[key].as_f64().unwrap());
+    let lines = random_lists(2_400, |_, _| {});
+    let (once, _) = answer("once", &lines);
+    assert!(once.get("without").is_none(), "{once}");
+    let [lower, mean, _] = interval(&once["all"]["gain"]);
+    assert!(lower > 0.0, "{once}");
+
+    // Without the second half of a log that is its first half, the gain is that of the first half.
+    let (twice, printed) = answer("twice", &format!("{lines}{lines}"));
+    let without = &twice["without"][0];
+    assert_eq!(
+        (&without["what"], &without["left_out"]),
+        (&"Without the part that stands again".into(), &2_400.into())
+    );
+    assert_eq!(without["gain"], once["all"]["gain"]);
+    let sentence = "Without the part that stands again (2,400 sessions), the recommended lists gain ";
+    assert!(printed.contains(sentence), "{printed}");
+    assert!(fs::read_to_string(top.path().join("twice.out/index.html")).unwrap().contains(sentence));
+
+    // Robots click everything.
+    let robots = random_lists(2_400, |session, clicks| {
+        if session % 15 == 0 {
+            clicks.fill(true);
+        }
+    });
+    let (found, printed) = answer("robots", &robots);
+    assert_eq!(found["without"][0]["left_out"], 160, "{found}");
+    let [[_, without, _], [_, with, _]] = [&found["without"][0]["gain"], &found["all"]["gain"]].map(interval);
+    assert!((without - mean).abs() < 0.25 * mean && with < 0.7 * mean, "{found} {once}");
+    assert!(printed.contains("Without sessions of more than "), "{printed}");
+}

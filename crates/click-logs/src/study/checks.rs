@@ -15,6 +15,7 @@ pub use self::second_half::SecondHalf;
 use super::{ListsAlone, ONLY_CLICKED, Study, is_only_clicked};
 use crate::fit::{Fit, FitError, Model, Options};
 use documents::number::{counted, fixed, grouped, significant};
+use log_reader::{Session, Sessions};
 use serde::Serialize;
 
 /// Doubts about a log, from its sessions.
@@ -58,6 +59,29 @@ impl Checks {
             repeats,
             lists_alone: ListsAlone::new(sessions, repeated),
         })
+    }
+
+    /// The log without what each fault is about, if that can be told: what is left, in words, and
+    /// its sessions.
+    pub fn without(&self, sessions: &Sessions) -> Vec<(String, Sessions)> {
+        let kept =
+            |keep: &dyn Fn(Session) -> bool| sessions.split(|_, session| keep(session)).map(|[kept, _]| kept);
+        let mut found = Vec::new();
+        if let Some(ManyClicks { limit, .. }) = self.many_clicks {
+            let rest = kept(&|session| session.clicks.count() as usize <= limit);
+            let what = format!("Without sessions of more than {}", counted(limit as u64, "click"));
+            found.extend(rest.map(|rest| (what, rest)));
+        }
+        if self.second_half.as_ref().is_some_and(SecondHalf::is_changed) {
+            let second = sessions.halves().map(|[_, second]| second.sessions);
+            found.extend(second.map(|rest| ("Without the first half of the log".to_owned(), rest)));
+        }
+        if let Some(again) = self.repeats.as_ref().and_then(|repeats| repeats.again) {
+            let places = again.places(sessions);
+            let rest = kept(&|session| !places.contains(&session.place));
+            found.extend(rest.map(|rest| ("Without the part that stands again".to_owned(), rest)));
+        }
+        found
     }
 
     /// A sentence for each fault. `limit` is the name of the option that leaves out sessions with

@@ -1,6 +1,6 @@
 //! The outcome of a test in words.
 
-use super::{Kind, Look, Outcome};
+use super::{Kind, Look, Metric, Outcome};
 use documents::number::{counted, fixed, grouped};
 use documents::remark;
 use documents::remark::{Code, Remark};
@@ -31,9 +31,14 @@ impl Outcome {
         if self.settings.by_list { "list" } else { "user" }
     }
 
-    /// What is compared, of a session of an A/B test.
+    /// The word for the metric of an A/B test.
     pub fn metric(&self) -> &'static str {
-        if self.settings.has_values { "value" } else { "clicks" }
+        if self.is_in_value() { "value" } else { "clicks" }
+    }
+
+    /// Whether an A/B test is of the value of clicks.
+    pub fn is_in_value(&self) -> bool {
+        self.settings.metric == Metric::Value
     }
 
     /// The estimate of a look, and its interval.
@@ -78,8 +83,8 @@ impl Outcome {
             Kind::Ab => format!(
                 "the {} a session of `{new}` minus {} of `{old}` {} {estimate} ({level} interval {interval}), with {} and {} users",
                 self.metric(),
-                if self.settings.has_values { "that" } else { "those" },
-                if self.settings.has_values { "is" } else { "are" },
+                if self.is_in_value() { "that" } else { "those" },
+                if self.is_in_value() { "is" } else { "are" },
                 grouped(last.users[1]),
                 grouped(last.users[0]),
             ),

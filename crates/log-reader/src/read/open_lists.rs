@@ -6,8 +6,8 @@
 //! hash.
 //!
 //! A list shows a position once; a second line of it is a fault. A list may begin later and leave
-//! gaps, such as the places of ads. It has one stratum. A session that starts from its first position again, elsewhere
-//! in the log, has shown another list.
+//! gaps, such as the places of ads. It has one stratum. A session that starts from its first
+//! position again, elsewhere in the log, has shown another list.
 //!
 //! If lists are handed over ([`Reader::read_lists`](crate::Reader::read_lists)), a list whose lines
 //! stand together ends with the line after it, and only its key stays. If a line of it turns up

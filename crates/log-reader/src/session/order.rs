@@ -220,8 +220,8 @@ impl Sessions {
         Some([times.first()?.1, times.last()?.1])
     }
 
-    /// Sessions whose times are apart from those of the log: of 20 sessions and more, at most one in
-    /// a hundred at either end, that are farther from all others than these are from each other.
+    /// Sessions whose times are apart from those of the log: of 20 sessions and more, at most one
+    /// in a hundred at either end, that are farther from all others than these are from each other.
     pub fn n_apart(&self) -> u64 {
         self.calendar.1
     }

@@ -25,6 +25,7 @@ use click_models::Clicks;
 use confidence::math::{ln, sqrt};
 use log_reader::{ListSessions, Sessions};
 use serde::Serialize;
+use std::ops::RangeInclusive;
 
 /// The share of repeated sessions that matters: users who search again are fewer.
 const SHARE: f64 = 0.015;
@@ -161,8 +162,11 @@ impl Repeats {
             within,
             share,
             standard_error,
-            again: again(distances, n)
-                .map(|again| Again { share: share_again(sessions, again.later), ..again }),
+            again: again(distances, n).map(|again| {
+                let all = equal_again(sessions, again.later);
+                let equal = all.iter().filter(|(_, is_equal)| *is_equal).count();
+                Again { share: equal as f64 / n, ..again }
+            }),
         })
     }
 
@@ -217,18 +221,34 @@ fn again(mut distances: Vec<u32>, sessions: f64) -> Option<Again> {
     })
 }
 
-/// The share of sessions that equal the session of their query `later` places earlier.
-fn share_again(sessions: &Sessions, later: u32) -> f64 {
-    let mut equal = 0_u64;
+/// The sessions, by their places, and whether they equal the session of their query `later` places
+/// earlier.
+fn equal_again(sessions: &Sessions, later: u32) -> Vec<(u32, bool)> {
+    let mut all = Vec::new();
     for query in sessions.queries() {
         let mut earlier = query.in_order().peekable();
         for session in query.in_order() {
             while earlier.next_if(|other| other.place.saturating_add(later) < session.place).is_some() {}
-            equal += u64::from(earlier.peek().is_some_and(|other| {
+            let is_equal = earlier.peek().is_some_and(|other| {
                 (other.place + later, other.list, other.clicks)
                     == (session.place, session.list, session.clicks)
-            }));
+            });
+            all.push((session.place, is_equal));
         }
     }
-    equal as f64 / sessions.n_sessions() as f64
+    all
+}
+
+impl Again {
+    /// The places where the part stands again: the longest run of sessions that equal those so much
+    /// earlier.
+    pub(super) fn places(&self, sessions: &Sessions) -> RangeInclusive<u32> {
+        let mut all = equal_again(sessions, self.later);
+        all.sort_unstable();
+        let runs = all.chunk_by(|a, b| a.1 && b.1);
+        // A log without repeated sessions has no such part.
+        let longest =
+            runs.filter(|run| run[0].1).max_by_key(|run| run.len()).unwrap_or(&[(1, true), (0, true)]);
+        longest[0].0..=longest[longest.len() - 1].0
+    }
 }
