@@ -4,12 +4,13 @@ use crate::engine::DecisionView;
 use crate::event::{Change, Context, Decision, Name, side};
 use crate::store::StoreError;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::str::FromStr;
 
 /// A value that a client sends as an object. Serde would also take an array of its fields, in
 /// their order.
@@ -35,7 +36,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 }
 
 /// A position, or a number of them, from `LEAST` to 255: `2.0` is 2, as in CSV.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "f64")]
 pub struct Whole<const LEAST: u8>(pub u8);
 
@@ -46,6 +47,73 @@ impl<const LEAST: u8> TryFrom<f64> for Whole<LEAST> {
     fn try_from(found: f64) -> Result<Self, String> {
         let is_one = found.fract() == 0.0 && (f64::from(LEAST)..=255.0).contains(&found);
         is_one.then_some(Self(found as u8)).ok_or(format!("expected a whole number from {LEAST} to 255"))
+    }
+}
+
+impl<const LEAST: u8> FromStr for Whole<LEAST> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| format!("{text:?} is no number")).and_then(f64::try_into)
+    }
+}
+
+/// The value of an item or a click.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct Price(pub f64);
+
+impl TryFrom<f64> for Price {
+    type Error = String;
+
+    fn try_from(found: f64) -> Result<Self, String> {
+        let is_one = (0.0..=policies::MAX_VALUE).contains(&found);
+        is_one.then_some(Self(found)).ok_or(format!("expected a number from 0 to {}", policies::MAX_VALUE))
+    }
+}
+
+/// A client's number of a value, a whole one below 2^53.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct Revision(pub u64);
+
+impl TryFrom<f64> for Revision {
+    type Error = &'static str;
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole and in range")]
+    fn try_from(found: f64) -> Result<Self, &'static str> {
+        let is_one = found.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&found);
+        is_one.then_some(Self(found as u64)).ok_or("expected a whole number from 0 on, below 2^53")
+    }
+}
+
+/// The fields of an object in their order, each once.
+#[derive(Debug, Clone)]
+pub struct Fields<K, V>(pub Vec<(K, V)>);
+
+impl<'de, K: FromStr<Err: fmt::Display> + PartialEq, V: Deserialize<'de>> Deserialize<'de> for Fields<K, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each<K, V>(PhantomData<(K, V)>);
+        impl<'de, K: FromStr<Err: fmt::Display> + PartialEq, V: Deserialize<'de>> Visitor<'de> for Each<K, V> {
+            type Value = Vec<(K, V)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = vec![];
+                while let Some(text) = map.next_key::<String>()? {
+                    let key = text.parse().map_err(A::Error::custom)?;
+                    if fields.iter().any(|(known, _)| *known == key) {
+                        return Err(A::Error::custom(format!("`{text}` is there twice")));
+                    }
+                    fields.push((key, map.next_value()?));
+                }
+                Ok(fields)
+            }
+        }
+        deserializer.deserialize_map(Each(PhantomData)).map(Self)
     }
 }
 
@@ -69,6 +137,12 @@ pub struct DecideBody {
     pub context: Option<Object<Context>>,
     /// Today's list, from the top; required in a launch.
     pub baseline: Option<Vec<Name>>,
+    /// Values of items for this list, in place of those that they have.
+    pub values: Option<Fields<Name, Price>>,
+    /// The most items of a group.
+    pub most: Option<Whole<1>>,
+    /// Items that have positions of the list already.
+    pub pins: Option<Fields<Whole<1>, Name>>,
 }
 
 /// Tells of a list that was shown without asking.
@@ -103,6 +177,12 @@ pub struct AnswerBody {
     pub seen: Option<Whole<0>>,
     /// Values of the metrics that the launch watches; they replace earlier ones.
     pub metrics: Option<BTreeMap<String, f64>>,
+    /// The value of the click, if the answer has one.
+    pub value: Option<Price>,
+    /// Values of clicks by position; they replace earlier ones.
+    pub values: Option<Fields<Whole<1>, Price>>,
+    /// A number of the values: that of the largest holds, whenever it comes.
+    pub revision: Option<Revision>,
 }
 
 /// Changes a launch by hand.
@@ -152,9 +232,16 @@ pub(crate) struct Told {
     pub(crate) clicks: Vec<u8>,
     pub(crate) closes: bool,
     pub(crate) seen: Option<u8>,
+    pub(crate) values: Vec<(u8, f64)>,
 }
 
 impl AnswerBody {
+    /// An answer that tells nothing.
+    pub(crate) fn to(id: Name) -> Self {
+        let (clicks, items, close, seen, metrics) = (None, None, None, None, None);
+        Self { id, clicks, items, close, seen, metrics, value: None, values: None, revision: None }
+    }
+
     /// Reads the answer as one to this list.
     pub(crate) fn told<'a>(
         &self,
@@ -178,6 +265,21 @@ impl AnswerBody {
         if let Some(seen) = seen.filter(|&seen| usize::from(seen) > length) {
             return Err(Refusal::no_position(seen, length, "seen".into()));
         }
+        let mut values = vec![];
+        for &(Whole(position), Price(value)) in self.values.iter().flat_map(|Fields(values)| values) {
+            if usize::from(position) > length {
+                return Err(Refusal::no_position(position, length, format!("values.{position}")));
+            }
+            values.push((position - 1, value));
+        }
+        match (self.value, &clicks[..]) {
+            (None, _) => {}
+            (Some(Price(value)), [position]) => values.push((*position, value)),
+            _ => return Err(Refusal::other_terms("an answer with one click has one: see `values`", "value")),
+        }
+        if self.revision.is_some() && values.is_empty() {
+            return Err(Refusal::other_terms("it is that of `value` or `values`", "revision"));
+        }
         // Few positions may be named often: each costs the thread that answers everybody.
         let mut named = 0_u64;
         clicks.retain(|position| {
@@ -185,7 +287,7 @@ impl AnswerBody {
             named |= bit;
             named != before
         });
-        Ok(Told { clicks, closes: self.close == Some(true) || seen.is_some(), seen })
+        Ok(Told { clicks, closes: self.close == Some(true) || seen.is_some(), seen, values })
     }
 }
 
@@ -201,6 +303,10 @@ pub struct ItemBody {
     pub change: Option<Change>,
     /// Its features, if it is added and the configuration names some.
     pub features: Option<Vec<f64>>,
+    /// The value of a click on it, if that is told.
+    pub value: Option<Price>,
+    /// Its group, of which `most` limits the items of a list.
+    pub group: Option<Name>,
 }
 
 /// An item of a list.
@@ -400,7 +506,7 @@ impl Refusal {
 
     /// The id of a decision that was made for another request, which may have another list.
     pub(crate) fn other_request(id: &Name) -> Self {
-        let what = "another `only`, `except`, `positions`, `context` or `items`";
+        let what = "another `only`, `except`, `positions`, `context`, `items`, `values`, `most` or `pins`";
         Self::new(409, "other_request", format!("decision `{}` was made for {what}", &**id), "id")
     }
 
@@ -421,6 +527,25 @@ impl Refusal {
         let expected = if names.is_empty() { "none".into() } else { names.join(", ") };
         let message = format!("{found} features, and the configuration names {expected}");
         Self::new(409, "other_features", message, at)
+    }
+
+    /// The policy's refusal of a value, a group or a pin.
+    pub(crate) fn of_terms(error: &live::Error, at: impl Into<String>) -> Self {
+        match error {
+            live::Error::Value(_) => Self::new(400, "malformed", error.to_string(), at),
+            live::Error::NoClick(_) => Self::other_terms("the position has no click", at),
+            live::Error::PinBeyondList { positions, .. } => {
+                Self::other_terms(format!("a pin beyond a list of {positions}"), at)
+            }
+            live::Error::PinnedTwice(_) => Self::other_terms("the item is pinned twice", at),
+            live::Error::PinNotAvailable(_) => Self::other_terms("the item is not available", at),
+            other => Self::other_terms(other.to_string(), at),
+        }
+    }
+
+    /// Values, groups or pins that are not possible as things are.
+    pub(crate) fn other_terms(what: impl Into<String>, at: impl Into<String>) -> Self {
+        Self::new(409, "other_terms", what, at)
     }
 
     pub(crate) fn no_position(found: u8, length: usize, at: String) -> Self {

@@ -1,12 +1,12 @@
 //! The configuration: a TOML file.
 
 use crate::api::Refusal;
-use crate::event::{Context, Name};
+use crate::event::{Context, Name, Worth};
 use crate::export::{HEAD, OF_LAUNCH};
 use crate::store::{NEWER, SMALL, Store, StoreError, is_database};
 use confidence::Probability;
 use documents::toml_reader::{Error, Faults, Source, Table, push_known};
-use live::{NO_SEGMENT, Settings, Skips, clip};
+use live::{ItemValues, NO_SEGMENT, Settings, Skips, clip};
 use policies::{Drawing, PolicySpec, SpecError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -84,24 +84,33 @@ pub struct FirstItem {
     pub item: Name,
     /// One for each of [`Template::item_features`].
     pub features: Vec<f64>,
+    /// Its value and its group.
+    pub worth: Worth,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 enum ItemInFile {
     Name(String),
-    WithFeatures { item: String, features: Vec<f64> },
+    InFull {
+        item: String,
+        #[serde(default)]
+        features: Vec<f64>,
+        value: Option<f64>,
+        group: Option<String>,
+    },
 }
 
 impl TryFrom<ItemInFile> for FirstItem {
     type Error = &'static str;
 
     fn try_from(found: ItemInFile) -> Result<Self, &'static str> {
-        let (item, features) = match found {
-            ItemInFile::Name(item) => (item, vec![]),
-            ItemInFile::WithFeatures { item, features } => (item, features),
+        let (item, features, value, group) = match found {
+            ItemInFile::Name(item) => (item, vec![], None, None),
+            ItemInFile::InFull { item, features, value, group } => (item, features, value, group),
         };
-        Ok(Self { item: Name::new(&item)?, features })
+        let group = group.as_deref().map(Name::new).transpose()?;
+        Ok(Self { item: Name::new(&item)?, features, worth: Worth { value, group } })
     }
 }
 
@@ -119,6 +128,17 @@ pub enum Users {
     SemiBandit,
     /// A missing click may mean anything.
     ClicksOnly,
+}
+
+/// The source of the values of items, which multiply clicks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ValuesFrom {
+    /// Requests and the configuration tell them; 1 without.
+    #[default]
+    Told,
+    /// They are means of the values in answers.
+    Answers,
 }
 
 /// A policy with its parameters, as text.
@@ -229,6 +249,12 @@ pub struct Template {
     /// When a display without a click counts.
     #[serde(default)]
     pub skips: Skips,
+    /// The source of the values of items: `told`, or `answers`.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub values: ValuesFrom,
+    /// The largest value of an item, if they are those of answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<f64>,
     /// The most retired items that are kept.
     #[serde(default = "usual::<100_000>")]
     pub keep_retired: usize,
@@ -269,13 +295,22 @@ impl Template {
         let keep_retired = self.keep_retired.min(self.most_items());
         let keep_open = usize::MAX;
         let estimate_prior = self.prior == Some(ItemPrior::Estimated);
-        let settings = Settings { window, explore, propensities, estimate_prior, ..Settings::default() };
-        Settings { skips, keep_open, keep_retired, ..settings }
+        let values = match self.values {
+            ValuesFrom::Told => ItemValues::Told,
+            ValuesFrom::Answers => ItemValues::Answers { cap: self.cap },
+        };
+        Settings { window, explore, propensities, estimate_prior, skips, keep_open, keep_retired, values }
     }
 
     /// Whether the policy sees who asks.
     pub fn sees_contexts(&self) -> bool {
         self.policy.0.check_live_among().is_ok()
+    }
+
+    /// Whether the policy knows values of items; an error says why not.
+    pub(crate) fn has_values(&self) -> Result<(), String> {
+        let mut of_nobody = crate::engine::fresh(self)?;
+        of_nobody.check_value(1.0, false).map_err(|error| error.to_string())
     }
 
     /// Whether policies can be made without what a fit or a store knows.
@@ -350,6 +385,8 @@ impl Template {
             explore: 0.0,
             propensities: None,
             skips: Skips::default(),
+            values: ValuesFrom::Told,
+            cap: None,
             ..all.clone()
         };
         let alone = [
@@ -359,6 +396,8 @@ impl Template {
             ("explore", Self { explore: all.explore, ..bare() }),
             ("propensities", Self { propensities: all.propensities, ..bare() }),
             ("skips", Self { skips: all.skips, ..bare() }),
+            ("values", Self { values: all.values, ..bare() }),
+            ("cap", Self { values: all.values, cap: all.cap, ..bare() }),
         ];
         let faults =
             alone.into_iter().filter_map(|(key, one)| Some((key, crate::engine::check(&one).err()?)));
@@ -614,7 +653,23 @@ impl Config {
         }
         let expected = config.policy.item_features.len();
         let mut names = BTreeSet::new();
-        for FirstItem { item, features } in &config.items {
+        if config.policy.cap.is_some() && config.policy.values == ValuesFrom::Told {
+            add(&policy, "cap", "only for values = \"answers\"".into());
+        }
+        let no_values = config.policy.has_values().err();
+        for FirstItem { item, features, worth } in &config.items {
+            let is_value = worth.value.is_none_or(|value| (0.0..=policies::MAX_VALUE).contains(&value));
+            if !is_value {
+                let most = policies::MAX_VALUE;
+                add(&root, "items", format!("`{}`: expected a value from 0 to {most}", &**item));
+            } else if worth.value.is_some() && config.policy.values == ValuesFrom::Answers {
+                add(&root, "items", format!("`{}` has a value, but values = \"answers\"", &**item));
+            } else if let (Some(_), Some(what)) = (worth.value, &no_values) {
+                add(&root, "items", format!("`{}` has a value: {what}", &**item));
+            }
+            if worth.group.is_some() && config.policy.sees_contexts() {
+                add(&root, "items", format!("`{}` has a group: {}", &**item, live::Error::NoTerms));
+            }
             if features.len() != expected {
                 let what = format!("`{}` has {} features, expected {expected}", &**item, features.len());
                 add(&root, "items", what);

@@ -115,6 +115,8 @@ pub struct Engine {
     dropped: BTreeSet<Name>,
     usage: BTreeMap<Name, Usage>,
     launch: Option<LaunchState>,
+    /// Whether a value of an item was ever told.
+    has_values: bool,
     /// By hour since 1970.
     activity: BTreeMap<u64, Activity>,
     /// No query was used last before this time.
@@ -145,9 +147,14 @@ impl std::fmt::Debug for Engine {
     }
 }
 
+/// A policy that knows nothing; an error says why there is none.
+pub(crate) fn fresh(template: &Template) -> Result<Box<learner::Learner>, String> {
+    learner::fresh(template, None)
+}
+
 /// Checks that policies can be made by a template; an error says why not.
 pub fn check(template: &Template) -> Result<(), String> {
-    learner::fresh(template, None).map(|_| ())
+    fresh(template).map(|_| ())
 }
 
 impl Engine {

@@ -57,6 +57,14 @@ impl Deref for Name {
     }
 }
 
+impl std::str::FromStr for Name {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::new(text)
+    }
+}
+
 impl std::borrow::Borrow<str> for Name {
     fn borrow(&self) -> &str {
         &self.0
@@ -90,6 +98,37 @@ pub enum AllowedItems<I = Name> {
     Only(Vec<I>),
     /// All present ones but these.
     Except(Vec<I>),
+    /// Such items on terms. Only stores with small rows have it.
+    OnTerms(Box<Self>, Terms<I>),
+}
+
+impl<I> AllowedItems<I> {
+    /// The items, and the terms if there are any.
+    pub(crate) fn parts(&self) -> (&Self, Option<&Terms<I>>) {
+        match self {
+            Self::OnTerms(items, terms) => (items, Some(terms)),
+            items => (items, None),
+        }
+    }
+
+    /// The items that are named.
+    pub(crate) fn named(&self) -> &[I] {
+        match self.parts().0 {
+            Self::Only(items) | Self::Except(items) => items,
+            _ => &[],
+        }
+    }
+}
+
+/// The terms that a list has to keep beside its items.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Terms<I = Name> {
+    /// Values of the moment.
+    pub values: Vec<(I, f64)>,
+    /// The most items of a group.
+    pub most: Option<u8>,
+    /// Items that have positions already.
+    pub pins: Vec<(u8, I)>,
 }
 
 /// The user of a decision, as the client describes them.
@@ -273,6 +312,45 @@ pub enum Event {
         /// Values by metric.
         metrics: BTreeMap<String, f64>,
     },
+    /// An item has a value or a group from now on. Only stores with small rows have this and what
+    /// follows.
+    Worth {
+        /// The item.
+        item: Name,
+        /// The query whose item it is; `None` for all queries.
+        query: Option<Name>,
+        /// Its value and its group, if they change.
+        worth: Worth,
+    },
+    /// A click has a value, which replaces the one before.
+    Valued {
+        /// The decision.
+        id: Name,
+        /// The position.
+        position: u8,
+        /// The value.
+        value: f64,
+        /// The client's number of the value.
+        revision: Option<u64>,
+        /// By how much the values of the decision grow.
+        gained: f64,
+    },
+}
+
+/// The value of an item and its group, as far as they are told.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Worth {
+    /// The value.
+    pub value: Option<f64>,
+    /// The group.
+    pub group: Option<Name>,
+}
+
+impl Worth {
+    /// With what it does not tell taken from another one.
+    pub(crate) fn or(self, other: &Self) -> Self {
+        Self { value: self.value.or(other.value), group: self.group.or_else(|| other.group.clone()) }
+    }
 }
 
 impl Event {
@@ -293,6 +371,8 @@ impl Event {
             Self::Decided(decision) => ("decided", Some(&decision.id)),
             Self::Launched(launched) => ("decided", Some(&launched.decision.id)),
             Self::Measured { id, .. } => ("measured", Some(id)),
+            Self::Valued { id, .. } => ("valued", Some(id)),
+            Self::Worth { .. } => ("worth", None),
             Self::Launch(_) | Self::Held { .. } => ("launch", None),
             Self::Clicked { id, .. } => ("clicked", Some(id)),
             Self::Closed { id, .. } => ("closed", Some(id)),

@@ -164,6 +164,8 @@ impl<W: Write> Table<W> {
             | Event::Dropped { .. }
             | Event::Launch(_)
             | Event::Held { .. }
+            | Event::Worth { .. }
+            | Event::Valued { .. }
             | Event::Measured { .. } => {}
         }
         Ok(())

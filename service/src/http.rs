@@ -8,11 +8,12 @@ mod server;
 pub use server::serve;
 
 use crate::api::{
-    Answer, AnswerBody, DecideBody, ItemBody, LaunchBody, Object, Outcomes, Receipt, Refusal, ShowBody,
+    Answer, AnswerBody, DecideBody, ItemBody, LaunchBody, Object, Outcome, Outcomes, Price, Receipt, Refusal,
+    ShowBody,
 };
 use crate::config::Limits;
 use crate::engine::Usage;
-use crate::event::{Batch, Change, Event, Name};
+use crate::event::{Batch, Change, Event, Name, Terms, Worth};
 use crate::metrics::{self, Metrics};
 use crate::store::{Store, StoreError, put_in_place};
 use crate::tokens::{Made, Role, Tokens};
@@ -190,6 +191,11 @@ trait Work: Clone + DeserializeOwned + Send + 'static {
         None
     }
 
+    /// Whether older programs cannot read its events.
+    fn is_newer(&self) -> bool {
+        false
+    }
+
     fn work(self, turn: &mut Turn<'_>) -> Result<Self::Answer, Refusal>;
 }
 
@@ -204,6 +210,10 @@ impl Work for DecideBody {
         }
         let length = self.baseline.as_ref().map_or(1, Vec::len);
         (!(1..=64).contains(&length)).then_some(["baseline", "a list has 1 to 64 items"])
+    }
+
+    fn is_newer(&self) -> bool {
+        self.values.is_some() || self.most.is_some() || self.pins.is_some()
     }
 
     fn work(self, turn: &mut Turn<'_>) -> Result<Answer, Refusal> {
@@ -232,9 +242,15 @@ impl Work for AnswerBody {
 
     fn fault(&self) -> Option<[&'static str; 2]> {
         let n = self.clicks.as_ref().map_or(0, Vec::len) + self.items.as_ref().map_or(0, Vec::len);
-        let is_empty = n == 0 && self.close != Some(true) && self.seen.is_none() && self.metrics.is_none();
-        let what = "an answer has a click, in `clicks` or `items`, `close`: true, `seen` or `metrics`";
+        let tells = self.seen.is_some() || self.metrics.is_some() || self.values.is_some();
+        let is_empty = n == 0 && self.close != Some(true) && !tells;
+        let what =
+            "an answer has a click, in `clicks` or `items`, `close`: true, `seen`, `values` or `metrics`";
         is_empty.then_some(["clicks", what])
+    }
+
+    fn is_newer(&self) -> bool {
+        self.value.is_some() || self.values.is_some()
     }
 
     fn work(self, turn: &mut Turn<'_>) -> Result<Receipt, Refusal> {
@@ -264,10 +280,19 @@ impl Work for ItemBody {
 
     fn work(self, turn: &mut Turn<'_>) -> Result<Receipt, Refusal> {
         turn.needs_store()?;
-        let Self { item, query, change, features } = self;
+        let Self { item, query, change, features, value, group } = self;
         let (change, features) = (change.unwrap_or(Change::Add), features.unwrap_or_default());
-        let outcome = turn.engine.change_item(&item, query.as_ref(), change, &features, turn.events)?;
-        Ok(Receipt::new(item, outcome))
+        let Turn { engine, events, .. } = turn;
+        let worth = Worth { value: value.map(|Price(value)| value), group };
+        engine.check_worth(&worth, change)?;
+        let changed = engine.change_item(&item, query.as_ref(), change, &features, events)?;
+        let told = engine.set_worth(&item, query.as_ref(), worth, events)?;
+        let is_new = [changed, told].contains(&Outcome::Counted);
+        Ok(Receipt::new(item, if is_new { Outcome::Counted } else { Outcome::Repeated }))
+    }
+
+    fn is_newer(&self) -> bool {
+        self.value.is_some() || self.group.is_some()
     }
 }
 
@@ -279,6 +304,9 @@ async fn one<B: Work>(
 ) -> Result<Json<B::Answer>, Refusal> {
     if let Some([at, what]) = body.fault() {
         return Err(Refusal::malformed(what, at));
+    }
+    if body.is_newer() {
+        check_small_rows(&app)?;
     }
     let works = works(&app, token);
     let outcome = app.requests.ask_always(move |turn| works(body, turn)).await?;
@@ -324,6 +352,9 @@ async fn all<B: Work>(
         if let Some([at, what]) = body.fault() {
             return Err(Refusal::malformed(what, &format!("[{place}].{at}")));
         }
+        if body.is_newer() {
+            check_small_rows(&app)?;
+        }
     }
     let store = app.store.clone();
     let works = works(&app, token);
@@ -354,6 +385,8 @@ struct OfItem {
     forget: bool,
     /// Numbers with commas.
     features: Option<String>,
+    value: Option<String>,
+    group: Option<Name>,
 }
 
 async fn one_item(
@@ -361,7 +394,7 @@ async fn one_item(
     token: Extension<Token>,
     method: Method,
     item: Result<Path<Name>, PathRejection>,
-    Parameters(OfItem { query, forget, features }): Parameters<OfItem>,
+    Parameters(OfItem { query, forget, features, value, group }): Parameters<OfItem>,
 ) -> Result<Json<Receipt>, Refusal> {
     let change = match (method == Method::PUT, forget) {
         (true, true) => return Err(Refusal::malformed("an item that is added is not forgotten", "forget")),
@@ -370,14 +403,18 @@ async fn one_item(
         (false, false) => Change::Retire,
     };
     let item = named(item, "item")?;
-    let features = features.iter().flat_map(|all| all.split(','));
-    let features = features.map(|text| match text.parse::<f64>() {
-        Ok(feature) if feature.is_finite() => Ok(feature),
-        _ => Err(Refusal::malformed(&format!("`{text}` is no finite number"), "features")),
+    let number = |text: &str, at: &str| match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err(Refusal::malformed(&format!("`{text}` is no finite number"), at)),
+    };
+    let features = features.iter().flat_map(|all| all.split(',')).map(|text| number(text, "features"));
+    let (change, features) = (Some(change), Some(features.collect::<Result<_, _>>()?));
+    let value = value.map(|text| {
+        let value = number(&text, "value")?;
+        Price::try_from(value).map_err(|what| Refusal::malformed(&what, "value"))
     });
-    let features = features.collect::<Result<_, _>>()?;
-    one(state, token, Body(Object(ItemBody { item, query, change: Some(change), features: Some(features) })))
-        .await
+    let value = value.transpose()?;
+    one(state, token, Body(Object(ItemBody { item, query, change, features, value, group }))).await
 }
 
 /// A name in the path.
@@ -433,7 +470,7 @@ async fn queries(
 
 /// Refuses what older programs would not know.
 fn check_small_rows(app: &App) -> Result<(), Refusal> {
-    let message = "the store is one of an older version, which knows no end of queries: see --apply";
+    let message = "the store is one of an older version, which knows nothing of this: see --apply";
     let older = || Refusal::new(409, "older_store", message, "");
     app.store.has_small_rows().then_some(()).ok_or_else(older)
 }
@@ -541,17 +578,30 @@ pub(crate) fn line(number: u64, time: u64, event: &Event) -> Value {
             json!({ "event": "launch", "share": change.share, "why": change.why, "week": change.week })
         }
         Event::Held { is_held } => json!({ "event": "launch", "is_held": is_held }),
+        Event::Worth { item, query, worth } => {
+            json!({ "event": "worth", "item": item, "query": query, "value": worth.value, "group": worth.group })
+        }
+        Event::Valued { id, position, value, revision, .. } => {
+            json!({ "event": "valued", "id": id, "position": position + 1, "value": value, "revision": revision })
+        }
         Event::Measured { id, metrics } => json!({ "event": "measured", "id": id, "metrics": metrics }),
         Event::Decided(decision) => {
             let choice = decision.chosen.as_ref();
             let propensities = choice.and_then(|choice| choice.propensities.as_ref());
-            json!({
+            let mut line = json!({
                 "event": if choice.is_some() { "decided" } else { "shown" },
                 "id": decision.id, "query": decision.query, "items": decision.list,
                 "user": decision.user, "context": decision.context,
                 "propensities": propensities.map(|of| &of.items),
                 "prefix_propensities": propensities.map(|of| &of.prefixes),
-            })
+            });
+            if let Some(Terms { values, most, pins }) = choice.and_then(|choice| choice.allowed.parts().1) {
+                line["values"] = values.iter().map(|(item, value)| ((**item).to_owned(), *value)).collect();
+                line["most"] = json!(most);
+                line["pins"] =
+                    pins.iter().map(|(place, item)| ((place + 1).to_string(), json!(item))).collect();
+            }
+            line
         }
         Event::Clicked { id, position } => json!({ "event": "clicked", "id": id, "position": position + 1 }),
         Event::Closed { id, seen } => json!({ "event": "closed", "id": id, "seen": seen }),

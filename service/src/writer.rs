@@ -5,7 +5,7 @@ use crate::archive::{DAY, archive};
 use crate::clock::{Clock, now};
 use crate::config::{FirstItem, Template, agree};
 use crate::engine::{Base, Deferred, Engine, Known};
-use crate::event::{Batch, Change, Event};
+use crate::event::{Batch, Event};
 use crate::fitted::FirstEvents;
 use crate::metrics::{Metrics, log};
 use crate::stand_in::{Queue, Shared, State};
@@ -59,8 +59,8 @@ impl Turn<'_> {
 
     /// Begins a new store with items, and with the fit of a log.
     fn begin(&mut self, items: &[FirstItem], fitted: Option<&FirstEvents>) -> Result<(), Refusal> {
-        for FirstItem { item, features } in items {
-            self.engine.change_item(item, None, Change::Add, features, self.events)?;
+        for first in items {
+            self.engine.add_first(first, self.events)?;
         }
         fitted.map_or(Ok(()), |fitted| fitted.begin(self))
     }

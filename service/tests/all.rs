@@ -21,4 +21,5 @@ mod rows;
 mod schema;
 mod server;
 mod settings;
+mod values;
 mod walk;

@@ -252,6 +252,11 @@ where
         Ok(is_known)
     }
 
+    /// Whether a position of an open decision, counted from 0, has a click.
+    pub fn is_clicked(&mut self, id: &D, position: usize) -> bool {
+        self.open.find(id).is_some_and(|place| self.open.at_mut(place).shown_mut().clicks.get(position))
+    }
+
     /// Takes the value of a click, such as that of the order that it led to, also after the end of
     /// the decision. It replaces the one before: without a `revision` the later one holds; with
     /// revisions the one of the largest, and of equal ones the larger value.

@@ -2,7 +2,8 @@
 
 use super::Engine;
 use super::decisions::{OpenDecision, Place};
-use crate::api::{AnswerBody, Outcome, Receipt, Refusal, Told};
+use super::query::Query;
+use crate::api::{AnswerBody, Outcome, Receipt, Refusal, Revision, Told};
 use crate::event::{Event, Name};
 use crate::metrics::log;
 use live::Taken;
@@ -27,7 +28,8 @@ impl Engine {
             return Err(Refusal::dropped_query(&body.id, open.query()));
         }
         let query = open.query().clone();
-        let Told { clicks, closes, seen } = body.told(&open.list())?;
+        let Told { clicks, closes, seen, values } = body.told(&open.list())?;
+        self.check_values(number, &query, &clicks, &values)?;
         let metrics = body.metrics.map(|metrics| self.new_metrics(number, metrics)).transpose()?;
         let before = events.len();
         for position in clicks {
@@ -35,6 +37,14 @@ impl Engine {
             if self.click(number, &query, position)? {
                 self.note_click(&query, number, self.time);
                 events.push(event);
+            }
+        }
+        let revision = body.revision.map(|Revision(revision)| revision);
+        for (position, value) in values {
+            if let Some(gained) = self.earn(number, &query, (position, value), revision)? {
+                self.count_value(number, gained);
+                let id = body.id.clone();
+                events.push(Event::Valued { id, position, value, revision, gained });
             }
         }
         if closes && self.close(number, &query, seen)? {
@@ -64,6 +74,51 @@ impl Engine {
         self.totals.closed += u64::from(is_new);
         self.next += u64::from(is_new);
         Ok(is_new)
+    }
+
+    /// Refuses values that are none, and those of positions without a click.
+    fn check_values(
+        &mut self,
+        number: u64,
+        query: &Name,
+        clicks: &[u8],
+        values: &[(u8, f64)],
+    ) -> Result<(), Refusal> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        let learner = &mut self.query(query)?.learner;
+        for (position, value) in values {
+            let (place, at) = (usize::from(*position), format!("values.{}", position + 1));
+            let is_clicked = clicks.contains(position) || learner.is_clicked(&number, place);
+            let checked = learner.check_value(*value, false);
+            let checked = checked.and(if is_clicked { Ok(()) } else { Err(live::Error::NoClick(place)) });
+            checked.map_err(|error| Refusal::of_terms(&error, at))?;
+        }
+        Ok(())
+    }
+
+    /// Takes the value of a click. If it holds, returns by how much the values of the decision
+    /// grow.
+    pub(super) fn earn(
+        &mut self,
+        number: u64,
+        query: &Name,
+        (position, value): (u8, f64),
+        revision: Option<u64>,
+    ) -> Result<Option<f64>, Refusal> {
+        let place = usize::from(position);
+        let item = self.decisions.get(number).and_then(|open| open.list().nth(place).cloned());
+        let query = self.change(query)?;
+        let handle = item.and_then(|item| query.handle(&item));
+        let sum = |query: &Query| handle.map_or(0.0, |handle| query.learner.orders(handle).sum());
+        let before = sum(query);
+        let taken = query.learner.earned(&number, place, value, revision);
+        let taken = taken.map_err(|error| Refusal::of_terms(&error, format!("values.{}", position + 1)))?;
+        let gained = sum(query) - before;
+        let is_new = taken == Taken::Counted;
+        self.next += u64::from(is_new);
+        Ok(is_new.then_some(gained))
     }
 
     fn is_new(&self, taken: Taken, number: u64, at: &str) -> Result<bool, Refusal> {

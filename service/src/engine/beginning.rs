@@ -57,7 +57,7 @@ impl Beginning {
                     {
                         beginning.items.push(item);
                     }
-                    Event::Item { .. } | Event::Settings { .. } => {}
+                    Event::Item { .. } | Event::Worth { .. } | Event::Settings { .. } => {}
                     _ => return ControlFlow::Break(()),
                 }
             }

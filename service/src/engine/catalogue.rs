@@ -1,6 +1,6 @@
 //! The items of all queries, and what changed since a query saw them.
 
-use crate::event::{Change, Name};
+use crate::event::{Change, Name, Worth};
 use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +14,9 @@ pub(crate) struct SharedItem {
     /// The change that last forgot the item.
     pub(crate) forgotten: u64,
     pub(crate) features: Box<[f64]>,
+    /// Saved apart.
+    #[serde(skip)]
+    pub(crate) worth: Worth,
 }
 
 /// The items of all queries. Queries see the changes when they are used next, so that a change
@@ -98,7 +101,8 @@ impl Catalogue {
             (Change::Retire, Some(old)) => old.features.clone(),
             _ => features.into(),
         };
-        self.items.insert(item.clone(), SharedItem { state, changed, forgotten, features });
+        let worth = old.filter(|_| state != Change::Forget).map(|old| old.worth.clone()).unwrap_or_default();
+        self.items.insert(item.clone(), SharedItem { state, changed, forgotten, features, worth });
         self.changes.insert(changed, item.clone());
         if state != Change::Add {
             self.absent.insert(changed);
@@ -109,6 +113,42 @@ impl Catalogue {
             if let Some(name) = self.changes.remove(&first) {
                 self.items.remove(&name);
             }
+        }
+    }
+
+    /// Tells the value or the group of an item, and returns whether that is new; `None` if the item
+    /// is not known.
+    pub(crate) fn set_worth(
+        &mut self,
+        item: &Name,
+        worth: &Worth,
+        keep: usize,
+        is_later: bool,
+    ) -> Option<bool> {
+        let old = self.items.get(item).filter(|old| old.state != Change::Forget)?.clone();
+        let worth = worth.clone().or(&old.worth);
+        if worth == old.worth {
+            return Some(false);
+        }
+        if is_later {
+            self.change_later(item, old.state, &old.features, keep);
+        } else {
+            self.change(item, old.state, &old.features, keep);
+        }
+        self.items.get_mut(item)?.worth = worth;
+        Some(true)
+    }
+
+    /// Values and groups of the items that have some.
+    pub(crate) fn worths(&self) -> BTreeMap<Name, Worth> {
+        let told = self.items.iter().filter(|(_, item)| item.worth != Worth::default());
+        told.map(|(name, item)| (name.clone(), item.worth.clone())).collect()
+    }
+
+    /// Gives items the values and groups that were saved.
+    pub(crate) fn restore_worths(&mut self, worths: BTreeMap<Name, Worth>) {
+        for (name, worth) in worths {
+            self.items.entry(name).and_modify(|item| item.worth = worth);
         }
     }
 

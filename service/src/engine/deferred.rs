@@ -4,7 +4,7 @@
 use super::Engine;
 use super::decisions::Place;
 use super::learner;
-use super::lists::{ask, handles};
+use super::lists::Asked;
 use crate::api::{Answer, AnswerBody, DecideBody, Outcome, Receipt, Refusal, Told, Whole};
 use crate::event::{Batch, Decision, Event, Name};
 use std::collections::{HashMap, HashSet};
@@ -163,40 +163,41 @@ impl Engine {
         let query = self.queries.get_mut(&decision.query).ok_or_else(Refusal::not_in_memory)?;
         query.follow(&self.catalogue);
         let Some(choice) = &mut decision.chosen else { return Err(Refusal::other_request(&decision.id)) };
-        let (handles, unknown) = handles(query, &choice.allowed);
+        let asked = Asked::new(query, &choice.allowed)?;
+        asked.check(query, &user, choice)?;
         if !deferred.places.contains_key(&decision.id) {
             if !deferred.unsure.contains_key(&decision.id) {
-                let (list, of) = query.learner.draw(ask(&user, choice, &handles), &mut query.rng);
+                let (list, of) = query.learner.draw(asked.ask(&user, choice), &mut query.rng);
                 choice.propensities = learner::propensities(&of);
                 decision.list = list.into_iter().map(|handle| query.name(handle).clone()).collect();
                 decision.user = self.kept_user(decision.user.take());
             }
             deferred.push(Event::Decided(Box::new(decision.clone())));
         }
-        Ok(Answer::deferred(&decision, unknown, self.next))
+        Ok(Answer::deferred(&decision, asked.unknown, self.next))
     }
 
     /// Takes an answer to a decision that is known, which waits for the store.
     pub fn answer_deferred(&self, body: AnswerBody, deferred: &mut Deferred) -> Result<Receipt, Refusal> {
-        if body.metrics.is_some() {
+        if body.metrics.is_some() || body.value.is_some() || body.values.is_some() {
             return Err(Refusal::not_in_memory());
         }
-        let Told { clicks, closes, seen } = match (deferred.decision(&body.id), self.decisions.find(&body.id))
-        {
-            (Some(decision), _) => body.told(&decision.list.iter())?,
-            (None, Place::TooOld) => return Err(Refusal::too_old(&body.id)),
-            (None, Place::Open(_, open)) if open.is_dropped => {
-                return Err(Refusal::dropped_query(&body.id, open.query()));
-            }
-            (None, Place::Open(_, open)) if !deferred.unsure.contains_key(&body.id) => {
-                if open.is_closed && self.template.sees_contexts() {
-                    return Err(Refusal::closed(&body.id, "clicks"));
+        let Told { clicks, closes, seen, .. } =
+            match (deferred.decision(&body.id), self.decisions.find(&body.id)) {
+                (Some(decision), _) => body.told(&decision.list.iter())?,
+                (None, Place::TooOld) => return Err(Refusal::too_old(&body.id)),
+                (None, Place::Open(_, open)) if open.is_dropped => {
+                    return Err(Refusal::dropped_query(&body.id, open.query()));
                 }
-                body.told(&open.list())?
-            }
-            // Another server may know it.
-            _ => return Err(Refusal::not_in_memory()),
-        };
+                (None, Place::Open(_, open)) if !deferred.unsure.contains_key(&body.id) => {
+                    if open.is_closed && self.template.sees_contexts() {
+                        return Err(Refusal::closed(&body.id, "clicks"));
+                    }
+                    body.told(&open.list())?
+                }
+                // Another server may know it.
+                _ => return Err(Refusal::not_in_memory()),
+            };
         for position in clicks {
             deferred.push(Event::Clicked { id: body.id.clone(), position });
         }
@@ -232,14 +233,11 @@ impl Engine {
                 }
                 Event::Clicked { id, position } => {
                     let clicks = Some(vec![Whole(position + 1)]);
-                    let body = AnswerBody { id, clicks, items: None, close: None, seen: None, metrics: None };
-                    self.answer(body, events).map(|_| ())
+                    self.answer(AnswerBody { clicks, ..AnswerBody::to(id) }, events).map(|_| ())
                 }
                 Event::Closed { id, seen } => {
-                    let seen = seen.map(Whole);
-                    let body =
-                        AnswerBody { id, clicks: None, items: None, close: Some(true), seen, metrics: None };
-                    self.answer(body, events).map(|_| ())
+                    let (close, seen) = (Some(true), seen.map(Whole));
+                    self.answer(AnswerBody { close, seen, ..AnswerBody::to(id) }, events).map(|_| ())
                 }
                 _ => Ok(()),
             };

@@ -2,7 +2,8 @@
 
 use super::Engine;
 use crate::api::{Outcome, Refusal};
-use crate::event::{Change, Event, Name};
+use crate::event::{Change, Event, Name, Worth};
+use crate::store::StoreError;
 
 impl Engine {
     /// Changes an item of a query, or of all.
@@ -37,6 +38,63 @@ impl Engine {
             events.push(Event::Item { item, query, change, features });
             Ok(Outcome::Counted)
         })
+    }
+
+    /// Tells the value of an item and its group, of a query or of all.
+    pub fn set_worth(
+        &mut self,
+        item: &Name,
+        query: Option<&Name>,
+        worth: Worth,
+        events: &mut Vec<Event>,
+    ) -> Result<Outcome, Refusal> {
+        if worth == Worth::default() {
+            return Ok(Outcome::Repeated);
+        }
+        self.noting(events, |engine, events| {
+            let is_new = match query {
+                Some(query) => engine.set_own_worth(item, query, &worth)?,
+                None => engine.set_shared_worth(item, &worth)?,
+            };
+            if !is_new {
+                return Ok(Outcome::Repeated);
+            }
+            engine.next += 1;
+            events.push(Event::Worth { item: item.clone(), query: query.cloned(), worth });
+            Ok(Outcome::Counted)
+        })
+    }
+
+    /// Refuses a value or a group of which the policy can know nothing.
+    pub fn check_worth(&self, worth: &Worth, change: Change) -> Result<(), Refusal> {
+        if change != Change::Add && *worth != Worth::default() {
+            return Err(Refusal::other_terms(
+                "values and groups are those of items that are added",
+                "change",
+            ));
+        }
+        if let Some(value) = worth.value {
+            let mut of_nobody = super::fresh(&self.template).map_err(StoreError::OtherSettings)?;
+            let checked = of_nobody.check_value(value, true);
+            checked.map_err(|error| Refusal::of_terms(&error, "value"))?;
+        }
+        if worth.group.is_some() && self.template.sees_contexts() {
+            return Err(Refusal::of_terms(&live::Error::NoTerms, "group"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_own_worth(&mut self, item: &Name, name: &Name, worth: &Worth) -> Result<bool, Refusal> {
+        self.has_values |= worth.value.is_some();
+        let query = self.change(name)?;
+        query.set_worth(item, worth).ok_or_else(|| Refusal::unknown_item(item, "item".into()))
+    }
+
+    pub(super) fn set_shared_worth(&mut self, item: &Name, worth: &Worth) -> Result<bool, Refusal> {
+        self.has_values |= worth.value.is_some();
+        let (keep, is_later) = (self.template.settings().keep_retired, !self.later.is_empty());
+        let is_new = self.catalogue.set_worth(item, worth, keep, is_later);
+        is_new.ok_or_else(|| Refusal::unknown_item(item, "item".into()))
     }
 
     pub(super) fn change_own(

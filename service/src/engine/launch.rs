@@ -1,7 +1,7 @@
 //! A launch: today's list beside the policy's, and a share that rises by evidence.
 
 use super::Engine;
-use super::lists::{ask, handles, places};
+use super::lists::{Asked, places};
 use crate::api::{LaunchBody, Refusal};
 use crate::event::{Change as ItemChange, Decision, Event, LaunchedDecision, Name};
 use crate::metrics::log;
@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 
 /// The time between two looks, in milliseconds.
 const LOOK: u64 = 60_000;
+/// The metric of the values of clicks, which clients need not send.
+const VALUE: &str = "value";
 /// The largest value of a metric.
 const LARGEST: f64 = 1e12;
 
@@ -136,8 +138,9 @@ impl Engine {
         decision.user = self.kept_user(decision.user);
         let query = self.change(&decision.query)?;
         let Some(choice) = &decision.chosen else { unreachable!("a list was asked for") };
-        let (handles, unknown) = handles(query, &choice.allowed);
-        let ask = ask(user, choice, &handles);
+        let asked = Asked::new(query, &choice.allowed)?;
+        asked.check(query, user, choice)?;
+        let ask = asked.ask(user, choice);
         let of_today = places(query, &today)?;
         let chosen = if compared.is_some_and(|of| of.side) {
             query.learner.decide(&number, ask, &mut query.rng).to_vec()
@@ -154,7 +157,7 @@ impl Engine {
         };
         let [same, both, length] =
             [same, both, of_today.len()].map(|number| u8::try_from(number).unwrap_or(u8::MAX));
-        self.remember(&decision, user, unknown, time);
+        self.remember(&decision, user, asked.unknown, time);
         let (compared, agreement) = (compared.map(u32::from), [same, both]);
         let launched = LaunchedDecision { decision, compared, agreement, length, is_first };
         self.count_launched(number, &launched, time);
@@ -176,6 +179,8 @@ impl Engine {
         }
         let sums = state.agreement.iter_mut().zip([same, both, length]);
         sums.for_each(|(sum, one)| *sum += u64::from(*one));
+        // A list without an order earns nothing.
+        self.count_value(number, 0.0);
     }
 
     /// Counts a click on a decision, if a launch compares it.
@@ -185,6 +190,15 @@ impl Engine {
         {
             state.launch.click(compared, open.time, 1.0);
         }
+    }
+
+    /// Counts by how much the values of a decision grow, if a launch watches them.
+    pub(super) fn count_value(&mut self, number: u64, gained: f64) {
+        let launch = self.template.launch.as_ref();
+        let Some(guard) = launch.and_then(|launch| launch.guard(VALUE)) else { return };
+        let known = self.decisions.get(number).and_then(|open| open.measured.get(guard).copied());
+        let value = known.filter(|value| !value.is_nan()).unwrap_or(0.0) + gained;
+        self.measure(number, &BTreeMap::from([(VALUE.to_owned(), value)]));
     }
 
     /// Returns the values of metrics that are not known yet, or why they cannot be.

@@ -4,9 +4,9 @@ use super::Engine;
 use super::decisions::{DecisionView, Place, Request};
 use super::learner;
 use super::query::Query;
-use crate::api::{Answer, DecideBody, Object, Outcome, Receipt, Refusal, ShowBody, Whole};
+use crate::api::{Answer, DecideBody, Fields, Object, Outcome, Price, Receipt, Refusal, ShowBody, Whole};
 use crate::config::{Template, UserNames};
-use crate::event::{AllowedItems, Choice, Decision, Event, Name};
+use crate::event::{AllowedItems, Choice, Decision, Event, Name, Terms};
 use crate::metrics::log;
 use crate::names::SmallName;
 use crate::store::checksum;
@@ -69,6 +69,15 @@ impl Engine {
             (None, Some(items)) => AllowedItems::Except(items),
             (None, None) => AllowedItems::All,
         };
+        let values = body.values.into_iter().flat_map(|Fields(values)| values);
+        let values = values.map(|(item, Price(value))| (item, value)).collect();
+        let pins = body.pins.into_iter().flat_map(|Fields(pins)| pins);
+        let pins = pins.map(|(Whole(position), item)| (position - 1, item)).collect();
+        let terms = Terms { values, most: body.most.map(|Whole(most)| most), pins };
+        let allowed = match terms {
+            Terms { most: None, ref values, ref pins } if values.is_empty() && pins.is_empty() => allowed,
+            terms => AllowedItems::OnTerms(Box::new(allowed), terms),
+        };
         let positions = body.positions.map(|Whole(n)| n);
         let chosen = Some(Choice { allowed, positions, propensities: None });
         let context = body.context.map(|Object(context)| context);
@@ -94,12 +103,12 @@ impl Engine {
         decision.user = self.kept_user(decision.user);
         let query = self.change(&decision.query)?;
         let Some(choice) = &mut decision.chosen else { return Ok(decision) };
-        let (handles, unknown) = handles(query, &choice.allowed);
-        let ask = ask(user, choice, &handles);
-        let list = query.learner.decide(&number, ask, &mut query.rng).to_vec();
+        let asked = Asked::new(query, &choice.allowed)?;
+        asked.check(query, user, choice)?;
+        let list = query.learner.decide(&number, asked.ask(user, choice), &mut query.rng).to_vec();
         decision.list = list.into_iter().map(|handle| query.name(handle).clone()).collect();
         choice.propensities = query.learner.propensities(&number).and_then(learner::propensities);
-        self.remember(&decision, user, unknown, time);
+        self.remember(&decision, user, asked.unknown, time);
         Ok(decision)
     }
 
@@ -151,7 +160,7 @@ impl Engine {
     ) -> Result<Box<[Name]>, Refusal> {
         let query = self.change(&decision.query)?;
         let list = places(query, &decision.list)?;
-        let unknown = decision.chosen.as_ref().map(|choice| handles(query, &choice.allowed).1);
+        let asked = decision.chosen.as_ref().map(|choice| Asked::new(query, &choice.allowed)).transpose()?;
         // The number is new, so this cannot be a repeated decision.
         let taken = query.learner.show(&number, user, &list);
         _ = taken.map_err(|error| {
@@ -163,7 +172,7 @@ impl Engine {
                 None => Refusal::malformed(&error.to_string(), "items"),
             }
         })?;
-        Ok(unknown.unwrap_or_default())
+        Ok(asked.unwrap_or_default().unknown)
     }
 
     /// The decision of this name, if there is one for this query.
@@ -184,15 +193,15 @@ impl Engine {
     /// order, and the user if the policy sees who asks. `None` if it was shown without asking.
     pub(super) fn asked(&self, decision: &Decision, user: &Context, most: usize) -> Option<[u8; 8]> {
         let choice = decision.chosen.as_ref()?;
-        let (is_only, items) = match &choice.allowed {
-            AllowedItems::All => (false, &[][..]),
-            AllowedItems::Only(items) => (true, &items[..]),
-            AllowedItems::Except(items) => (false, &items[..]),
-        };
-        let items: BTreeSet<&Name> = items.iter().collect();
+        let (items, terms) = choice.allowed.parts();
+        let is_only = matches!(items, AllowedItems::Only(_));
+        let items: BTreeSet<&Name> = items.named().iter().collect();
         let positions = choice.positions.map_or(usize::MAX, usize::from).min(most);
         let user = self.template.sees_contexts().then_some(user);
-        let bytes = postcard::to_allocvec(&(is_only, items, positions, user)).expect("plain data");
+        let mut bytes = postcard::to_allocvec(&(is_only, items, positions, user)).expect("plain data");
+        if let Some(terms) = terms {
+            bytes = postcard::to_extend(terms, bytes).expect("plain data");
+        }
         Some(checksum(&[], &bytes))
     }
 
@@ -243,22 +252,67 @@ pub(super) fn places(query: &Query, items: &[Name]) -> Result<Vec<Handle>, Refus
     places.collect()
 }
 
-/// The items that are named, and the first thousand names that the query does not know.
-pub(super) fn handles(query: &Query, allowed: &AllowedItems) -> (Vec<Handle>, Box<[Name]>) {
-    let (AllowedItems::Only(items) | AllowedItems::Except(items)) = allowed else {
-        return Default::default();
-    };
-    let is_unknown = |item: &&Name| query.handle(item).is_none();
-    let unknown = items.iter().filter(is_unknown).take(1_000).cloned();
-    (items.iter().filter_map(|item| query.handle(item)).collect(), unknown.collect())
+/// The items that a choice asks for, and its terms, with items in place of names.
+#[derive(Default)]
+pub(super) struct Asked {
+    handles: Vec<Handle>,
+    /// The first thousand names that the query does not know.
+    pub(super) unknown: Box<[Name]>,
+    values: Vec<(Handle, f64)>,
+    pins: Vec<(usize, Handle)>,
 }
 
-pub(super) fn ask<'a>(user: &'a Context, choice: &Choice, handles: &'a [Handle]) -> Ask<'a> {
-    let among = match choice.allowed {
-        AllowedItems::All => Among::All,
-        AllowedItems::Only(_) => Among::Only(handles),
-        AllowedItems::Except(_) => Among::Except(handles),
-    };
-    let positions = choice.positions.map_or(usize::MAX, usize::from);
-    Ask { user, among, positions, ..Ask::default() }
+impl Asked {
+    /// Finds the items; one of the terms that is unknown is refused.
+    pub(super) fn new(query: &Query, allowed: &AllowedItems) -> Result<Self, Refusal> {
+        let (items, is_unknown) = (allowed.named(), |item: &&Name| query.handle(item).is_none());
+        let mut asked = Self {
+            handles: items.iter().filter_map(|item| query.handle(item)).collect(),
+            unknown: items.iter().filter(is_unknown).take(1_000).cloned().collect(),
+            ..Self::default()
+        };
+        let Some(terms) = allowed.parts().1 else { return Ok(asked) };
+        let known =
+            |item: &Name, at: String| query.handle(item).ok_or_else(|| Refusal::unknown_item(item, at));
+        for (item, value) in &terms.values {
+            asked.values.push((known(item, format!("values.{}", &**item))?, *value));
+        }
+        for (position, item) in &terms.pins {
+            let at = format!("pins.{}", position + 1);
+            asked.pins.push((usize::from(*position), known(item, at)?));
+        }
+        Ok(asked)
+    }
+
+    pub(super) fn ask<'a>(&'a self, user: &'a Context, choice: &Choice) -> Ask<'a> {
+        let (items, terms) = choice.allowed.parts();
+        let among = match items {
+            AllowedItems::Only(_) => Among::Only(&self.handles),
+            AllowedItems::Except(_) => Among::Except(&self.handles),
+            _ => Among::All,
+        };
+        let most = terms.and_then(|terms| terms.most).map(usize::from);
+        let positions = choice.positions.map_or(usize::MAX, usize::from);
+        Ask { user, among, positions, values: &self.values, most, pins: &self.pins }
+    }
+
+    /// Refuses terms that cannot be kept, by what is at fault.
+    pub(super) fn check(&self, query: &mut Query, user: &Context, choice: &Choice) -> Result<(), Refusal> {
+        let Some(terms) = choice.allowed.parts().1 else { return Ok(()) };
+        let all = self.ask(user, choice);
+        let mut check = |ask: Ask<'_>, at: String| {
+            query.learner.check(&ask).map_err(|error| Refusal::of_terms(&error, at))
+        };
+        for (value, (item, _)) in self.values.iter().zip(&terms.values) {
+            let ask = Ask { values: std::slice::from_ref(value), most: None, pins: &[], ..all };
+            check(ask, format!("values.{}", &**item))?;
+        }
+        for (place, (pin, (position, _))) in self.pins.iter().zip(&terms.pins).enumerate() {
+            let ask = Ask { values: &[], most: None, pins: std::slice::from_ref(pin), ..all };
+            let at = format!("pins.{}", position + 1);
+            check(ask, at.clone())?;
+            check(Ask { values: &[], most: None, pins: &self.pins[..=place], ..all }, at)?;
+        }
+        check(all, "most".into())
+    }
 }

@@ -25,19 +25,23 @@ impl Engine {
         if !self.load(query)? {
             return Err(Refusal::unknown_query(query));
         }
-        Ok(self.queries[query].rows(from).take(most).collect())
+        Ok(self.loaded(query).rows(from).take(most).collect())
     }
 
     /// The first items of a query in memory.
-    pub fn rows_in_memory(&self, query: &Name, most: usize) -> impl Iterator<Item = ItemRow> {
-        let query = self.queries.get(query);
+    pub fn rows_in_memory(&mut self, query: &Name, most: usize) -> impl Iterator<Item = ItemRow> {
+        let query = self.queries.get_mut(query);
         query.into_iter().flat_map(move |query| query.rows(0).take(most)).map(|(_, row)| row)
     }
 
     /// An item of a query that exists, after [`follow`](Self::follow).
     pub fn row(&mut self, query: &Name, item: &Name, events: &mut Vec<Event>) -> Result<ItemRow, Refusal> {
         self.follow(query, events)?;
-        self.queries[query].row(item).ok_or_else(|| Refusal::unknown_item(item, "item".into()))
+        self.loaded(query).row(item).ok_or_else(|| Refusal::unknown_item(item, "item".into()))
+    }
+
+    fn loaded(&mut self, query: &Name) -> &mut Query {
+        self.queries.get_mut(query).expect("it was loaded")
     }
 
     /// Forgets a query with its items and counts; its decisions keep their lists, and are no longer

@@ -4,7 +4,7 @@ use super::catalogue::Catalogue;
 use super::learner::{self, Learner};
 use super::recovery::{of_version, versioned};
 use crate::config::Template;
-use crate::event::{Change, Name, whole};
+use crate::event::{Change, Name, Worth, whole};
 use click_models::ItemId;
 use live::{ContextFit, Entry, Handle};
 use policies::Tally;
@@ -41,7 +41,7 @@ struct State<'a> {
 }
 
 /// An item of a query, with its counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ItemRow {
     /// Its name.
     pub item: Name,
@@ -50,6 +50,12 @@ pub struct ItemRow {
     /// Displays and clicks that count: at each position if the policy counts positions apart,
     /// otherwise one entry.
     pub entries: Vec<Entry>,
+    /// The value of a click on it, for the next list.
+    pub value: f64,
+    /// The number of its clicks with values, and the sum of these.
+    pub orders: (u64, f64),
+    /// Its group.
+    pub group: Option<String>,
 }
 
 impl Query {
@@ -151,9 +157,25 @@ impl Query {
                 self.change(name, Change::Forget, &[], true);
             }
             self.change(name, item.state, &item.features, true);
+            self.set_worth(name, &item.worth);
         }
         self.seen = catalogue.seen();
         true
+    }
+
+    /// Tells the value or the group of an item, and returns whether that is new; `None` if the item
+    /// is not known. What the policy cannot know was refused before.
+    pub(crate) fn set_worth(&mut self, item: &str, Worth { value, group }: &Worth) -> Option<bool> {
+        let (handle, mut is_new) = (self.handle(item)?, false);
+        if let Some(value) = value {
+            is_new |= self.learner.value(handle).total_cmp(value).is_ne();
+            _ = self.learner.set_value(handle, *value);
+        }
+        if let Some(group) = group {
+            is_new |= self.learner.group(handle) != Some(&**group);
+            _ = self.learner.set_group(handle, Some(group));
+        }
+        Some(is_new)
     }
 
     /// Number of items that it knows.
@@ -254,18 +276,23 @@ impl Query {
     }
 
     /// An item that it knows.
-    pub(crate) fn row(&self, item: &Name) -> Option<ItemRow> {
+    pub(crate) fn row(&mut self, item: &Name) -> Option<ItemRow> {
         self.rows(self.handle(item)?.slot.index()).next().map(|(_, row)| row)
     }
 
     /// The items that it knows, by place, from a place on.
-    pub(crate) fn rows(&self, from: usize) -> impl Iterator<Item = (usize, ItemRow)> + '_ {
-        self.names.iter().enumerate().skip(from).filter_map(|(place, entry)| {
+    pub(crate) fn rows(&mut self, from: usize) -> impl Iterator<Item = (usize, ItemRow)> + '_ {
+        let Self { names, learner, .. } = self;
+        names.iter().enumerate().skip(from).filter_map(|(place, entry)| {
             let (name, handle, _) = entry.as_ref()?;
+            let orders = learner.orders(*handle);
             let row = ItemRow {
                 item: name.clone(),
-                is_present: self.learner.is_present(*handle),
-                entries: self.learner.entries(*handle),
+                is_present: learner.is_present(*handle),
+                entries: learner.entries(*handle),
+                value: learner.value(*handle),
+                orders: (orders.n(), orders.sum()),
+                group: learner.group(*handle).map(str::to_owned),
             };
             Some((place, row))
         })

@@ -6,7 +6,7 @@ use super::history::Origin;
 use super::swap::Swap;
 use super::{Activity, Engine, LaunchState, Most, Totals, Usage};
 use crate::config::{Limits, NewQueries, Template};
-use crate::event::{Name, whole};
+use crate::event::{Name, Worth, whole};
 use crate::metrics::log;
 use crate::store::{Store, StoreError};
 use serde_json::json;
@@ -41,6 +41,7 @@ pub(super) struct Head {
     pub(super) usage: BTreeMap<Name, Usage>,
     pub(super) launch: Option<LaunchState>,
     pub(super) activity: BTreeMap<u64, Activity>,
+    pub(super) has_values: bool,
 }
 
 /// The form of a head in older programs: the decisions are plain, and what is known of their
@@ -100,11 +101,33 @@ pub(super) fn read_head(
 fn of_newer(saved: &[u8]) -> Result<Head, String> {
     let read = postcard::take_from_bytes::<NewHead>(saved);
     let (head, rest) = read.map_err(|error| error.to_string())?;
-    let (launch, activity) = if rest.is_empty() { Default::default() } else { whole(rest)? };
-    let (next, catalogue, decisions, totals, prior, later, configured, usage) = head;
+    let (launch, activity, worths) = match rest {
+        [] => Default::default(),
+        rest => {
+            let read = postcard::take_from_bytes::<(Option<LaunchState>, BTreeMap<u64, Activity>)>(rest);
+            let ((launch, activity), rest) = read.map_err(|error| error.to_string())?;
+            (launch, activity, if rest.is_empty() { None } else { Some(whole(rest)?) })
+        }
+    };
+    let (next, mut catalogue, decisions, totals, prior, later, configured, usage) = head;
     let later = later.iter().map(|text| Template::of_text(text).map(Arc::new));
     let (decisions, later) = (Decisions::restore(decisions)?, later.collect::<Result<_, _>>()?);
-    Ok(Head { next, catalogue, decisions, totals, prior, later, configured, usage, launch, activity })
+    let (worths, has_values): (BTreeMap<Name, Worth>, bool) = worths.unwrap_or_default();
+    catalogue.restore_worths(worths);
+    let head = Head {
+        next,
+        catalogue,
+        decisions,
+        totals,
+        prior,
+        later,
+        configured,
+        usage,
+        launch,
+        activity,
+        has_values,
+    };
+    Ok(head)
 }
 
 /// Reads what an older program saved: requests behind the head or apart, or none.
@@ -127,6 +150,7 @@ fn of_older(head: OldHead, rest: &[u8], apart: Option<&[u8]>) -> Result<Head, St
         usage: BTreeMap::new(),
         launch: None,
         activity: BTreeMap::new(),
+        has_values: false,
     })
 }
 
@@ -137,7 +161,14 @@ impl Engine {
         let bytes = if is_small {
             let later: Vec<String> = self.history[1..].iter().map(|of| of.to_text()).collect();
             let head = (next, catalogue, decisions.save(), totals, prior, later, configured, usage);
-            postcard::to_extend(&(head, &self.launch, activity), versioned())
+            let bytes = postcard::to_extend(&(head, &self.launch, activity), versioned());
+            let worths = (catalogue.worths(), self.has_values);
+            // Programs before values read a store without any.
+            if worths == Default::default() {
+                bytes
+            } else {
+                bytes.and_then(|bytes| postcard::to_extend(&worths, bytes))
+            }
         } else {
             postcard::to_allocvec(&(next, catalogue, decisions.save_for_older(), totals, prior))
         };
@@ -244,6 +275,7 @@ impl Base {
             usage: BTreeMap::new(),
             launch: None,
             activity: BTreeMap::new(),
+            has_values: false,
             oldest_use: 0,
             touched: None,
             later: HashMap::new(),
@@ -257,9 +289,9 @@ impl Base {
         if let Some(saved) = saved {
             let head = read_head(&saved, |next| store.query(&Name::of_requests(), next))?;
             let Head { next, catalogue, decisions, totals, prior, later, configured, usage, .. } = head;
-            let (launch, activity) = (head.launch, head.activity);
+            let (launch, activity, has_values) = (head.launch, head.activity, head.has_values);
             engine = Engine { configured, catalogue, decisions, totals, prior, next, usage, ..engine };
-            engine = Engine { launch, activity, ..engine };
+            engine = Engine { launch, has_values, activity, ..engine };
             engine.history.extend(later);
             engine.template = engine.history.last().expect("it has the first one").clone();
             engine.snapshot = engine.next;

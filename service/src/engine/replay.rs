@@ -3,7 +3,7 @@
 //! which has a fifth of their size in memory.
 
 use super::decisions::Place;
-use super::lists::{ask, handles, places};
+use super::lists::{Asked, places};
 use super::{Engine, Origin};
 use crate::api::Refusal;
 use crate::event::{Choice, Decision, Event, Name};
@@ -31,18 +31,20 @@ impl Engine {
         let (query, decision) = match &event {
             Event::Decided(decision) => (decision.query.clone(), self.decisions.next()),
             Event::Launched(launched) => (launched.decision.query.clone(), self.decisions.next()),
-            Event::Clicked { id, .. } | Event::Closed { id, .. } | Event::Measured { id, .. } => {
-                match self.decisions.find(id) {
-                    Place::Open(place, open) => (open.query().clone(), place),
-                    _ => return Err(damaged(number, &format!("decision `{}` is not open", &**id))),
-                }
-            }
-            Event::Item { query: Some(query), .. } | Event::Used { query } | Event::Dropped { query } => {
-                (query.clone(), 0)
-            }
+            Event::Clicked { id, .. }
+            | Event::Closed { id, .. }
+            | Event::Measured { id, .. }
+            | Event::Valued { id, .. } => match self.decisions.find(id) {
+                Place::Open(place, open) => (open.query().clone(), place),
+                _ => return Err(damaged(number, &format!("decision `{}` is not open", &**id))),
+            },
+            Event::Item { query: Some(query), .. }
+            | Event::Worth { query: Some(query), .. }
+            | Event::Used { query }
+            | Event::Dropped { query } => (query.clone(), 0),
             of_all => {
                 // Queries see the items of all queries as they were, and other settings at once.
-                let is_item = matches!(of_all, Event::Item { .. });
+                let is_item = matches!(of_all, Event::Item { .. } | Event::Worth { .. });
                 if !is_item || self.catalogue.is_full(self.template.settings().keep_retired) {
                     self.take_later(origin)?;
                 }
@@ -50,6 +52,7 @@ impl Engine {
                     Event::Item { item, change, features, .. } => {
                         self.change_shared(item, *change, features).map(|_| ())
                     }
+                    Event::Worth { item, worth, .. } => self.set_shared_worth(item, worth).map(|_| ()),
                     Event::Settings { settings, items } => self
                         .take_settings(settings, items, time)
                         .map_err(|what| damaged(number, &what).into()),
@@ -79,7 +82,8 @@ impl Engine {
         match &event {
             Event::Launched(launched) => self.count_launched(decision, launched, time),
             Event::Measured { metrics, .. } => self.measure(decision, metrics),
-            Event::Item { .. } | Event::Used { .. } => self.note_query(&query),
+            Event::Valued { gained, .. } => self.count_value(decision, *gained),
+            Event::Item { .. } | Event::Worth { .. } | Event::Used { .. } => self.note_query(&query),
             Event::Clicked { .. } => self.note_click(&query, decision, time),
             Event::Closed { .. } => self.decisions.close(decision),
             Event::Dropped { query } => {
@@ -156,6 +160,10 @@ impl Engine {
             Event::Item { item, change, features, .. } => {
                 self.change_own(item, name, *change, features).map(|_| ())
             }
+            Event::Worth { item, worth, .. } => self.set_own_worth(item, name, worth).map(|_| ()),
+            Event::Valued { position, value, revision, .. } => {
+                self.earn(number, name, (*position, *value), *revision).map(|_| ())
+            }
             Event::Dropped { .. } => {
                 self.forget_query(name);
                 Ok(())
@@ -173,11 +181,10 @@ impl Engine {
     ) -> Result<(Box<[Name]>, bool), Refusal> {
         let query = self.change(&decision.query)?;
         let list = places(query, &decision.list)?;
-        let (handles, unknown) = handles(query, &choice.allowed);
-        let ask = ask(user, choice, &handles);
-        let is_same = query.learner.decide_again(&number, ask, &list, &mut query.rng);
+        let asked = Asked::new(query, &choice.allowed)?;
+        let is_same = query.learner.decide_again(&number, asked.ask(user, choice), &list, &mut query.rng);
         let is_same = is_same.map_err(|error| Refusal::malformed(&error.to_string(), "items"))?;
-        Ok((unknown, is_same))
+        Ok((asked.unknown, is_same))
     }
 }
 

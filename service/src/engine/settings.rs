@@ -76,6 +76,13 @@ impl Engine {
         Ok(Differences { template, items, gone, new, lines })
     }
 
+    /// Adds an item of a configuration.
+    pub fn add_first(&mut self, first: &FirstItem, events: &mut Vec<Event>) -> Result<(), Refusal> {
+        let FirstItem { item, features, worth } = first;
+        self.change_item(item, None, Change::Add, features, events)?;
+        self.set_worth(item, None, worth.clone(), events).map(|_| ())
+    }
+
     /// Makes the settings and items of a configuration those of the store.
     ///
     /// # Errors
@@ -88,10 +95,12 @@ impl Engine {
         events: &mut Vec<Event>,
     ) -> Result<(), Refusal> {
         let Differences { template, items, gone, new, .. } = differences;
-        let mut faults: Vec<String> = refused(&self.template, template)
-            .into_iter()
-            .map(|(key, why)| format!("policy.{key} cannot change: {why}"))
-            .collect();
+        let mut refused = refused(&self.template, template);
+        if self.has_values && template.has_values().is_err() {
+            refused.push(("policy", "items have values, of which the other policy knows nothing"));
+        }
+        let mut faults: Vec<String> =
+            refused.into_iter().map(|(key, why)| format!("policy.{key} cannot change: {why}")).collect();
         if faults.is_empty() {
             // Whatever refuses settings refuses them of a policy that knows nothing.
             let mut trial = learner::fresh(&self.template, self.prior).map_err(StoreError::Settings)?;
@@ -106,8 +115,8 @@ impl Engine {
         self.take_settings(&settings, &items, time).map_err(StoreError::Settings)?;
         self.next += 1;
         events.push(Event::Settings { settings, items });
-        for FirstItem { item, features } in new {
-            self.change_item(item, None, Change::Add, features, events)?;
+        for first in new {
+            self.add_first(first, events)?;
         }
         for item in gone
             .iter()

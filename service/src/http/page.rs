@@ -38,6 +38,12 @@ pub(super) fn row(row: &ItemRow) -> Value {
         "clicks": all.map_or(0, |all| all.tally.clicks),
         "interval": all.map(|all| all.interval()),
     });
+    if row.value.total_cmp(&1.0).is_ne() || row.orders.0 > 0 {
+        value["value"] = json!({ "present": row.value, "orders": row.orders.0, "sum": row.orders.1 });
+    }
+    if let Some(group) = &row.group {
+        value["group"] = json!(group);
+    }
     if row.entries.len() > 1 {
         let positions = row.entries.iter().map(|entry| json!([entry.tally.shows, entry.tally.clicks]));
         value["positions"] = positions.collect();
@@ -166,7 +172,7 @@ fn summary(page: &mut String, app: &App, engine: &Engine, time: u64) {
 }
 
 /// The items of the busiest queries whose clicks a display are surely most.
-fn best_lists(page: &mut String, engine: &Engine) {
+fn best_lists(page: &mut String, engine: &mut Engine) {
     page.push_str(
         "<h2>Best items of the busiest queries in memory</h2><div class=scroll><table><tr><th>query<th>decisions\
          <th>clicks<th>items by the lower end of their clicks a display, with the 95 % interval",
@@ -256,7 +262,7 @@ fn items(page: &mut String, query: &Name, rows: &[(usize, ItemRow)], most: usize
     _ = write!(
         page,
         "<h2>Items of query {}</h2><div class=scroll><table><tr><th>item<th>state<th>displays<th>clicks\
-         <th>clicks per display, 95 % interval",
+         <th>clicks per display, 95 % interval<th>value<th>group",
         escaped(query)
     );
     for (_, row) in rows {
@@ -265,8 +271,11 @@ fn items(page: &mut String, query: &Name, rows: &[(usize, ItemRow)], most: usize
         let state = if row.is_present { "present" } else { "retired" };
         _ = write!(
             page,
-            "<tr><td>{}<td>{state}<td class=n>{shows}<td class=n>{clicks}<td>{lower:.4} to {upper:.4}",
+            "<tr><td>{}<td>{state}<td class=n>{shows}<td class=n>{clicks}<td>{lower:.4} to {upper:.4}\
+             <td class=n>{}<td>{}",
             escaped(&row.item),
+            row.value,
+            escaped(row.group.as_deref().unwrap_or_default()),
         );
     }
     page.push_str("</table></div>");

@@ -1,7 +1,7 @@
 //! Events in the small form of rows: names of queries and items are numbers of a table of the
 //! store, and UUIDs are 16 bytes.
 
-use crate::event::{AllowedItems, Choice, Decision, Event, LaunchedDecision, Name, whole};
+use crate::event::{AllowedItems, Choice, Decision, Event, LaunchedDecision, Name, Terms, whole};
 use crate::names::{Names, SmallName};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -43,11 +43,13 @@ impl Coded {
             Self::Launched(of) => &of.decision,
             _ => return None,
         };
-        let allowed = match decision.chosen.as_ref().map(|chosen| &chosen.allowed) {
-            Some(AllowedItems::Only(items) | AllowedItems::Except(items)) => &items[..],
-            _ => &[],
-        };
-        let allowed = allowed.iter().filter_map(|item| match item {
+        let allowed = decision.chosen.as_ref().map(|chosen| &chosen.allowed);
+        let terms = allowed.and_then(|allowed| allowed.parts().1).into_iter();
+        let of_terms = terms.flat_map(|terms| {
+            terms.values.iter().map(|(item, _)| item).chain(terms.pins.iter().map(|(_, item)| item))
+        });
+        let allowed = allowed.map_or(&[][..], AllowedItems::named).iter().chain(of_terms);
+        let allowed = allowed.filter_map(|item| match item {
             AnyItem::Number(number) => Some(*number),
             AnyItem::Text(_) => None,
         });
@@ -102,15 +104,30 @@ where
     T: for<'a> From<&'a S>,
 {
     let (query, list) = (name(query)?, list.iter().map(name).collect::<Result<_, _>>()?);
-    let all = |items: &[I]| items.iter().map(&any).collect::<Result<Vec<J>, _>>();
     let chosen = chosen.as_ref().map(|Choice { allowed, positions, propensities }| {
-        let allowed = match allowed {
-            AllowedItems::All => AllowedItems::All,
-            AllowedItems::Only(items) => AllowedItems::Only(all(items)?),
-            AllowedItems::Except(items) => AllowedItems::Except(all(items)?),
-        };
+        let allowed = allowed_in_form(allowed, &any)?;
         Ok::<_, String>(Choice { allowed, positions: *positions, propensities: propensities.clone() })
     });
     let (id, user) = (id.into(), user.as_ref().map(T::from));
     Ok(Decision { id, query, list, chosen: chosen.transpose()?, user, context: context.clone() })
+}
+
+fn allowed_in_form<I, J>(
+    allowed: &AllowedItems<I>,
+    any: &impl Fn(&I) -> Result<J, String>,
+) -> Result<AllowedItems<J>, String> {
+    let all = |items: &[I]| items.iter().map(any).collect::<Result<Vec<J>, _>>();
+    Ok(match allowed {
+        AllowedItems::All => AllowedItems::All,
+        AllowedItems::Only(items) => AllowedItems::Only(all(items)?),
+        AllowedItems::Except(items) => AllowedItems::Except(all(items)?),
+        AllowedItems::OnTerms(items, Terms { values, most, pins }) => {
+            let values = values.iter().map(|(item, value)| Ok((any(item)?, *value)));
+            let pins = pins.iter().map(|(position, item)| Ok((*position, any(item)?)));
+            let (values, pins) =
+                (values.collect::<Result<_, String>>()?, pins.collect::<Result<_, String>>()?);
+            let terms = Terms { values, most: *most, pins };
+            AllowedItems::OnTerms(Box::new(allowed_in_form(items, any)?), terms)
+        }
+    })
 }
