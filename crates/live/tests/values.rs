@@ -544,7 +544,8 @@ fn table() {
                     .collect();
                 let mean = each.iter().sum::<f64>() / SHOPS as f64;
                 let variance = each.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (SHOPS - 1) as f64;
-                line += &format!(" {mean:.1} +- {:.1} |", (variance / SHOPS as f64).sqrt());
+                let error = (variance / SHOPS as f64).sqrt();
+                line.extend([" ", &format!("{mean:.1} +- {error:.1}"), " |"]);
             }
             println!("{line}");
         }

@@ -56,7 +56,7 @@ fn a_few_wrong_times_do_not_move_the_log() {
         let mut log = "s,t,item,position,click\n".to_owned();
         for n in 0..400_usize {
             let time = wrong(n).map_or_else(|| format!("2026-03-{:02}", 1 + n / 20), str::to_owned);
-            log += &format!("{n},{time},a,1,0\n{n},{time},b,2,1\n");
+            log.extend([format!("{n},{time},a,1,0\n"), format!("{n},{time},b,2,1\n")]);
         }
         read(columns, &log).unwrap().sessions
     };
