@@ -117,13 +117,21 @@ impl Blocks {
         let floor = self.floor(user, top.capacity());
         let size: f64 = user.weights.iter().map(|weight| weight.abs()).sum();
         let margin = size * (user.weights.len() + 2) as f64 * f64::from(f32::EPSILON);
+        let bound = |block: usize, largest: f64| {
+            // Sums beyond single precision bound nothing.
+            let is_bounded = size * (1.0 + largest) < f64::from(f32::MAX);
+            if is_bounded {
+                self.largest_sum(block, user.weights) + margin * (1.0 + largest)
+            } else {
+                f64::INFINITY
+            }
+        };
         // Up to the next item that may exceed the floor, in sums of `-ln(1 - share)`.
         let mut ahead = exponential(rng);
         for (block, &largest) in self.largest.iter().enumerate() {
-            let sum = self.largest_sum(block, user.weights) + margin * (1.0 + f64::from(largest));
             let items = block * LANES..self.n_items.min((block + 1) * LANES);
             let floor = floor.max(top.threshold());
-            let z = (floor - sum) / user.deviation;
+            let z = (floor - bound(block, f64::from(largest))) / user.deviation;
             if z >= RANGE[0] {
                 let step = whole((z.min(RANGE[1]) - RANGE[0]) * STEPS);
                 let (z, rate) = (RANGE[0] + step as f64 / STEPS, self.rates[step]);

@@ -72,3 +72,20 @@ fn thinned_lists_have_the_law_of_plain_ones() {
         }
     }
 }
+
+/// Sums of such features are not numbers in single precision: items are drawn, and the choice ends.
+#[test]
+fn items_are_drawn_where_single_precision_ends() {
+    for (item_feature, user_feature) in [(1.7e9, 1e30), (1e30, 1.0), (1e30, 1e30), (1.7e9, 1.0)] {
+        let (mut learner, mut user) = learner(true, 1.0);
+        for item in 0..N_ITEMS {
+            let features = [item_feature * (1.0 + item as f64 / 1e3), -item_feature];
+            learner.replace_item(ItemId::from_index(item), &features).expect("features");
+        }
+        user.features = vec![user_feature, -user_feature];
+        let plain = Learner { learned: ItemSet::default(), ..learner.clone() };
+        let expected = lists(&plain, &user, None, 2);
+        let z = largest_z(&lists(&learner, &user, None, 3), &expected);
+        assert!(z < 5.5, "{item_feature}, {user_feature}: {z}");
+    }
+}
