@@ -211,7 +211,8 @@ impl Evaluation {
             (Err(_), Some(sessions)) => Some(Assumptions::new(sessions, &[])),
             (Err(_), None) => None,
         };
-        let findings = Findings::new(Some(&levels), models.as_ref().ok(), assumptions, !are_rows);
+        let findings =
+            Findings::new(Some(&levels), models.as_ref().ok(), assumptions, !are_rows && !has_values);
         Ok(Self { values, has_values, levels: Some(levels), models, findings })
     }
 

@@ -90,7 +90,8 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// `has_lists`: the log has whole lists, so that it could be told whether `position` holds.
+    /// `has_lists`: the log has whole lists of clicks, so that it could be told whether `position`
+    /// holds.
     pub(crate) fn new(
         levels: Option<&Levels>,
         models: Option<&Models>,

@@ -72,7 +72,7 @@ impl Evaluation {
     /// The unit of the numbers.
     pub fn unit(&self) -> &'static str {
         let is_one = !self.has_values && self.values.iter().all(|value| *value == 1.0);
-        if is_one { "clicks" } else { "of the value of clicks" }
+        if is_one { "clicks" } else { "units of value" }
     }
 
     fn condition(&self, answer: &Finding) -> String {

@@ -206,7 +206,7 @@ fn weights_answer_in_value_and_models_do_not() {
         let generated = world.generate(Logger::EpsilonGreedy(0.6), 3_000, 2, false, seed);
         let (evaluation, _) = read_columns(&generated, &columns, &[Model::Pbm]);
         assert_eq!(evaluation.models.as_ref().unwrap_err().code.to_string(), "values-of-clicks");
-        assert_eq!(evaluation.unit(), "of the value of clicks");
+        assert_eq!(evaluation.unit(), "units of value");
         assert!(evaluation.findings.all.iter().all(|found| matches!(found.basis, Basis::Level(_))));
         for of in &evaluation.levels.as_ref().unwrap().levels {
             let value = of.value.as_ref().unwrap();
