@@ -7,7 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
@@ -36,7 +36,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 }
 
 /// A position, or a number of them, from `LEAST` to 255: `2.0` is 2, as in CSV.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "f64")]
 pub struct Whole<const LEAST: u8>(pub u8);
 
@@ -91,10 +91,12 @@ impl TryFrom<f64> for Revision {
 #[derive(Debug, Clone)]
 pub struct Fields<K, V>(pub Vec<(K, V)>);
 
-impl<'de, K: FromStr<Err: fmt::Display> + PartialEq, V: Deserialize<'de>> Deserialize<'de> for Fields<K, V> {
+impl<'de, K: FromStr<Err: fmt::Display> + Ord + Clone, V: Deserialize<'de>> Deserialize<'de>
+    for Fields<K, V>
+{
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Each<K, V>(PhantomData<(K, V)>);
-        impl<'de, K: FromStr<Err: fmt::Display> + PartialEq, V: Deserialize<'de>> Visitor<'de> for Each<K, V> {
+        impl<'de, K: FromStr<Err: fmt::Display> + Ord + Clone, V: Deserialize<'de>> Visitor<'de> for Each<K, V> {
             type Value = Vec<(K, V)>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -102,10 +104,10 @@ impl<'de, K: FromStr<Err: fmt::Display> + PartialEq, V: Deserialize<'de>> Deseri
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = vec![];
+                let (mut fields, mut known) = (vec![], BTreeSet::new());
                 while let Some(text) = map.next_key::<String>()? {
-                    let key = text.parse().map_err(A::Error::custom)?;
-                    if fields.iter().any(|(known, _)| *known == key) {
+                    let key: K = text.parse().map_err(A::Error::custom)?;
+                    if !known.insert(key.clone()) {
                         return Err(A::Error::custom(format!("`{text}` is there twice")));
                     }
                     fields.push((key, map.next_value()?));
@@ -274,6 +276,9 @@ impl AnswerBody {
         }
         match (self.value, &clicks[..]) {
             (None, _) => {}
+            (Some(_), [position]) if values.iter().any(|(named, _)| named == position) => {
+                return Err(Refusal::other_terms("`values` has one for its position", "value"));
+            }
             (Some(Price(value)), [position]) => values.push((*position, value)),
             _ => return Err(Refusal::other_terms("an answer with one click has one: see `values`", "value")),
         }

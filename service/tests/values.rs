@@ -3,7 +3,7 @@
 
 use crate::engine::{Served, body, name, template};
 use crate::server::{Server, one_item_config};
-use click_bandits_service::api::{Outcome, Receipt, Refusal};
+use click_bandits_service::api::{DecideBody, Outcome, Receipt, Refusal};
 use click_bandits_service::config::{Config, Limits, Template};
 use click_bandits_service::engine::{Engine, ItemRow};
 use click_bandits_service::event::{Change, Event, Name, Worth};
@@ -111,6 +111,40 @@ fn values_groups_and_pins_are_kept_and_repeated() {
 
 /// Late, repeated and revised values give the same table in any order, by a plain reference.
 #[test]
+fn a_price_for_all_queries_leaves_an_item_retired_in_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = served(directory.path(), &template(""));
+    decide(&mut served, json!({ "id": "0", "query": "q" })).unwrap();
+    served.commit(|engine, _, events| {
+        engine.change_item(&name("c"), Some(&name("q")), Change::Retire, &[], events).unwrap();
+    });
+    for value in [9.0, 8.0] {
+        tell(&mut served, "c", None, value, "blue");
+        served.twin().save(&*served.store).unwrap();
+        let list = decide(&mut served, json!({ "id": value.to_string(), "query": "q" })).unwrap();
+        assert!(!list.contains(&"c".to_owned()), "{list:?}");
+        for engine in [&mut served.twin(), &mut served.engine] {
+            let found = rows(engine, "q");
+            let row = found.iter().find(|row| &*row.item == "c").unwrap();
+            assert!(!row.is_present && row.value == value, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_terms_in_another_order_are_the_same_request() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = served(directory.path(), &template(""));
+    let mut of = |terms: &str| {
+        let ask: DecideBody = serde_json::from_str(&format!(r#"{{ "id": "1", {terms} }}"#)).unwrap();
+        let list = served.commit(|engine, time, events| engine.decide(ask, time, events)).unwrap();
+        list.items.iter().map(|slot| slot.item.to_string()).collect::<Vec<_>>()
+    };
+    let list = of(r#""values": { "a": 3, "b": 4 }, "pins": { "1": "e", "2": "f" }"#);
+    assert_eq!(of(r#""pins": { "2": "f", "1": "e" }, "values": { "b": 4, "a": 3 }"#), list);
+}
+
+#[test]
 fn values_of_answers_in_any_order_give_the_same_table() {
     let rng = &mut Xoshiro256PlusPlus::seed_from_u64(4);
     let template = template("values = 'answers'\ncap = 40.0");
@@ -169,6 +203,8 @@ fn an_order_counts_for_its_side_of_a_launch_and_a_list_without_one_as_nothing() 
             side[1] += 9.0;
         }
     }
+    let told = answer(&mut served, json!({ "id": "0", "metrics": { "value": 99 } }));
+    assert!(told.unwrap_err().to_json()["error"]["message"].as_str().unwrap().contains("values of clicks"));
     for engine in [&served.engine, &served.twin()] {
         let (found, _) = engine.launch().unwrap().launch.guard(0);
         for (side, [lists, sum]) in sums.into_iter().enumerate() {
@@ -238,6 +274,7 @@ fn bad_values_groups_and_pins_are_named_and_change_nothing() {
         ("/v1/clicks", tell(json!({ "values": { "4": 5 } })), 404, "values.4"),
         ("/v1/clicks", tell(json!({ "clicks": [2], "values": { "1": 1e10 } })), 400, "values.1"),
         ("/v1/clicks", tell(json!({ "clicks": [1, 2], "value": 5 })), 409, "value"),
+        ("/v1/clicks", tell(json!({ "clicks": [1], "value": 5, "values": { "1": 6 } })), 409, "value"),
         ("/v1/clicks", tell(json!({ "close": true, "revision": 5 })), 409, "revision"),
     ] {
         let (found, answer) = server.post(path, &body);

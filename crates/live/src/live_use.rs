@@ -10,6 +10,7 @@ use crate::{
 use click_models::{Context, ItemId, ItemSet, Ranking};
 use policies::{Decision, Draws, Prior, Propensity, SelectAmongFor as _, Tally, Terms, Valued, check_value};
 use rand::Rng;
+use std::collections::BTreeSet;
 use std::hash::Hash;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -448,12 +449,13 @@ where
         if !values.is_empty() {
             valued(&mut self.learner)?;
         }
-        for (place, &(item, value)) in values.iter().enumerate() {
+        let mut named = BTreeSet::new();
+        for &(item, value) in values {
             check_value(value).map_err(|_| Error::Value(value))?;
             if !self.items.is_known(item) {
                 return Err(Error::UnknownItem(item));
             }
-            if values[..place].iter().any(|&(other, _)| other == item) {
+            if !named.insert(item) {
                 return Err(Error::RepeatedItem(item));
             }
         }

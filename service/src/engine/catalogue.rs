@@ -17,6 +17,16 @@ pub(crate) struct SharedItem {
     /// Saved apart.
     #[serde(skip)]
     pub(crate) worth: Worth,
+    /// The last change of the state, if that of the worth came later; saved with the worth.
+    #[serde(skip)]
+    stated: Option<u64>,
+}
+
+impl SharedItem {
+    /// The last change of its state or features.
+    pub(crate) fn stated(&self) -> u64 {
+        self.stated.unwrap_or(self.changed)
+    }
 }
 
 /// The items of all queries. Queries see the changes when they are used next, so that a change
@@ -102,7 +112,8 @@ impl Catalogue {
             _ => features.into(),
         };
         let worth = old.filter(|_| state != Change::Forget).map(|old| old.worth.clone()).unwrap_or_default();
-        self.items.insert(item.clone(), SharedItem { state, changed, forgotten, features, worth });
+        self.items
+            .insert(item.clone(), SharedItem { state, changed, forgotten, features, worth, stated: None });
         self.changes.insert(changed, item.clone());
         if state != Change::Add {
             self.absent.insert(changed);
@@ -135,20 +146,21 @@ impl Catalogue {
         } else {
             self.change(item, old.state, &old.features, keep);
         }
-        self.items.get_mut(item)?.worth = worth;
+        let item = self.items.get_mut(item)?;
+        (item.worth, item.stated) = (worth, Some(old.stated()));
         Some(true)
     }
 
     /// Values and groups of the items that have some.
-    pub(crate) fn worths(&self) -> BTreeMap<Name, Worth> {
+    pub(crate) fn worths(&self) -> BTreeMap<Name, (Worth, Option<u64>)> {
         let told = self.items.iter().filter(|(_, item)| item.worth != Worth::default());
-        told.map(|(name, item)| (name.clone(), item.worth.clone())).collect()
+        told.map(|(name, item)| (name.clone(), (item.worth.clone(), item.stated))).collect()
     }
 
     /// Gives items the values and groups that were saved.
-    pub(crate) fn restore_worths(&mut self, worths: BTreeMap<Name, Worth>) {
+    pub(crate) fn restore_worths(&mut self, worths: BTreeMap<Name, (Worth, Option<u64>)>) {
         for (name, worth) in worths {
-            self.items.entry(name).and_modify(|item| item.worth = worth);
+            self.items.entry(name).and_modify(|item| (item.worth, item.stated) = worth);
         }
     }
 

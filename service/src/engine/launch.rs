@@ -212,6 +212,9 @@ impl Engine {
         };
         for (name, value) in &metrics {
             let at = format!("metrics.{name}");
+            if name == VALUE {
+                return Err(Refusal::malformed("it is the sum of the values of clicks: send those", &at));
+            }
             if settings.guard(name).is_none() {
                 let known: Vec<&str> = settings.guards.iter().map(|guard| &*guard.metric).collect();
                 let what = format!("no guard has the metric `{name}`: known are {}", known.join(", "));

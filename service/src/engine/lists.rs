@@ -199,8 +199,10 @@ impl Engine {
         let positions = choice.positions.map_or(usize::MAX, usize::from).min(most);
         let user = self.template.sees_contexts().then_some(user);
         let mut bytes = postcard::to_allocvec(&(is_only, items, positions, user)).expect("plain data");
-        if let Some(terms) = terms {
-            bytes = postcard::to_extend(terms, bytes).expect("plain data");
+        if let Some(mut terms) = terms.cloned() {
+            terms.values.sort_by(|one, other| one.0.cmp(&other.0));
+            terms.pins.sort();
+            bytes = postcard::to_extend(&terms, bytes).expect("plain data");
         }
         Some(checksum(&[], &bytes))
     }

@@ -156,7 +156,10 @@ impl Query {
             if item.forgotten > self.seen && item.state != Change::Forget {
                 self.change(name, Change::Forget, &[], true);
             }
-            self.change(name, item.state, &item.features, true);
+            // A new price leaves an item retired that is so in this query alone.
+            if item.stated() > self.seen {
+                self.change(name, item.state, &item.features, true);
+            }
             self.set_worth(name, &item.worth);
         }
         self.seen = catalogue.seen();

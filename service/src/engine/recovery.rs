@@ -112,7 +112,7 @@ fn of_newer(saved: &[u8]) -> Result<Head, String> {
     let (next, mut catalogue, decisions, totals, prior, later, configured, usage) = head;
     let later = later.iter().map(|text| Template::of_text(text).map(Arc::new));
     let (decisions, later) = (Decisions::restore(decisions)?, later.collect::<Result<_, _>>()?);
-    let (worths, has_values): (BTreeMap<Name, Worth>, bool) = worths.unwrap_or_default();
+    let (worths, has_values): (BTreeMap<Name, (Worth, Option<u64>)>, bool) = worths.unwrap_or_default();
     catalogue.restore_worths(worths);
     let head = Head {
         next,
