@@ -128,10 +128,10 @@ struct SavedLive<L, N> {
 ///     (0, ['a', 'b', 'c'])
 ///     >>> Live.load(live.save()).table() == live.table()
 ///     True
-///     >>> values = {"a": 0.01}
+///     >>> values = {"a": 0}
 ///     >>> live = Live("cascade-ts", "cascade", positions=1, items=[*"ab"], values=values, seed=1)
 ///     >>> live.decide(1), live.decide(2, values={"a": 900.0}), live.values
-///     (['b'], ['a'], {'a': 0.01, 'b': 1.0})
+///     (['b'], ['a'], {'a': 0.0, 'b': 1.0})
 #[pyclass(name = "Live", frozen, module = "click_bandits")]
 pub(crate) struct LivePolicy {
     state: Mutex<State>,
