@@ -3,6 +3,34 @@
 use crate::Error;
 use serde::{Deserialize, Serialize};
 
+/// Implements reading and conversion of numbers that `new` checks.
+macro_rules! checked_numbers {
+    ($($Number:ident),+) => {$(
+        impl $Number {
+            /// The number itself.
+            #[inline]
+            pub const fn get(self) -> f64 {
+                self.0
+            }
+        }
+
+        impl TryFrom<f64> for $Number {
+            type Error = Error;
+
+            fn try_from(value: f64) -> Result<Self, Error> {
+                Self::new(value)
+            }
+        }
+
+        impl From<$Number> for f64 {
+            fn from(number: $Number) -> Self {
+                number.0
+            }
+        }
+    )+};
+}
+checked_numbers!(Probability, ErrorProbability, NonNegative);
+
 /// A number in the closed interval from 0 to 1.
 ///
 /// # Examples
@@ -34,26 +62,6 @@ impl Probability {
         // `+ 0.0` turns -0.0 into 0.0, so that equal probabilities have equal bits.
         if (0.0..=1.0).contains(&value) { Ok(Self(value + 0.0)) } else { Err(Error::NotAProbability(value)) }
     }
-
-    /// The number itself.
-    #[inline]
-    pub const fn get(self) -> f64 {
-        self.0
-    }
-}
-
-impl TryFrom<f64> for Probability {
-    type Error = Error;
-
-    fn try_from(value: f64) -> Result<Self, Error> {
-        Self::new(value)
-    }
-}
-
-impl From<Probability> for f64 {
-    fn from(probability: Probability) -> Self {
-        probability.0
-    }
 }
 
 /// The permitted error probability of a statement or procedure: a number strictly between 0 and 1.
@@ -81,32 +89,12 @@ impl ErrorProbability {
     pub fn new(value: f64) -> Result<Self, Error> {
         if value > 0.0 && value < 1.0 { Ok(Self(value)) } else { Err(Error::NotAnErrorProbability(value)) }
     }
-
-    /// The number itself.
-    #[inline]
-    pub const fn get(self) -> f64 {
-        self.0
-    }
 }
 
 impl Default for ErrorProbability {
     /// 0.1, as in most experiments of the `CascadeBAI` paper.
     fn default() -> Self {
         Self(0.1)
-    }
-}
-
-impl TryFrom<f64> for ErrorProbability {
-    type Error = Error;
-
-    fn try_from(value: f64) -> Result<Self, Error> {
-        Self::new(value)
-    }
-}
-
-impl From<ErrorProbability> for f64 {
-    fn from(probability: ErrorProbability) -> Self {
-        probability.0
     }
 }
 
@@ -146,25 +134,5 @@ impl NonNegative {
     #[inline]
     pub const fn from_count(count: u32) -> Self {
         Self(count as f64)
-    }
-
-    /// The number itself.
-    #[inline]
-    pub const fn get(self) -> f64 {
-        self.0
-    }
-}
-
-impl TryFrom<f64> for NonNegative {
-    type Error = Error;
-
-    fn try_from(value: f64) -> Result<Self, Error> {
-        Self::new(value)
-    }
-}
-
-impl From<NonNegative> for f64 {
-    fn from(number: NonNegative) -> Self {
-        number.0
     }
 }

@@ -1,4 +1,4 @@
-//! Confidence sequences that are KL balls: [`BetaMixture`] and [`KlMixture`].
+//! Confidence sequences that are KL balls: [`BetaMixture`], [`CoinMixture`] and [`KlMixture`].
 
 use super::{ConfidenceSequence, Interval, checked};
 use crate::Error;
@@ -50,6 +50,70 @@ impl Tally {
     }
 }
 
+/// Implements sequences whose intervals are the means with `n d(mean, q)` up to `level`. Each has a
+/// field that follows from the logarithm of `1 / miss`, and perhaps a lower bound of its level, for
+/// candidates that need no level.
+macro_rules! kl_balls {
+    ($($Sequence:ident { $field:ident: |$log:ident| $value:expr } $(level above $bound:ident)?;)+) => {$(
+        impl $Sequence {
+            /// A sequence that ever misses with probability at most `miss`.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
+            pub fn new(miss: f64) -> Result<Self, Error> {
+                let $log = -ln(checked(miss)?);
+                Ok(Self { $field: $value, tally: Tally::default() })
+            }
+
+            /// The sequence after these numbers of ones and zeros, in any order: for callers that
+            /// keep counts.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
+            ///
+            /// ```
+            #[doc = concat!("use confidence::sequence::{ConfidenceSequence, ", stringify!($Sequence), "};")]
+            ///
+            #[doc = concat!("let mut clicks = ", stringify!($Sequence), "::new(0.05)?;")]
+            /// for x in [1.0, 0.0, 0.0] {
+            ///     clicks.observe(x);
+            /// }
+            #[doc = concat!("assert_eq!(", stringify!($Sequence), "::with_counts(0.05, 1, 2)?, clicks);")]
+            /// # Ok::<(), confidence::Error>(())
+            /// ```
+            pub fn with_counts(miss: f64, ones: u64, zeros: u64) -> Result<Self, Error> {
+                Ok(Self { tally: Tally::of_counts(ones, zeros), ..Self::new(miss)? })
+            }
+        }
+
+        impl ConfidenceSequence for $Sequence {
+            fn observe(&mut self, x: f64) {
+                self.tally.observe(x);
+            }
+
+            fn interval(&self) -> Interval {
+                if self.tally.n == 0 { Interval::EVERYTHING } else { self.tally.interval(self.level()) }
+            }
+
+            fn contains(&self, candidate: f64) -> bool {
+                self.tally.n == 0
+                    $(|| self.tally.contains(candidate, self.$bound))?
+                    || self.tally.contains(candidate, self.level())
+            }
+        }
+    )+};
+}
+
+kl_balls! {
+    BetaMixture { log_inverse_miss: |log| log };
+    // The mixture is less likely than the mean of the observations. A level takes twelve logarithms
+    // of the gamma function.
+    CoinMixture { log_inverse_miss: |log| log } level above log_inverse_miss;
+    KlMixture { threshold: |log| mixture_threshold(log) };
+}
+
 /// Robbins' beta-binomial mixture: the likelihood ratio of a uniformly drawn mean against the
 /// candidate.
 ///
@@ -78,54 +142,10 @@ pub struct BetaMixture {
 }
 
 impl BetaMixture {
-    /// A sequence that ever misses with probability at most `miss`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
-    pub fn new(miss: f64) -> Result<Self, Error> {
-        Ok(Self { log_inverse_miss: -ln(checked(miss)?), tally: Tally::default() })
-    }
-
-    /// The sequence after these numbers of ones and zeros, in any order: for callers that keep
-    /// counts.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
-    ///
-    /// ```
-    /// use confidence::sequence::{BetaMixture, ConfidenceSequence};
-    ///
-    /// let mut clicks = BetaMixture::new(0.05)?;
-    /// for x in [1.0, 0.0, 0.0] {
-    ///     clicks.observe(x);
-    /// }
-    /// assert_eq!(BetaMixture::with_counts(0.05, 1, 2)?, clicks);
-    /// # Ok::<(), confidence::Error>(())
-    /// ```
-    pub fn with_counts(miss: f64, ones: u64, zeros: u64) -> Result<Self, Error> {
-        Ok(Self { tally: Tally::of_counts(ones, zeros), ..Self::new(miss)? })
-    }
-
     /// The threshold of `n d(mean, q)`, in nats.
     pub fn level(&self) -> f64 {
         let (clicks, failures) = self.tally.counts();
         self.log_inverse_miss - ln_beta(1.0 + clicks, 1.0 + failures) + kl_ucb_entropy(clicks, failures)
-    }
-}
-
-impl ConfidenceSequence for BetaMixture {
-    fn observe(&mut self, x: f64) {
-        self.tally.observe(x);
-    }
-
-    fn interval(&self) -> Interval {
-        if self.tally.n == 0 { Interval::EVERYTHING } else { self.tally.interval(self.level()) }
-    }
-
-    fn contains(&self, candidate: f64) -> bool {
-        self.tally.n == 0 || self.tally.contains(candidate, self.level())
     }
 }
 
@@ -159,24 +179,6 @@ pub struct CoinMixture {
 const SHAPES: [f64; 4] = [1.0, 10.0, 100.0, 1000.0];
 
 impl CoinMixture {
-    /// A sequence that ever misses with probability at most `miss`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
-    pub fn new(miss: f64) -> Result<Self, Error> {
-        Ok(Self { log_inverse_miss: -ln(checked(miss)?), tally: Tally::default() })
-    }
-
-    /// The sequence after these numbers of ones and zeros, in any order.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
-    pub fn with_counts(miss: f64, ones: u64, zeros: u64) -> Result<Self, Error> {
-        Ok(Self { tally: Tally::of_counts(ones, zeros), ..Self::new(miss)? })
-    }
-
     /// The evidence against a mean of 1/2, a martingale that starts at 1 if the mean is 1/2.
     pub fn evidence(&self) -> f64 {
         libm::exp(self.ln_evidence())
@@ -200,24 +202,6 @@ impl CoinMixture {
         let largest = logs.into_iter().fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = logs.iter().map(|log| libm::exp(log - largest)).sum();
         largest + ln(sum / SHAPES.len() as f64)
-    }
-}
-
-impl ConfidenceSequence for CoinMixture {
-    fn observe(&mut self, x: f64) {
-        self.tally.observe(x);
-    }
-
-    fn interval(&self) -> Interval {
-        if self.tally.n == 0 { Interval::EVERYTHING } else { self.tally.interval(self.level()) }
-    }
-
-    fn contains(&self, candidate: f64) -> bool {
-        // The mixture is less likely than the mean of the observations, so most candidates need no
-        // level, which takes twelve logarithms of the gamma function.
-        self.tally.n == 0
-            || self.tally.contains(candidate, self.log_inverse_miss)
-            || self.tally.contains(candidate, self.level())
     }
 }
 
@@ -250,54 +234,10 @@ pub struct KlMixture {
 }
 
 impl KlMixture {
-    /// A sequence that ever misses with probability at most `miss`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
-    pub fn new(miss: f64) -> Result<Self, Error> {
-        Ok(Self { threshold: mixture_threshold(-ln(checked(miss)?)), tally: Tally::default() })
-    }
-
-    /// The sequence after these numbers of ones and zeros, in any order: for callers that keep
-    /// counts.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
-    ///
-    /// ```
-    /// use confidence::sequence::{ConfidenceSequence, KlMixture};
-    ///
-    /// let mut clicks = KlMixture::new(0.05)?;
-    /// for x in [1.0, 0.0, 0.0] {
-    ///     clicks.observe(x);
-    /// }
-    /// assert_eq!(KlMixture::with_counts(0.05, 1, 2)?, clicks);
-    /// # Ok::<(), confidence::Error>(())
-    /// ```
-    pub fn with_counts(miss: f64, ones: u64, zeros: u64) -> Result<Self, Error> {
-        Ok(Self { tally: Tally::of_counts(ones, zeros), ..Self::new(miss)? })
-    }
-
     /// The threshold of `n d(mean, q)`, in nats.
     pub fn level(&self) -> f64 {
         // Before the first observation, the level is that of the first one.
         3.0 * ln_1p(ln(self.tally.n.max(1) as f64)) + self.threshold
-    }
-}
-
-impl ConfidenceSequence for KlMixture {
-    fn observe(&mut self, x: f64) {
-        self.tally.observe(x);
-    }
-
-    fn interval(&self) -> Interval {
-        if self.tally.n == 0 { Interval::EVERYTHING } else { self.tally.interval(self.level()) }
-    }
-
-    fn contains(&self, candidate: f64) -> bool {
-        self.tally.n == 0 || self.tally.contains(candidate, self.level())
     }
 }
 
