@@ -20,7 +20,7 @@
 use super::credibility::{Count, Credibility, Source, items, with_shares};
 use super::estimate::Estimate;
 use super::fitted::FoundPrior;
-use super::in_order::in_order;
+use super::in_order::{in_order, tasks_of};
 use super::item_prior::ItemPrior;
 use super::options::Options;
 use super::rows::Rows;
@@ -39,6 +39,9 @@ pub(super) const TOLERANCE_OF_TURNS: f64 = 0.01;
 /// before it. Each alternation leaves a small part of the error.
 pub(super) const TOLERANCE_OF_LIFTS: f64 = 1e-3;
 pub(super) const ROUGH_TOLERANCE_OF_LIFTS: f64 = 0.1;
+
+/// Number of items of lists of one task for a thread.
+const ITEMS_OF_A_TASK: usize = 1 << 16;
 
 /// How far down a session was certainly examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,7 +185,7 @@ impl<'a> ScanData<'a> {
         tolerance: f64,
         below: impl Fn(&[usize], Option<usize>, &mut [f64]) + Sync,
     ) {
-        let all = in_order((0..self.queries.len()).collect(), |query| self.examined(query, &below));
+        let all = self.by_query(1, |query| self.examined(query, &below));
         let mut columns = vec![(0.0, 0.0); self.n_positions];
         for count in all.iter().flatten() {
             columns[count.column].0 += count.clicks as f64;
@@ -245,6 +248,14 @@ impl<'a> ScanData<'a> {
             cell.map(|(clicks, impressions)| Count { item, column, clicks, impressions, share: 0.0 })
         };
         with_shares(cells.into_iter().enumerate().filter_map(shown).collect())
+    }
+
+    /// Runs work for every query on all cores, which passes over its lists about `times` times. A
+    /// small log is one task and starts no thread.
+    pub(super) fn by_query<R: Send>(&self, times: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+        let size = |rows: &Vec<usize>| times * rows.len();
+        let tasks = tasks_of(&self.rows_of_lists, ITEMS_OF_A_TASK, size);
+        in_order(tasks, |queries| queries.map(&work).collect::<Vec<R>>()).into_iter().flatten().collect()
     }
 
     /// The lists of a query, each with the rows of its items.

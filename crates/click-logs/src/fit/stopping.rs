@@ -36,7 +36,6 @@ pub(super) mod information;
 mod problem;
 
 use super::estimate::{Estimate, normal_quantile};
-use super::in_order::in_order;
 use super::options::{Exit, Options, Scope};
 use super::scanned::{
     Certain, ROUGH_TOLERANCE_OF_LIFTS, ScanData, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS,
@@ -50,6 +49,8 @@ use std::ops::Range;
 /// Smallest prior mean of leaving, and its smallest distance from 1: a prior at the edge has its
 /// maximum there, and a position without data would have a certain value.
 const SMALLEST_LEAVE_MEAN: f64 = 0.1;
+/// About the number of EM steps of a query.
+const PASSES_OF_EM: usize = 32;
 /// The index on which the probability of leaving depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Leaving {
@@ -264,7 +265,7 @@ impl<'a> Fitting<'a> {
     fn by_item(&self) -> Fit {
         let z = normal_quantile(self.scanned.options.level);
         let typical_leave = self.leave_of_all();
-        let queries = in_order((0..self.scanned.queries.len()).collect(), |query| {
+        let queries = self.scanned.by_query(PASSES_OF_EM, |query| {
             let problem = self.problem(query..query + 1, Leaving::Item, &[typical_leave]);
             let (at, convergence) = self.maximise(&problem, self.scanned.rows.queries[query].start);
             let variances = self.variances(&problem, &at, true);
@@ -297,7 +298,7 @@ impl<'a> Fitting<'a> {
         let (queries, own) = match self.scanned.options.scope {
             Scope::Site => (all.map(of_site_query).collect(), None),
             Scope::Query => {
-                let fits = in_order(all.collect(), |query| {
+                let fits = self.scanned.by_query(PASSES_OF_EM, |query| {
                     let means: Vec<f64> = of_site.iter().map(|leave| leave.clamp(0.01, 0.99)).collect();
                     let problem = self.problem(query..query + 1, Leaving::Position, &means);
                     let (at, convergence) = self.maximise(&problem, self.scanned.rows.queries[query].start);
