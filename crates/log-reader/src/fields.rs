@@ -24,12 +24,16 @@ pub(crate) fn number(text: &[u8]) -> Result<u64, Fault> {
 /// The number of up to 19 digits, if the text has nothing else.
 #[inline]
 pub(crate) fn digits(text: &[u8]) -> Option<u64> {
+    if let &[byte] = text {
+        let digit = byte.wrapping_sub(b'0');
+        return (digit <= 9).then_some(digit.into());
+    }
     if let (4..=8, Some(&first), Some(&last)) = (text.len(), text.first_chunk(), text.last_chunk()) {
         // The bytes in the middle are in both, at the same place.
         let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(four)));
         return of_up_to_8(first | last << (8 * (text.len() - 4)), text.len());
     }
-    if let (len @ 1..=3, &[first, ..], &[.., last]) = (text.len(), text, text) {
+    if let (len @ 2..=3, &[first, ..], &[.., last]) = (text.len(), text, text) {
         // So are these: no branch depends on the length.
         let [middle, last] =
             [(text[len / 2], len / 2), (last, len - 1)].map(|(byte, place)| u64::from(byte) << (8 * place));

@@ -31,9 +31,17 @@ pub(crate) struct Lines<'a> {
     start: usize,
     /// The start of the 64 bytes with these marks, without the marks of earlier lines.
     chunk: usize,
-    marks: u64,
+    marks: Marks,
     /// The ends of the columns of a line.
     ends: Vec<usize>,
+}
+
+/// The marks of 64 bytes, the first byte in the lowest bit.
+#[derive(Clone, Copy, Default)]
+struct Marks {
+    delimiters: u64,
+    /// Line ends and quotation marks.
+    stops: u64,
 }
 
 /// A line without its end.
@@ -119,19 +127,26 @@ impl<'a> Lines<'a> {
             if !has_columns {
                 break start + line(&self.bytes[start..]).len();
             }
-            if self.marks == 0 {
+            let Marks { delimiters, stops } = &mut self.marks;
+            let before_stop = stops.wrapping_sub(1) & !*stops;
+            let mut columns = *delimiters & before_stop;
+            *delimiters &= !before_stop;
+            while columns != 0 {
+                self.ends.push(self.chunk + columns.trailing_zeros() as usize);
+                columns &= columns - 1;
+            }
+            if *stops == 0 {
                 self.chunk += 64;
                 let Some(rest) = self.bytes.get(self.chunk..) else { break self.bytes.len() };
                 self.marks = marks(rest, self.cuts);
                 continue;
             }
-            let place = self.chunk + self.marks.trailing_zeros() as usize;
-            self.marks &= self.marks - 1;
-            match self.bytes[place] {
-                b'\n' => break place,
-                b'"' if self.cuts.quotes => has_quotes = true,
-                _ => self.ends.push(place),
+            let place = self.chunk + stops.trailing_zeros() as usize;
+            *stops &= *stops - 1;
+            if self.bytes[place] == b'\n' {
+                break place;
             }
+            has_quotes = true;
         };
         if has_quotes
             && let Some(record) = record_end(&self.bytes[start..], self.cuts.delimiter)
@@ -142,7 +157,7 @@ impl<'a> Lines<'a> {
             // The marks after the record.
             self.chunk = end & !63;
             let rest = &self.bytes[self.chunk.min(self.bytes.len())..];
-            self.marks = marks(rest, self.cuts) & (u64::MAX << (end & 63)) & !(1 << (end & 63));
+            self.marks = marks(rest, self.cuts).among((u64::MAX << (end & 63)) & !(1 << (end & 63)));
         }
         self.start = end + 1;
         if end > start && self.bytes[end - 1] == b'\r' {
@@ -227,26 +242,33 @@ fn line(bytes: &[u8]) -> &[u8] {
     &bytes[..memchr::memchr(b'\n', bytes).unwrap_or(bytes.len())]
 }
 
-/// Line ends, delimiters and quotation marks of 64 bytes, the first in the lowest bit.
+impl Marks {
+    /// Those of some bytes.
+    fn among(self, bytes: u64) -> Self {
+        Self { delimiters: self.delimiters & bytes, stops: self.stops & bytes }
+    }
+}
+
 #[inline]
-fn marks(bytes: &[u8], cuts: Cuts) -> u64 {
+fn marks(bytes: &[u8], cuts: Cuts) -> Marks {
     if let Some(chunk) = bytes.first_chunk() {
         return marks_of_64(chunk, cuts);
     }
     let mut chunk = [0; 64];
     chunk[..bytes.len()].copy_from_slice(bytes);
     // The delimiter may be 0.
-    marks_of_64(&chunk, cuts) & ((1 << bytes.len()) - 1)
+    marks_of_64(&chunk, cuts).among((1 << bytes.len()) - 1)
 }
 
 #[inline]
-fn marks_of_64(chunk: &[u8; 64], Cuts { delimiter, quotes }: Cuts) -> u64 {
-    let quote = if quotes { b'"' } else { delimiter };
-    let mut marks = 0;
+fn marks_of_64(chunk: &[u8; 64], Cuts { delimiter, quotes }: Cuts) -> Marks {
+    let quote = if quotes { b'"' } else { b'\n' };
+    let mut marks = Marks::default();
     for (number, eight) in chunk.as_chunks().0.iter().enumerate() {
         let eight = u64::from_le_bytes(*eight);
-        let any = high_bits_of(eight, b'\n') | high_bits_of(eight, quote) | high_bits_of(eight, delimiter);
-        marks |= in_lowest_bits(any) << (8 * number);
+        let stops = high_bits_of(eight, b'\n') | high_bits_of(eight, quote);
+        marks.stops |= in_lowest_bits(stops) << (8 * number);
+        marks.delimiters |= in_lowest_bits(high_bits_of(eight, delimiter)) << (8 * number);
     }
     marks
 }
