@@ -12,6 +12,8 @@ mod interrupt;
 mod judgments;
 #[cfg(unix)]
 mod killed;
+#[path = "../../log-reader/tests/support/log_generator.rs"]
+mod log_generator;
 #[cfg(unix)]
 mod pages;
 mod preferences;

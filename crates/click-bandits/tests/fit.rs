@@ -9,9 +9,9 @@ mod models;
 mod refusals;
 mod table;
 
+use crate::log_generator::{Traffic, kdd2012, yandex};
 use click_models::{DcmReward, DependentClick, PositionBased};
 use confidence::Probability;
-use log_reader::generate::{Traffic, kdd2012, yandex};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

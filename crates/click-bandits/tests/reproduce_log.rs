@@ -1,8 +1,8 @@
 //! `reproduce --data LOG`: from a log in its native format to the paper's queries, its table, its
 //! figures and a page.
 
+use crate::log_generator::{Traffic, kdd2012, yandex};
 use click_models::PositionBased;
-use log_reader::generate::{Traffic, kdd2012, yandex};
 use serde_json::Value;
 use std::fs;
 use std::io::BufWriter;

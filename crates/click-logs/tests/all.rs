@@ -8,6 +8,8 @@ mod fit;
 mod intervals;
 mod judgments;
 mod lists;
+#[path = "../../log-reader/tests/support/log_generator.rs"]
+mod log_generator;
 mod order;
 mod parameters;
 #[cfg(feature = "parquet")]

@@ -4,9 +4,9 @@
 //! 1e-6, and every test has a wrong one that it catches.
 
 use super::without_one_in;
+use crate::log_generator::{Traffic, yandex};
 use click_logs::fit::{Comparison, Difference, Fit, Model, Options, Prediction, compare, fit};
 use click_models::{DcmReward, DependentClick};
-use log_reader::generate::{Traffic, yandex};
 use log_reader::{Format, Log, Part, Reader, Sessions};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,8 +1,8 @@
 //! Clicks over expected clicks on a generated log, beside their definition.
 
+use crate::log_generator::{Traffic, kdd2012};
 use click_logs::judgments::{Judgment, JudgmentForm, Scale, over_expected, write};
 use click_models::PositionBased;
-use log_reader::generate::{Traffic, kdd2012};
 use log_reader::{Format, Reader};
 
 /// Items are shown everywhere alike, so that the rate of a position is its examination times the

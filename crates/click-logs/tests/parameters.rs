@@ -1,12 +1,12 @@
 //! `parameters.json`: files are read and written again to the same bytes; other files are refused
 //! with the place of the fault.
 
+use crate::log_generator::{Traffic, yandex};
 use click_logs::fit::{Estimate, Fit, Model, Options, Scope, fit, score};
 use click_logs::parameters::{Parameters, fits, for_each_parameter, write, write_with_table};
 use click_logs::study::{Settings, study};
 use click_models::{DcmReward, DependentClick};
 use confidence::Probability;
-use log_reader::generate::{Traffic, yandex};
 use log_reader::{Counts, Format, Id, Log, Part, Reader};
 use serde_json::{Value, json};
 use std::convert::Infallible;

@@ -21,7 +21,6 @@ mod settings;
 mod split;
 mod table;
 
-pub mod generate;
 pub mod time;
 
 pub use columns::Columns;

@@ -30,6 +30,8 @@ mod formats;
 mod frame;
 mod generate;
 mod lists;
+#[path = "support/log_generator.rs"]
+mod log_generator;
 mod meaning;
 mod odd_input;
 mod personal;

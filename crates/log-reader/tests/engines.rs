@@ -4,8 +4,8 @@
 //! Needs `python3` with `duckdb` or `pyspark` (and Java for the latter). Without them the tests
 //! print what they skip; if the variable `ENGINES` is `required`, they fail.
 
+use crate::log_generator::{Traffic, kdd2012};
 use click_models::PositionBased;
-use log_reader::generate::{Traffic, kdd2012};
 use log_reader::{Counts, Format, Reader};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};

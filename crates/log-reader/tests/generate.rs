@@ -1,7 +1,7 @@
 //! Generated logs are logs of the users they were generated from.
 
+use crate::log_generator::{Traffic, kdd2012, yandex};
 use click_models::{CascadeModel, PositionBased};
-use log_reader::generate::{Traffic, kdd2012, yandex};
 use log_reader::{Counts, Format, Reader};
 
 const ATTRACTION: [f64; 3] = [0.5, 0.3, 0.1];

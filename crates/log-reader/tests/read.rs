@@ -1,10 +1,10 @@
 //! Valid and faulty logs.
 
+use crate::log_generator::{Traffic, kdd2012, yandex};
 use click_models::{CascadeModel, PositionBased};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use log_reader::formats::{self, FormatRow};
-use log_reader::generate::{Traffic, kdd2012, yandex};
 use log_reader::{
     Counts, Error, ErrorKind, Fault, Filter, Format, Ids, Input, Log, Part, Reader, ReceiveLists, ShownList,
 };

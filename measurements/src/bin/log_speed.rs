@@ -15,10 +15,13 @@
 //! name ends in `.gz` is compressed. A number after the lines is the number of queries of
 //! `sessions`, `delimited` and `parquet`.
 
+#[path = "../../../crates/log-reader/tests/support/log_generator.rs"]
+mod log_generator;
+
 use click_models::PositionBased;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use log_reader::generate::{Traffic, kdd2012, yandex};
+use log_generator::{Traffic, kdd2012, yandex};
 use log_reader::{Error, Format, GROUPS, Ids, Input, ReadReport, Reader, ReceiveLists, ShownList, formats};
 use parquet::data_type::Int64Type;
 use parquet::file::properties::WriterProperties;

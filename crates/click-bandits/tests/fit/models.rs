@@ -1,8 +1,8 @@
 //! Fitted models: their parameters, their comparison, and the users that `simulate` runs.
 
 use super::{ATTRACTION, EXAMINATION, dcm_log, pbm_log, table, text, works};
+use crate::log_generator::{Traffic, yandex};
 use click_models::PositionBased;
-use log_reader::generate::{Traffic, yandex};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

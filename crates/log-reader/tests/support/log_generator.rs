@@ -9,18 +9,18 @@ use std::io::{self, Write};
 
 /// A query, its items, and its users.
 #[derive(Debug, Clone)]
-pub struct Traffic<M> {
+pub(crate) struct Traffic<M> {
     /// The query's number in the log.
-    pub query: u64,
+    pub(crate) query: u64,
     /// The numbers of the items, one for each item of `users`.
-    pub items: Vec<u64>,
+    pub(crate) items: Vec<u64>,
     /// The frequency of the query, relative to the others.
-    pub weight: f64,
+    pub(crate) weight: f64,
     /// The click model of its users.
-    pub users: M,
+    pub(crate) users: M,
 }
 
-/// Writes `lines` lines of a KDD Cup 2012 log ([`Format::Kdd2012`](crate::Format::Kdd2012)). The
+/// Writes `lines` lines of a KDD Cup 2012 log (`Format::Kdd2012`). The
 /// query is drawn by weight; the length of the list, the position and the ad are uniform. Half of
 /// the lines have one session, a quarter two, and so on.
 ///
@@ -28,23 +28,7 @@ pub struct Traffic<M> {
 ///
 /// Errors of `out`; [`io::ErrorKind::InvalidInput`] if there is no query, a weight is not a
 /// positive number, or `items` does not have one number for each item of `users`.
-///
-/// # Examples
-///
-/// ```
-/// use log_reader::generate::{Traffic, kdd2012};
-/// use log_reader::{Format, Reader};
-/// use click_models::PositionBased;
-///
-/// let users = PositionBased::from_values(&[0.5, 0.2], &[1.0, 0.4])?;
-/// let traffic = [Traffic { query: 7, items: vec![31, 32], weight: 1.0, users }];
-/// let mut log = Vec::new();
-/// kdd2012(&traffic, 1000, 1, &mut log)?;
-/// let counts = Reader::new(Format::Kdd2012).read("generated", log.as_slice())?.counts;
-/// assert_eq!(counts.n_cells(), 4);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn kdd2012(
+pub(crate) fn kdd2012(
     traffic: &[Traffic<PositionBased>],
     lines: u64,
     seed: u64,
@@ -77,13 +61,18 @@ pub fn kdd2012(
     Ok(())
 }
 
-/// Writes `sessions` sessions of a Yandex log ([`Format::Yandex`](crate::Format::Yandex)). Each has
+/// Writes `sessions` sessions of a Yandex log (`Format::Yandex`). Each has
 /// one query, drawn by weight, and ten items in random order. The region is 1.
 ///
 /// # Errors
 ///
 /// As [`kdd2012`]; the users do not take lists of ten of the items.
-pub fn yandex<M>(traffic: &[Traffic<M>], sessions: u64, seed: u64, out: &mut dyn Write) -> io::Result<()>
+pub(crate) fn yandex<M>(
+    traffic: &[Traffic<M>],
+    sessions: u64,
+    seed: u64,
+    out: &mut dyn Write,
+) -> io::Result<()>
 where
     M: ClickModel,
     M::Interaction: click_models::Interaction<Action = Ranking>,
