@@ -288,6 +288,9 @@ const fn usual_u64<const N: u64>() -> u64 {
     N
 }
 
+/// The settings that a policy may refuse.
+const OPTIONAL: [&str; 7] = ["prior", "window", "explore", "propensities", "skips", "values", "cap"];
+
 impl Template {
     /// The settings of each policy. Decisions are counted by the engine, for all queries together.
     pub fn settings(&self) -> Settings {
@@ -379,29 +382,15 @@ impl Template {
         };
         let all = Self { examination, ..self.clone() };
         let Err(fault) = crate::engine::check(&all) else { return vec![] };
-        let bare = || Self {
-            prior: None,
-            window: None,
-            explore: 0.0,
-            propensities: None,
-            skips: Skips::default(),
-            values: ValuesFrom::Told,
-            cap: None,
-            ..all.clone()
+        let told: Keys = serde_json::from_str(&all.to_text()).expect("settings are an object");
+        let alone = |key: &'static str| {
+            let is_kept = |other: &str| other == key || key == "cap" && other == "values";
+            let mut keys = told.clone();
+            keys.retain(|other, _| !OPTIONAL.contains(&&**other) || is_kept(other));
+            let one = serde_json::from_value(keys.into()).expect("settings are plain data");
+            Some((key, crate::engine::check(&one).err()?))
         };
-        let alone = [
-            ("policy", bare()),
-            ("prior", Self { prior: all.prior, ..bare() }),
-            ("window", Self { window: all.window, ..bare() }),
-            ("explore", Self { explore: all.explore, ..bare() }),
-            ("propensities", Self { propensities: all.propensities, ..bare() }),
-            ("skips", Self { skips: all.skips, ..bare() }),
-            ("values", Self { values: all.values, ..bare() }),
-            ("cap", Self { values: all.values, cap: all.cap, ..bare() }),
-        ];
-        let faults =
-            alone.into_iter().filter_map(|(key, one)| Some((key, crate::engine::check(&one).err()?)));
-        let faults: Vec<_> = faults.collect();
+        let faults: Vec<_> = std::iter::once("policy").chain(OPTIONAL).filter_map(alone).collect();
         match faults.first() {
             None => vec![("policy", fault)],
             // Whatever its settings.

@@ -362,9 +362,7 @@ impl Event {
             _ => None,
         }
     }
-}
 
-impl Event {
     /// Kind and decision of an event, for those who query a table of events.
     pub(crate) fn columns(&self) -> (&'static str, Option<&Name>) {
         match self {

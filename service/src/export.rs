@@ -157,16 +157,7 @@ impl<W: Write> Table<W> {
             Event::Settings { settings, .. } => {
                 self.template.keep = Template::of_text(&settings).map_err(io::Error::other)?.keep;
             }
-            Event::Item { .. }
-            | Event::Began { .. }
-            | Event::BeganAtPositions { .. }
-            | Event::Used { .. }
-            | Event::Dropped { .. }
-            | Event::Launch(_)
-            | Event::Held { .. }
-            | Event::Worth { .. }
-            | Event::Valued { .. }
-            | Event::Measured { .. } => {}
+            _ => {}
         }
         Ok(())
     }

@@ -13,13 +13,13 @@ use crate::api::{
 };
 use crate::config::Limits;
 use crate::engine::Usage;
-use crate::event::{Batch, Change, Event, Name, Terms, Worth};
+use crate::event::{Batch, Change, Decision, Event, Name, Terms, Worth};
 use crate::metrics::{self, Metrics};
 use crate::store::{Store, StoreError, put_in_place};
 use crate::tokens::{Made, Role, Tokens};
 use crate::writer::{Requests, SHARE, Turn};
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path as InPath, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -393,7 +393,7 @@ async fn one_item(
     state: State<Arc<App>>,
     token: Extension<Token>,
     method: Method,
-    item: Result<Path<Name>, PathRejection>,
+    item: Result<InPath<Name>, PathRejection>,
     Parameters(OfItem { query, forget, features, value, group }): Parameters<OfItem>,
 ) -> Result<Json<Receipt>, Refusal> {
     let change = match (method == Method::PUT, forget) {
@@ -418,8 +418,8 @@ async fn one_item(
 }
 
 /// A name in the path.
-fn named(name: Result<Path<Name>, PathRejection>, at: &str) -> Result<Name, Refusal> {
-    name.map(|Path(name)| name).map_err(|rejection| Refusal::malformed(&rejection.body_text(), at))
+fn named(name: Result<InPath<Name>, PathRejection>, at: &str) -> Result<Name, Refusal> {
+    name.map(|InPath(name)| name).map_err(|rejection| Refusal::malformed(&rejection.body_text(), at))
 }
 
 #[derive(Deserialize)]
@@ -438,7 +438,7 @@ struct Names {
 /// An item of a query.
 async fn row_of_item(
     State(app): State<Arc<App>>,
-    item: Result<Path<Name>, PathRejection>,
+    item: Result<InPath<Name>, PathRejection>,
     Parameters(OfQuery { query }): Parameters<OfQuery>,
 ) -> Result<Json<Value>, Refusal> {
     let (item, query) = (named(item, "item")?, query.unwrap_or_else(Name::default_query));
@@ -477,7 +477,7 @@ fn check_small_rows(app: &App) -> Result<(), Refusal> {
 
 async fn drop_query(
     State(app): State<Arc<App>>,
-    query: Result<Path<Name>, PathRejection>,
+    query: Result<InPath<Name>, PathRejection>,
 ) -> Result<Json<Receipt>, Refusal> {
     let id = named(query, "query")?;
     check_small_rows(&app)?;
@@ -565,69 +565,64 @@ async fn log(State(app): State<Arc<App>>, Parameters(part): Parameters<Part>) ->
     Ok(([(header::CONTENT_TYPE, "application/jsonl")], lines).into_response())
 }
 
-/// An event as the log tells it. Positions count from 1.
+/// An event as the log tells it: its kind and its fields. Positions count from 1.
 pub(crate) fn line(number: u64, time: u64, event: &Event) -> Value {
     let mut line = match event {
         Event::Launched(launched) => {
-            let mut line = line(number, time, &Event::Decided(Box::new(launched.decision.clone())));
+            let mut line = line_of_decision(&launched.decision);
             line["side"] = launched.side().into();
             line["is_compared"] = launched.compared.is_some().into();
             line
         }
-        Event::Launch(change) => {
-            json!({ "event": "launch", "share": change.share, "why": change.why, "week": change.week })
-        }
-        Event::Held { is_held } => json!({ "event": "launch", "is_held": is_held }),
+        Event::Decided(decision) => line_of_decision(decision),
         Event::Worth { item, query, worth } => {
-            json!({ "event": "worth", "item": item, "query": query, "value": worth.value, "group": worth.group })
-        }
-        Event::Valued { id, position, value, revision, .. } => {
-            json!({ "event": "valued", "id": id, "position": position + 1, "value": value, "revision": revision })
-        }
-        Event::Measured { id, metrics } => json!({ "event": "measured", "id": id, "metrics": metrics }),
-        Event::Decided(decision) => {
-            let choice = decision.chosen.as_ref();
-            let propensities = choice.and_then(|choice| choice.propensities.as_ref());
-            let mut line = json!({
-                "event": if choice.is_some() { "decided" } else { "shown" },
-                "id": decision.id, "query": decision.query, "items": decision.list,
-                "user": decision.user, "context": decision.context,
-                "propensities": propensities.map(|of| &of.items),
-                "prefix_propensities": propensities.map(|of| &of.prefixes),
-            });
-            if let Some(Terms { values, most, pins }) = choice.and_then(|choice| choice.allowed.parts().1) {
-                line["values"] = values.iter().map(|(item, value)| ((**item).to_owned(), *value)).collect();
-                line["most"] = json!(most);
-                line["pins"] =
-                    pins.iter().map(|(place, item)| ((place + 1).to_string(), json!(item))).collect();
-            }
-            line
-        }
-        Event::Clicked { id, position } => json!({ "event": "clicked", "id": id, "position": position + 1 }),
-        Event::Closed { id, seen } => json!({ "event": "closed", "id": id, "seen": seen }),
-        Event::Item { item, query, change, features } => {
-            json!({ "event": "item", "item": item, "query": query, "change": change, "features": features })
-        }
-        Event::Began { query, prior, items } => {
-            json!({ "event": "began", "query": query, "prior": prior, "items": items })
+            json!({ "item": item, "query": query, "value": worth.value, "group": worth.group })
         }
         Event::Settings { settings, items } => {
             let mut settings: Value = serde_json::from_str(settings).unwrap_or_default();
             // Who knows it can foresee the choices.
             settings.as_object_mut().map(|settings| settings.remove("seed"));
-            json!({ "event": "settings", "settings": settings, "items": items })
+            json!({ "settings": settings, "items": items })
         }
-        Event::Dropped { query } => json!({ "event": "dropped", "query": query }),
-        Event::Used { query } => json!({ "event": "used", "query": query }),
-        Event::BeganAtPositions { query, items } => {
-            json!({ "event": "began", "query": query, "at_positions": items })
+        Event::BeganAtPositions { query, items } => json!({ "query": query, "at_positions": items }),
+        Event::Valued { id, value, revision, .. } => {
+            json!({ "id": id, "value": value, "revision": revision })
         }
         Event::BeganForUsers { query, fit } => {
-            json!({ "event": "began", "query": query, "fit": String::from_utf8_lossy(fit) })
+            json!({ "query": query, "fit": String::from_utf8_lossy(fit) })
+        }
+        plain => {
+            // Its fields stand behind its name.
+            let plain = serde_json::to_value(plain).ok();
+            let fields = plain.as_ref().and_then(|plain| plain.as_object()?.values().next().cloned());
+            fields.unwrap_or_default()
         }
     };
+    if let Event::Clicked { position, .. } | Event::Valued { position, .. } = event {
+        line["position"] = (position + 1).into();
+    }
+    let kind =
+        if event.decision().is_some_and(|of| of.chosen.is_none()) { "shown" } else { event.columns().0 };
+    line["event"] = kind.into();
     line["number"] = number.into();
     line["time"] = time.into();
+    line
+}
+
+fn line_of_decision(decision: &Decision) -> Value {
+    let choice = decision.chosen.as_ref();
+    let propensities = choice.and_then(|choice| choice.propensities.as_ref());
+    let mut line = json!({
+        "id": decision.id, "query": decision.query, "items": decision.list,
+        "user": decision.user, "context": decision.context,
+        "propensities": propensities.map(|of| &of.items),
+        "prefix_propensities": propensities.map(|of| &of.prefixes),
+    });
+    if let Some(Terms { values, most, pins }) = choice.and_then(|choice| choice.allowed.parts().1) {
+        line["values"] = values.iter().map(|(item, value)| ((**item).to_owned(), *value)).collect();
+        line["most"] = json!(most);
+        line["pins"] = pins.iter().map(|(place, item)| ((place + 1).to_string(), json!(item))).collect();
+    }
     line
 }
 
@@ -640,6 +635,18 @@ struct Backup {
 
 /// The end of the name of a backup that is not whole.
 const PART: &str = ".part";
+
+/// Waits for the turn to write a backup, one at a time. What a kill left unfinished goes.
+pub(crate) fn turn_of_backups(directory: &Path) -> std::io::Result<File> {
+    let turn = File::create(directory.join(".lock"))?;
+    turn.lock()?;
+    for left in std::fs::read_dir(directory)?.flatten() {
+        if left.file_name().to_string_lossy().ends_with(PART) {
+            std::fs::remove_dir_all(left.path())?;
+        }
+    }
+    Ok(turn)
+}
 
 /// Writes a copy of the store, which has its name once it is whole.
 async fn back_up(
@@ -662,14 +669,7 @@ async fn back_up(
         };
         let said = |error: std::io::Error| failed(format!("{}: {error}", app.backups.display()));
         std::fs::create_dir_all(&app.backups).map_err(said)?;
-        // One at a time: what another left unfinished goes.
-        let turn = File::create(app.backups.join(".lock")).map_err(said)?;
-        turn.lock().map_err(said)?;
-        for left in std::fs::read_dir(&app.backups).map_err(said)?.flatten() {
-            if left.file_name().to_string_lossy().ends_with(PART) {
-                std::fs::remove_dir_all(left.path()).map_err(said)?;
-            }
-        }
+        let _turn = turn_of_backups(&app.backups).map_err(said)?;
         if directory.exists() {
             let message = format!("`{}` has a store: name a new backup", &*name);
             return Err(Refusal::new(409, "backup_exists", message, "name"));

@@ -88,12 +88,8 @@ fn difference(of: f64, reach: f64, today: f64) -> String {
     if ![middle, low, high].iter().all(|percent| percent.is_finite()) {
         return "too seldom to tell".to_owned();
     }
-    let [size, ends] = if middle < 0.0 {
-        [format!("{:.1} % less", -middle), format!("{:.1} to {:.1}", -high, -low)]
-    } else {
-        [format!("{middle:.1} % more"), format!("{low:.1} to {high:.1}")]
-    };
-    format!("{size} ({ends})")
+    let said = |of: f64| format!("{:.1} % {}", of.abs(), if of < 0.0 { "less" } else { "more" });
+    format!("{} ({} to {})", said(middle), said(low), said(high))
 }
 
 fn difference_of_week(Week { clicks, .. }: &Week) -> String {
@@ -103,7 +99,8 @@ fn difference_of_week(Week { clicks, .. }: &Week) -> String {
 /// The state in words: the last week, the time since the change, and what the next step needs.
 pub fn sentence(state: &LaunchState, time: u64) -> String {
     let launch = &state.launch;
-    let Since { clicks, reach, is_early } = launch.clicks_since();
+    let since = launch.clicks_since();
+    let Since { clicks, reach, is_early } = since;
     let began = day(launch.since());
     if launch.in_shadow() || launch.settings().steps.is_empty() {
         let [same, _, items] = state.agreement.map(|sum| sum as f64);
@@ -118,7 +115,7 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
         let why = launch.stop().map_or(String::new(), |stop| reason(launch, stop));
         let on = launch.stop().map_or(began, |stop| day(stop.time));
         return format!(
-            "Stopped on {on}: {why}. Everybody sees today's lists until POST /v1/launch with `resume`."
+            "Stopped on {on}: {why}. Everybody sees today's lists until POST /v1/launch has {{\"resume\": true}}."
         );
     }
     let share = percent(launch.share());
@@ -130,8 +127,7 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
         let (end, what) = (day(week.end), difference_of_week(week));
         _ = write!(text, "In the week to {end}, users on the policy's side ({share}) clicked {what}. ");
     }
-    let since = format!("Since {share} began on {began}: ");
-    text.push_str(&since);
+    _ = write!(text, "Since {share} began on {began}: ");
     if is_early {
         text.push_str("too early to tell, fewer than 100 clicks are expected of the smaller side. ");
     } else {
@@ -140,21 +136,31 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
     if launch.has_changed() {
         text.push_str("The week and the time since then contradict each other: something has changed. ");
     }
+    let guards = launch.settings().guards.iter().enumerate();
+    for (_, guard) in guards.filter(|(place, _)| launch.guard(*place).1.is_none()) {
+        _ = write!(text, "The metric `{}` has too few values, and stops nothing. ", guard.metric);
+    }
     match launch.next_share() {
         None => text.push_str("There is no further step."),
-        Some(_) if launch.is_held(time) => text.push_str("The share is held."),
+        Some(_) if launch.is_held(time) => match launch.held_until() {
+            Some(until) => _ = write!(text, "After a worse week it does not rise before {}.", day(until)),
+            None => text.push_str("It is held until POST /v1/launch has {\"hold\": false}."),
+        },
         Some(next) => {
             let loss = percent((launch.settings().risk / next).min(1.0));
-            _ = write!(text, "The next step, {}, needs a loss below {loss}", percent(next));
-            match launch
-                .days_to_next(time)
-                .map(|days| days - time.saturating_sub(launch.since()) as f64 / 8.64e7)
-            {
-                Some(days) if days > 0.0 => {
-                    _ = write!(text, ": in {:.0} days if both are alike.", days.ceil());
+            _ = write!(text, "The next step, {}, comes once surely less than {loss} is lost", percent(next));
+            let most = since.loss()[1];
+            if !is_early && most > 0.0 {
+                _ = write!(text, "; it may be {} now", percent(most));
+            }
+            let passed = time.saturating_sub(launch.since()) as f64 / 8.64e7;
+            match launch.days_to_next(time).map(|days| (days - passed).ceil()) {
+                Some(1.0) => text.push_str(": in a day if both are alike."),
+                Some(days) if days > 0.0 => _ = write!(text, ": in {days:.0} days if both are alike."),
+                None if clicks.standard_error.is_finite() => {
+                    text.push_str(": more than a thousand days at this traffic, so begin higher.");
                 }
-                Some(_) => text.push('.'),
-                None => text.push_str(": more than a thousand days at this traffic, so begin higher."),
+                _ => text.push('.'),
             }
         }
     }
@@ -229,7 +235,7 @@ pub fn section(state: &LaunchState, time: u64, escaped: impl Fn(&str) -> String)
 fn figure_of_path(html: &mut String, path: &[Change], time: u64) {
     let start = path.first().map_or(time, |first| first.time);
     let x = |at: u64| WIDTH * at.saturating_sub(start) as f64 / time.saturating_sub(start).max(1) as f64;
-    let mut line = "<polyline fill=none stroke=currentColor stroke-width=2 points=\"".to_owned();
+    let mut line = "<polyline fill=none stroke=currentColor points=\"".to_owned();
     let ends = path.iter().skip(1).map(|next| next.time).chain([time]);
     for (Change { time: from, share, .. }, to) in path.iter().zip(ends) {
         let y = HEIGHT - 1.0 - (HEIGHT - 2.0) * share;
@@ -256,8 +262,8 @@ fn figure_of_weeks(html: &mut String, weeks: &[Week]) {
         let title = format!("week to {}: {}", day(week.end), difference_of_week(week));
         let (x, y) = (place as f64 * width, |share: f64| middle_of_all * (1.0 - share / most));
         let top = y(middle + reach);
-        bar(&mut bars, [x + width / 2.0 - 1.0, top, 2.0, y(middle - reach) - top], &title);
-        bar(&mut bars, [x + 1.0, y(middle) - 1.5, width - 2.0, 3.0], &title);
+        bar(&mut bars, [x + width / 2.0 - 2.0, top, 4.0, y(middle - reach) - top], &title);
+        bar(&mut bars, [x + 1.0, y(middle) - 3.0, width - 2.0, 6.0], &title);
     }
     let note = format!("up to {} more or less", percent(most));
     let [first, last] =

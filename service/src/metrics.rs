@@ -112,6 +112,11 @@ fn number(text: &mut String, name: &str, kind: &str, help: &str, value: impl Dis
     );
 }
 
+fn counter(text: &mut String, name: &str, help: &str) {
+    let name = format!("clickbandits_{name}_total");
+    _ = write!(text, "# HELP {name} {help}\n# TYPE {name} counter\n");
+}
+
 numbers! {
     ready: "gauge" "1 if requests are taken",
     decisions_total: "counter" "lists that policies chose, since the store was new",
@@ -190,19 +195,13 @@ impl Metrics {
         self.commits.write(&mut text, "clickbandits_commit_seconds", "times of commits");
         self.batches.write(&mut text, "clickbandits_batch_events", "events of a commit");
         self.requests.write(&mut text, "clickbandits_request_seconds", "times of requests");
-        text.push_str("# HELP clickbandits_outcomes_total outcomes of requests and of entries of batches\n");
-        text.push_str("# TYPE clickbandits_outcomes_total counter\n");
+        counter(&mut text, "outcomes", "outcomes of requests and of entries of batches");
         for ((of, outcome), count) in &*self.outcomes.lock().unwrap_or_else(PoisonError::into_inner) {
             _ = writeln!(text, "clickbandits_outcomes_total{{of=\"{of}\",outcome=\"{outcome}\"}} {count}");
         }
-        text.push_str(
-            "# HELP clickbandits_requests_total requests\n# TYPE clickbandits_requests_total counter\n",
-        );
-        for ((route, status), count) in &*self.by_route.lock().unwrap_or_else(PoisonError::into_inner) {
-            _ = writeln!(
-                text,
-                "clickbandits_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}"
-            );
+        counter(&mut text, "requests", "requests");
+        for ((route, of), count) in &*self.by_route.lock().unwrap_or_else(PoisonError::into_inner) {
+            _ = writeln!(text, "clickbandits_requests_total{{route=\"{route}\",status=\"{of}\"}} {count}");
         }
         text
     }

@@ -4,7 +4,7 @@ use crate::config::{Config, TEMPLATE, WithoutStore, address};
 use crate::engine::Base;
 use crate::export::{Export, export};
 use crate::fitted::FirstEvents;
-use crate::http::{App, serve};
+use crate::http::{self, App, serve};
 use crate::metrics::{Metrics, log};
 use crate::store::{self, Journal, Store, StoreError};
 use crate::tokens::Tokens;
@@ -168,6 +168,9 @@ fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>, apply: boo
     let metrics = Arc::new(Metrics::default());
     let archives = config.archive.unwrap_or_else(|| config.data.join("archive"));
     let backups = config.backups.unwrap_or_else(|| config.data.join("backups"));
+    // Beside the start: a server that shares the directory may be writing one.
+    let left = backups.clone();
+    std::thread::spawn(move || http::turn_of_backups(&left));
     let base = Base {
         store: store.clone(),
         template: Arc::new(config.policy),

@@ -175,8 +175,13 @@ pub trait Store: std::fmt::Debug + Send + Sync {
         Ok(0)
     }
 
+    /// What is kept at a key beside events and queries.
+    fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError>;
+
     /// The settings that the store was made for, in JSON; none if it is new.
-    fn settings(&self) -> Result<Option<Vec<u8>>, StoreError>;
+    fn settings(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.get("settings")
+    }
 
     /// Makes a new store one for these settings, or one with small rows of an older one.
     fn make_for(&self, settings: &str) -> Result<(), StoreError>;

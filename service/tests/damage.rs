@@ -137,7 +137,7 @@ impl Store for Memory {
         Ok(())
     }
 
-    fn settings(&self) -> Result<Option<Vec<u8>>, StoreError> {
+    fn get(&self, _: &str) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(None)
     }
 

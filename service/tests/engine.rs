@@ -827,11 +827,16 @@ fn what_was_asked_for_is_known_after_a_restart() {
     }
     let head = served.store.head().unwrap().unwrap();
     let next = served.engine.next();
-    // As programs wrote it for a while: what is known of the requests behind it. One entry, without
-    // a checksum and without names.
-    let older = [&head[..], &[1, 0, 0]].concat();
-    served.store.replace((0..next, None), &older, &mut std::iter::empty()).unwrap();
-    let mut twin = served.twin();
+    // A program that knows nothing of requests has made the snapshot.
+    let before = tempfile::tempdir().unwrap();
+    let older: Arc<dyn Store> = Arc::new(EmbeddedStore::open(before.path()).unwrap());
+    let copy = &mut |first, batch| {
+        older.append(first, &batch).unwrap();
+        std::ops::ControlFlow::Continue(())
+    };
+    served.store.read(0, copy).unwrap();
+    older.replace((0..next, None), &head, &mut std::iter::empty()).unwrap();
+    let mut twin = base(&older, &template(""), &Limits::default(), before.path()).recover().unwrap();
     assert_eq!(twin.snapshot(), next);
     assert_eq!(ask(&mut twin, &["b", "a"]).unwrap().items, list.items);
 }

@@ -342,6 +342,11 @@ impl Launch {
         self.is_held || time < self.held_until
     }
 
+    /// Until when a worse week holds the share; `None` if somebody holds it.
+    pub fn held_until(&self) -> Option<u64> {
+        (!self.is_held).then_some(self.held_until)
+    }
+
     /// Changes of the share and ends of weeks, the last ones.
     pub fn path(&self) -> &[Change] {
         &self.path

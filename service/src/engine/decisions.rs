@@ -138,7 +138,8 @@ pub(crate) enum Place<'a> {
 }
 
 /// Decisions by number, the oldest first, and which ones have left last.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(try_from = "SavedDecisions")]
 pub(crate) struct Decisions {
     /// The number of the oldest.
     pub(crate) first: u64,
@@ -159,7 +160,7 @@ pub(crate) struct Decisions {
 
 /// The form of the decisions in a snapshot.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Saved<N, O, H> {
+struct Saved<N, O, H> {
     first: u64,
     names: N,
     open: O,
@@ -168,7 +169,7 @@ pub(crate) struct Saved<N, O, H> {
 }
 
 /// Decisions as they are read from a snapshot.
-pub(crate) type SavedDecisions = Saved<Vec<Name>, VecDeque<OpenDecision>, VecDeque<u64>>;
+type SavedDecisions = Saved<Vec<Name>, VecDeque<OpenDecision>, VecDeque<u64>>;
 
 /// The form of a decision in the snapshots of older programs, which have the requests apart.
 #[derive(Serialize, Deserialize)]
@@ -202,6 +203,25 @@ fn last_digits(number: u64) -> u32 {
     number as u32
 }
 
+impl TryFrom<SavedDecisions> for Decisions {
+    type Error = String;
+
+    fn try_from(saved: SavedDecisions) -> Result<Self, String> {
+        let Saved { first, names, mut open, old, days } = saved;
+        let mut restored = Self { first, old, days, ..Self::default() };
+        // Names of decisions that have left are forgotten.
+        for decision in &mut open {
+            let numbers = decision.list.iter_mut().chain([&mut decision.query]);
+            for number in numbers {
+                let name = usize::try_from(*number).ok().and_then(|number| names.get(number));
+                let name = name.ok_or("a name is missing")?;
+                *number = restored.names.intern(name);
+            }
+        }
+        restored.complete(open)
+    }
+}
+
 impl Decisions {
     pub(crate) fn save(&self) -> impl Serialize {
         let Self { first, open, names, old, days, .. } = self;
@@ -228,21 +248,6 @@ impl Decisions {
             |open: &OpenDecision| Request { checksum: open.checksum, unknown: open.unknown().into() };
         let requests: Vec<Request> = self.open.iter().map(request).collect();
         postcard::to_allocvec(&(next, requests)).expect("requests are plain data")
-    }
-
-    pub(crate) fn restore(saved: SavedDecisions) -> Result<Self, String> {
-        let Saved { first, names, mut open, old, days } = saved;
-        let mut restored = Self { first, old, days, ..Self::default() };
-        // Names of decisions that have left are forgotten.
-        for decision in &mut open {
-            let numbers = decision.list.iter_mut().chain([&mut decision.query]);
-            for number in numbers {
-                let name = usize::try_from(*number).ok().and_then(|number| names.get(number));
-                let name = name.ok_or("a name is missing")?;
-                *number = restored.names.intern(name);
-            }
-        }
-        restored.complete(open)
     }
 
     /// Reads what an older program saved: it may not have saved what is known of the requests.

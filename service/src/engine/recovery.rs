@@ -1,7 +1,7 @@
 //! The state that a store tells: that of its snapshot and the events after it.
 
 use super::catalogue::Catalogue;
-use super::decisions::{Decisions, OldDecisions, Request, SavedDecisions};
+use super::decisions::{Decisions, OldDecisions, Request};
 use super::history::Origin;
 use super::swap::Swap;
 use super::{Activity, Engine, LaunchState, Most, Totals, Usage};
@@ -9,6 +9,7 @@ use crate::config::{Limits, NewQueries, Template};
 use crate::event::{Name, Worth, whole};
 use crate::metrics::log;
 use crate::store::{Store, StoreError};
+use serde::Deserialize;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -28,43 +29,33 @@ pub struct Base {
 }
 
 /// Everything in a snapshot but the queries.
+#[derive(Default, Deserialize)]
 pub(super) struct Head {
     /// The number of the next event.
-    pub(super) next: u64,
-    pub(super) catalogue: Catalogue,
-    pub(super) decisions: Decisions,
-    pub(super) totals: Totals,
-    pub(super) prior: Option<[f64; 2]>,
+    next: u64,
+    catalogue: Catalogue,
+    decisions: Decisions,
+    totals: Totals,
+    prior: Option<[f64; 2]>,
     /// The settings after the first ones.
-    pub(super) later: Vec<Arc<Template>>,
-    pub(super) configured: Option<Vec<Name>>,
-    pub(super) usage: BTreeMap<Name, Usage>,
-    pub(super) launch: Option<LaunchState>,
-    pub(super) activity: BTreeMap<u64, Activity>,
-    pub(super) has_values: bool,
+    later: Vec<String>,
+    configured: Option<Vec<Name>>,
+    usage: BTreeMap<Name, Usage>,
+    launch: Option<LaunchState>,
+    activity: BTreeMap<u64, Activity>,
+    worths: BTreeMap<Name, (Worth, Option<u64>)>,
+    has_values: bool,
 }
 
 /// The form of a head in older programs: the decisions are plain, and what is known of their
-/// requests follows, if the program knew any.
+/// requests is apart, if the program knew any.
 type OldHead = (u64, Catalogue, OldDecisions, Totals, Option<[f64; 2]>);
-
-/// The form of a head after its version, with the settings after the first ones.
-type NewHead = (
-    u64,
-    Catalogue,
-    SavedDecisions,
-    Totals,
-    Option<[f64; 2]>,
-    Vec<String>,
-    Option<Vec<Name>>,
-    BTreeMap<Name, Usage>,
-);
 
 /// A version follows these bytes, which no older program wrote: they are no number.
 const VERSIONED: [u8; 10] = [0xff; 10];
 
 /// The version of snapshots.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// The beginning of a head or a query's state that older programs cannot read.
 pub(super) fn versioned() -> Vec<u8> {
@@ -87,71 +78,22 @@ pub(super) fn read_head(
     requests: impl FnOnce(u64) -> Result<Option<Vec<u8>>, StoreError>,
 ) -> Result<Head, StoreError> {
     let read = if let Some(rest) = of_version(saved).map_err(StoreError::Snapshot)? {
-        of_newer(rest)
+        whole(rest)
     } else {
-        let read = postcard::take_from_bytes::<OldHead>(saved).map_err(|error| error.to_string());
-        let (head, rest) = read.map_err(StoreError::Snapshot)?;
-        let apart = if rest.is_empty() { requests(head.0)? } else { None };
-        of_older(head, rest, apart.as_deref())
+        let head: OldHead = whole(saved).map_err(StoreError::Snapshot)?;
+        let apart = requests(head.0)?;
+        of_older(head, apart.as_deref())
     };
     read.map_err(StoreError::Snapshot)
 }
 
-/// Reads a head; a launch and the counts of hours are behind it.
-fn of_newer(saved: &[u8]) -> Result<Head, String> {
-    let read = postcard::take_from_bytes::<NewHead>(saved);
-    let (head, rest) = read.map_err(|error| error.to_string())?;
-    let (launch, activity, worths) = match rest {
-        [] => Default::default(),
-        rest => {
-            let read = postcard::take_from_bytes::<(Option<LaunchState>, BTreeMap<u64, Activity>)>(rest);
-            let ((launch, activity), rest) = read.map_err(|error| error.to_string())?;
-            (launch, activity, if rest.is_empty() { None } else { Some(whole(rest)?) })
-        }
-    };
-    let (next, mut catalogue, decisions, totals, prior, later, configured, usage) = head;
-    let later = later.iter().map(|text| Template::of_text(text).map(Arc::new));
-    let (decisions, later) = (Decisions::restore(decisions)?, later.collect::<Result<_, _>>()?);
-    let (worths, has_values): (BTreeMap<Name, (Worth, Option<u64>)>, bool) = worths.unwrap_or_default();
-    catalogue.restore_worths(worths);
-    let head = Head {
-        next,
-        catalogue,
-        decisions,
-        totals,
-        prior,
-        later,
-        configured,
-        usage,
-        launch,
-        activity,
-        has_values,
-    };
-    Ok(head)
-}
-
-/// Reads what an older program saved: requests behind the head or apart, or none.
-fn of_older(head: OldHead, rest: &[u8], apart: Option<&[u8]>) -> Result<Head, String> {
+/// Reads what an older program saved.
+fn of_older(head: OldHead, requests: Option<&[u8]>) -> Result<Head, String> {
     let (next, catalogue, decisions, totals, prior) = head;
-    let requests = match apart.map(whole::<(u64, Vec<Request>)>).transpose()? {
-        Some((of, requests)) if of == next => requests,
-        _ if rest.is_empty() => vec![],
-        _ => whole(rest)?,
-    };
+    let requests = requests.map(whole::<(u64, Vec<Request>)>).transpose()?;
+    let requests = requests.filter(|(of, _)| *of == next).map_or(vec![], |(_, requests)| requests);
     let decisions = Decisions::restore_older(decisions, requests)?;
-    Ok(Head {
-        next,
-        catalogue,
-        decisions,
-        totals,
-        prior,
-        later: vec![],
-        configured: None,
-        usage: BTreeMap::new(),
-        launch: None,
-        activity: BTreeMap::new(),
-        has_values: false,
-    })
+    Ok(Head { next, catalogue, decisions, totals, prior, ..Head::default() })
 }
 
 impl Engine {
@@ -160,15 +102,10 @@ impl Engine {
         let Self { next, catalogue, decisions, totals, prior, configured, usage, activity, .. } = self;
         let bytes = if is_small {
             let later: Vec<String> = self.history[1..].iter().map(|of| of.to_text()).collect();
+            // As `Head`.
             let head = (next, catalogue, decisions.save(), totals, prior, later, configured, usage);
-            let bytes = postcard::to_extend(&(head, &self.launch, activity), versioned());
-            let worths = (catalogue.worths(), self.has_values);
-            // Programs before values read a store without any.
-            if worths == Default::default() {
-                bytes
-            } else {
-                bytes.and_then(|bytes| postcard::to_extend(&worths, bytes))
-            }
+            let rest = (&self.launch, activity, catalogue.worths(), self.has_values);
+            postcard::to_extend(&(head, rest), versioned())
         } else {
             postcard::to_allocvec(&(next, catalogue, decisions.save_for_older(), totals, prior))
         };
@@ -242,10 +179,16 @@ impl Base {
 
     fn read(&self, saved: Option<Vec<u8>>, swap: Swap) -> Result<Engine, StoreError> {
         let Self { store, template, limits, .. } = self;
+        let head = saved.map(|saved| read_head(&saved, |next| store.query(&Name::of_requests(), next)));
+        let mut head = head.transpose()?.unwrap_or_default();
+        head.catalogue.restore_worths(head.worths);
+        let later = head.later.iter().map(|text| Template::of_text(text).map(Arc::new));
+        let later: Vec<_> = later.collect::<Result<_, _>>().map_err(StoreError::Snapshot)?;
+        let history = [vec![template.clone()], later].concat();
         let mut engine = Engine {
-            template: template.clone(),
-            history: vec![template.clone()],
-            configured: None,
+            template: history.last().expect("it has the first one").clone(),
+            history,
+            configured: head.configured,
             in_memory: limits.queries,
             most: Most {
                 queries: limits.all_queries,
@@ -253,12 +196,12 @@ impl Base {
                 are_known: limits.new_queries == NewQueries::Known,
                 made: u64::MAX,
             },
-            catalogue: Catalogue::default(),
-            decisions: Decisions::default(),
-            totals: Totals::default(),
-            prior: None,
-            next: 0,
-            snapshot: 0,
+            catalogue: head.catalogue,
+            decisions: head.decisions,
+            totals: head.totals,
+            prior: head.prior,
+            next: head.next,
+            snapshot: head.next,
             sums: BTreeMap::new(),
             time: 0,
             queries: HashMap::new(),
@@ -272,10 +215,10 @@ impl Base {
             salt: if store.is_shared() { Some(salt()?) } else { None },
             swap,
             dropped: BTreeSet::new(),
-            usage: BTreeMap::new(),
-            launch: None,
-            activity: BTreeMap::new(),
-            has_values: false,
+            usage: head.usage,
+            launch: head.launch,
+            activity: head.activity,
+            has_values: head.has_values,
             oldest_use: 0,
             touched: None,
             later: HashMap::new(),
@@ -286,19 +229,9 @@ impl Base {
             early: 0,
             outside: 0,
         };
-        if let Some(saved) = saved {
-            let head = read_head(&saved, |next| store.query(&Name::of_requests(), next))?;
-            let Head { next, catalogue, decisions, totals, prior, later, configured, usage, .. } = head;
-            let (launch, activity, has_values) = (head.launch, head.activity, head.has_values);
-            engine = Engine { configured, catalogue, decisions, totals, prior, next, usage, ..engine };
-            engine = Engine { launch, has_values, activity, ..engine };
-            engine.history.extend(later);
-            engine.template = engine.history.last().expect("it has the first one").clone();
-            engine.snapshot = engine.next;
-            if engine.next > 0 && !store.has(engine.next - 1)? {
-                let what = format!("it has a snapshot of {} events, and fewer events", engine.next);
-                return Err(StoreError::Damaged(what));
-            }
+        if engine.next > 0 && !store.has(engine.next - 1)? {
+            let what = format!("it has a snapshot of {} events, and fewer events", engine.next);
+            return Err(StoreError::Damaged(what));
         }
         let origin = if store.is_shared() { Origin::Other } else { Origin::Own };
         engine.catch_up(&**store, origin)?;

@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const FIXED: &str = "it holds as long as the store";
-const WHOLE: &str = "the policy has learned from whole answers, which other settings cannot take over";
+const WHOLE: &str =
+    "the policy has learned from whole answers: begin a store with a fit of the export (see --from)";
 const OF_ANSWERS: &str =
     "a policy that sees who asks begins with whole answers, and not with counts of another";
 

@@ -174,8 +174,9 @@ fn summary(page: &mut String, app: &App, engine: &Engine, time: u64) {
 /// The items of the busiest queries whose clicks a display are surely most.
 fn best_lists(page: &mut String, engine: &mut Engine) {
     page.push_str(
-        "<h2>Best items of the busiest queries in memory</h2><div class=scroll><table><tr><th>query<th>decisions\
-         <th>clicks<th>items by the lower end of their clicks a display, with the 95 % interval",
+        "<h2>Best items of the busiest queries in memory</h2><div class=scroll><table><tr><th>query\
+         <th class=n>decisions<th class=n>clicks<th>items by the lower end of their clicks a display, with \
+         the 95 % interval",
     );
     for (query, usage) in engine.busiest(5) {
         let mut best: Vec<([f64; 2], Name)> = engine
@@ -188,7 +189,7 @@ fn best_lists(page: &mut String, engine: &mut Engine) {
         best.sort_by(|(one, _), (other, _)| other[0].total_cmp(&one[0]));
         best.truncate(engine.template().positions.min(10));
         let best = best.iter().map(|([lower, upper], item)| {
-            format!("<li>{} <small>{lower:.3} to {upper:.3}</small>", escaped(item))
+            format!("<li>{} <small class=i>{lower:.3} to {upper:.3}</small>", escaped(item))
         });
         let (name, best): (_, String) = (escaped(&query), best.collect());
         let (decisions, clicks) = (usage.decisions, usage.clicks);
@@ -224,6 +225,9 @@ pub(super) async fn page(
             _ = write!(page, "<p class=fault>{fault}.</p>");
         }
         summary(&mut page, &app, engine, turn.time);
+        if let Some(state) = engine.launch() {
+            page.push_str(&crate::launch::section(state, turn.time, escaped));
+        }
         _ = write!(page, "<div class=figures>{}</div>", charts(engine.activity(), turn.time));
         best_lists(&mut page, engine);
         page.push_str("<h2>Queries in memory, the last used first</h2><p>");
@@ -233,7 +237,7 @@ pub(super) async fn page(
         }
         items(&mut page, &query, &rows, most);
         page.push_str(
-            "<h2>The last lists</h2><div class=scroll><table><tr><th>query<th>seconds ago<th>items",
+            "<h2>The last lists</h2><div class=scroll><table><tr><th>query<th class=n>seconds ago<th>items",
         );
         for (query, time, list) in engine.latest().take(20) {
             let items: Vec<String> = list.map(|item| escaped(item)).collect();
@@ -241,14 +245,17 @@ pub(super) async fn page(
             _ = write!(page, "<tr><td>{}<td class=n>{ago}<td>{}", escaped(query), items.join(", "));
         }
         page.push_str("</table></div>");
-        if let Some(state) = engine.launch() {
-            page.push_str(&crate::launch::section(state, turn.time, escaped));
-        }
         page.push_str("<h2>Conditions</h2><table class=conditions>");
         if let Ok(Value::Object(settings)) = serde_json::to_value(engine.template()) {
             for (key, value) in settings.iter().filter(|(key, _)| *key != "seed") {
-                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                _ = write!(page, "<tr><th>{}<td>{}", escaped(key), escaped(&value));
+                match value {
+                    Value::Object(parts) => {
+                        parts
+                            .iter()
+                            .for_each(|(part, of)| condition(&mut page, &format!("{key}: {part}"), of));
+                    }
+                    value => condition(&mut page, key, value),
+                }
             }
         }
         page.push_str("</table></main></html>\n");
@@ -257,26 +264,49 @@ pub(super) async fn page(
     page.await?.map(Html)
 }
 
+fn condition(page: &mut String, key: &str, value: &Value) {
+    _ = write!(page, "<tr><th>{}<td>{}", escaped(key), escaped(&in_words(value)));
+}
+
+/// A setting for people who know no JSON.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Array(all) if !all.is_empty() => {
+            all.iter().map(in_words).collect::<Vec<_>>().join(if all[0].is_object() { "; " } else { ", " })
+        }
+        Value::Null | Value::Array(_) => "none".into(),
+        Value::Object(of) => {
+            of.iter().map(|(key, value)| format!("{key} {}", in_words(value))).collect::<Vec<_>>().join(", ")
+        }
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
 /// Items of a query, and where the next ones are.
 fn items(page: &mut String, query: &Name, rows: &[(usize, ItemRow)], most: usize) {
+    let is_told = |row: &ItemRow| row.value.total_cmp(&1.0).is_ne() || row.group.is_some();
+    let has_worth = rows.iter().any(|(_, row)| is_told(row));
     _ = write!(
         page,
-        "<h2>Items of query {}</h2><div class=scroll><table><tr><th>item<th>state<th>displays<th>clicks\
-         <th>clicks per display, 95 % interval<th>value<th>group",
-        escaped(query)
+        "<h2>Items of query {}</h2><div class=scroll><table><tr><th>item<th class=n>displays\
+         <th class=n>clicks<th>clicks a display, 95 % interval{}",
+        escaped(query),
+        if has_worth { "<th class=n>value<th>group" } else { "" }
     );
     for (_, row) in rows {
         let Some(all) = whole(row) else { continue };
         let (Tally { shows, clicks }, [lower, upper]) = (all.tally, all.interval());
-        let state = if row.is_present { "present" } else { "retired" };
+        let state = if row.is_present { "" } else { " (retired)" };
         _ = write!(
             page,
-            "<tr><td>{}<td>{state}<td class=n>{shows}<td class=n>{clicks}<td>{lower:.4} to {upper:.4}\
-             <td class=n>{}<td>{}",
+            "<tr><td>{}{state}<td class=n>{shows}<td class=n>{clicks}<td class=i>{lower:.4} to {upper:.4}",
             escaped(&row.item),
-            row.value,
-            escaped(row.group.as_deref().unwrap_or_default()),
         );
+        if has_worth {
+            let group = escaped(row.group.as_deref().unwrap_or_default());
+            _ = write!(page, "<td class=n>{}<td>{group}", row.value);
+        }
     }
     page.push_str("</table></div>");
     if let Some((place, _)) = rows.last().filter(|_| rows.len() == most) {

@@ -137,6 +137,15 @@ impl File {
         let content = row.map(|row| opened(key.as_bytes(), row)).transpose();
         content.map_err(|what| StoreError::Damaged(format!("{}: `{key}`: {what}", self.path.display())))
     }
+
+    /// Keeps content at a key of the table of settings.
+    fn put(&self, key: &str, content: Vec<u8>) -> Result<(), StoreError> {
+        self.with(|database| {
+            let transaction = database.begin_write()?;
+            put(&transaction, key, content)?;
+            Ok(transaction.commit()?)
+        })
+    }
 }
 
 impl Drop for File {
@@ -171,9 +180,8 @@ fn anchor(transaction: &ReadTransaction, key: &str) -> Result<Last, redb::Error>
     content.map_err(|what| redb::Error::Corrupted(format!("`{key}`: {what}")))
 }
 
-fn set_anchor(transaction: &WriteTransaction, key: &str, anchor: Last) -> Result<(), redb::Error> {
-    let row = sealed(key.as_bytes(), to_bytes(&anchor));
-    transaction.open_table(META)?.insert(key, row.as_slice())?;
+fn put(transaction: &WriteTransaction, key: &str, content: Vec<u8>) -> Result<(), redb::Error> {
+    transaction.open_table(META)?.insert(key, &*sealed(key.as_bytes(), content))?;
     Ok(())
 }
 
@@ -360,7 +368,7 @@ impl EmbeddedStore {
                 table.retain_in(..=*last, |_, _| false)?;
                 let first = table.first()?.map_or(end, |(first, _)| first.value());
                 drop(table);
-                set_anchor(&transaction, RECENT, (first, sum))?;
+                put(&transaction, RECENT, to_bytes(&(first, sum)))?;
                 Ok(transaction.commit()?)
             })?;
         }
@@ -519,13 +527,9 @@ impl Store for EmbeddedStore {
                         }
                     }
                 }
-                let head = sealed(b"head", head.to_vec());
-                let mut meta = transaction.open_table(META)?;
-                meta.insert("head", head.as_slice())?;
-                if let Some(last) = last {
-                    meta.insert("last", sealed(b"last", to_bytes(&last)).as_slice())?;
-                }
             }
+            put(&transaction, "head", head.to_vec())?;
+            last.map_or(Ok(()), |last| put(&transaction, "last", to_bytes(&last)))?;
             Ok(transaction.commit()?)
         })?;
         fault.map_or(Ok(()), Err)?;
@@ -538,17 +542,12 @@ impl Store for EmbeddedStore {
         Ok(files.iter().filter_map(|file| file.path.metadata().ok()).map(|about| about.len()).sum())
     }
 
-    fn settings(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        self.events.get(META, "settings")
+    fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.events.get(META, key)
     }
 
     fn make_for(&self, settings: &str) -> Result<(), StoreError> {
-        self.events.with(|database| {
-            let transaction = database.begin_write()?;
-            let row = sealed(b"settings", small_settings(settings));
-            transaction.open_table(META)?.insert("settings", row.as_slice())?;
-            Ok(transaction.commit()?)
-        })?;
+        self.events.put("settings", small_settings(settings))?;
         let (_, file) = kept_file(&self.directory, true)?;
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = file;
         self.rows().are_small = true;
@@ -598,11 +597,7 @@ impl Store for EmbeddedStore {
             last_before(&table, next, sum_of_row)
         })?;
         let Some((_, sum)) = before else { return Ok(()) };
-        self.events.with(|database| {
-            let transaction = database.begin_write()?;
-            set_anchor(&transaction, FIRST, (next, sum))?;
-            Ok(transaction.commit()?)
-        })?;
+        self.events.put(FIRST, to_bytes(&(next, sum)))?;
         self.history.with(|database| {
             let mut transaction = database.begin_write()?;
             transaction.set_quick_repair(true);
@@ -632,13 +627,7 @@ impl Store for EmbeddedStore {
             return Ok(value);
         }
         let value = make()?;
-        self.events.with(|database| {
-            let transaction = database.begin_write()?;
-            let row = sealed(key.as_bytes(), value.clone());
-            transaction.open_table(META)?.insert(key, row.as_slice())?;
-            Ok(transaction.commit()?)
-        })?;
-        Ok(value)
+        self.events.put(key, value.clone()).map(|()| value)
     }
 }
 

@@ -241,10 +241,6 @@ impl SharedStore {
         row.map_or(Ok(Last::default()), |row| from_bytes(&row)).map_err(StoreError::Damaged)
     }
 
-    fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        self.get_by(&self.reader, key)
-    }
-
     fn get_by(&self, connection: &Mutex<Option<Client>>, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let statement = "select value from click_bandits_meta where key = $1";
         let row = self.with(connection, |client| {
@@ -525,8 +521,8 @@ impl Store for SharedStore {
             .map(i64::cast_unsigned)
     }
 
-    fn settings(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        self.get("settings")
+    fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.get_by(&self.reader, key)
     }
 
     fn make_for(&self, settings: &str) -> Result<(), StoreError> {
