@@ -8,10 +8,13 @@
 
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
+#[path = "../../crates/confidence/tests/support/bisection.rs"]
+mod bisection;
+
+use bisection::{kl_ucb_upper_bisection, multi_position_upper_bisection};
 use confidence::{
-    KlUcbThreshold, MultiPositionThreshold, kl_ucb_entropy, kl_ucb_upper, kl_ucb_upper_batch,
-    kl_ucb_upper_bisection, math, multi_position_entropy, multi_position_upper,
-    multi_position_upper_bisection,
+    KlUcbThreshold, MultiPositionThreshold, kl_ucb_entropy, kl_ucb_upper, kl_ucb_upper_batch, math,
+    multi_position_entropy, multi_position_upper,
 };
 use criterion::{Criterion, Throughput, criterion_group};
 use rand::{RngExt, SeedableRng};

@@ -1,8 +1,9 @@
 //! KL-UCB on an observed prefix that computes the index of every item in every round.
 
+use crate::bisection::kl_ucb_upper_bisection;
 use click_models::{ItemId, ListShape, ObservedPrefix, Ranking};
 use confidence::math::ln;
-use confidence::{kl_ucb_upper, kl_ucb_upper_batch, kl_ucb_upper_bisection};
+use confidence::{kl_ucb_upper, kl_ucb_upper_batch};
 use policies::{Decision, Select, Update};
 use rand::Rng;
 

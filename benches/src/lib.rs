@@ -2,6 +2,8 @@
 //! every round, with standard tools (bisection for indices, `rand_distr` for Beta variates, sorting
 //! for the best list).
 
+#[path = "../../crates/confidence/tests/support/bisection.rs"]
+mod bisection;
 mod by_need;
 mod kl_ucb;
 #[path = "../../crates/policies/tests/support/plain/mod.rs"]
@@ -13,9 +15,9 @@ pub use kl_ucb::{PlainKlUcb, Solver};
 pub use plain::{AllCandidates, AllItems, IndexRule};
 pub use prefix_ts::PlainPrefixTs;
 
+use bisection::multi_position_upper_bisection;
 use click_models::{ItemId, PbmFeedback, PbmKnown, Ranking};
 use confidence::math::ln;
-use confidence::multi_position_upper_bisection;
 use policies::{Decision, Select, Update};
 use rand::{Rng, RngExt};
 use rand_distr::{Beta, Distribution};

@@ -6,8 +6,8 @@
 //! upper = max { q in [p, 1] : n d(p, q) <= level },      lower = min { q in [0, p] : n d(p, q) <= level }
 //! ```
 //!
-//! with the Bernoulli divergence `d` of [`bernoulli_kl`]. It is a bound for the mean of any
-//! variable in `[0, 1]`.
+//! with the Bernoulli divergence `d` of [`bernoulli_kl`](crate::bernoulli_kl). It is a bound for the
+//! mean of any variable in `[0, 1]`.
 //!
 //! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*,
 //! COLT 2011, Algorithm 1; the lower index as in Katariya et al., *Bernoulli rank-1 bandits*, 2017,
@@ -48,12 +48,7 @@ mod solver;
 pub use batch::{kl_ucb_lower_batch, kl_ucb_upper_batch};
 pub(crate) use solver::guess;
 
-use crate::bernoulli::bernoulli_kl;
 use solver::{displacement, round_down, round_up};
-
-/// Steps of the bisection references: enough to halve `[0, 1]` down to the spacing of the numbers
-/// near 1.
-const BISECTION_STEPS: u32 = 53;
 
 /// The upper KL-UCB index `max { q in [mean, 1] : n d(mean, q) <= level }`; never below the true
 /// root.
@@ -101,22 +96,6 @@ pub fn kl_ucb_lower(mean: f64, n: f64, level: f64) -> f64 {
     }
     let x = displacement(1.0 - p, p, c);
     round_down(p - x).max(0.0)
-}
-
-/// [`kl_ucb_upper`] by bisection: the plain reference that faster code is tested against.
-///
-/// Returns the upper end of the last bracket.
-pub fn kl_ucb_upper_bisection(mean: f64, n: f64, level: f64) -> f64 {
-    let Some((p, c)) = checked(mean, n, level) else { return 1.0 };
-    if c <= 0.0 {
-        return p;
-    }
-    let (mut low, mut high) = (p, 1.0);
-    for _ in 0..BISECTION_STEPS {
-        let middle = 0.5 * (low + high);
-        if bernoulli_kl(p, middle) > c { high = middle } else { low = middle }
-    }
-    high
 }
 
 /// Mean in `[0, 1]` and level per observation, or `None` if there is no information.

@@ -23,10 +23,10 @@ pub use divergence::{
     Bernoulli, Divergence, Exponential, Gaussian, Poisson, bernoulli_kl, bernoulli_kl_derivative,
 };
 pub use error::Error;
-pub use klucb::{kl_ucb_lower, kl_ucb_lower_batch, kl_ucb_upper, kl_ucb_upper_batch, kl_ucb_upper_bisection};
+pub use klucb::{kl_ucb_lower, kl_ucb_lower_batch, kl_ucb_upper, kl_ucb_upper_batch};
 pub use multi_position::{
     MultiPositionMinimum, multi_position_divergence, multi_position_lower, multi_position_minimum,
-    multi_position_upper, multi_position_upper_bisection,
+    multi_position_upper,
 };
 pub use normal::{normal_quantile, normal_tails};
 pub use probability::{ErrorProbability, NonNegative, Probability};

@@ -67,8 +67,6 @@ use item::Item;
 pub(crate) const LEAST_EXAMINATION: f64 = 1e-100;
 /// Positive levels below this value are raised to it.
 const LEAST_LEVEL: f64 = 1e-250;
-/// Halvings of the bisection.
-const BISECTION_STEPS: u32 = 60;
 
 /// The arg min and the minimum of an item's [`multi_position_divergence`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -144,29 +142,6 @@ pub fn multi_position_lower(clicks: &[u64], shows: &[u64], examination: &[f64], 
         return 0.0;
     }
     item.solve::<false>(&totals, usable(level))
-}
-
-/// [`multi_position_upper`] by bisection: the plain reference that the fast solver is tested
-/// against.
-pub fn multi_position_upper_bisection(clicks: &[u64], shows: &[u64], examination: &[f64], level: f64) -> f64 {
-    if level.is_nan() {
-        return 1.0;
-    }
-    let Some(minimum) = multi_position_minimum(clicks, shows, examination) else { return 1.0 };
-    let divergence = |q| multi_position_divergence(clicks, shows, examination, q);
-    let level = usable(level);
-    if minimum.divergence > level {
-        return minimum.theta;
-    }
-    if divergence(1.0) <= level {
-        return 1.0;
-    }
-    let (mut low, mut high) = (minimum.theta, 1.0);
-    for _ in 0..BISECTION_STEPS {
-        let middle = 0.5 * (low + high);
-        if divergence(middle) > level { high = middle } else { low = middle }
-    }
-    high
 }
 
 /// The level that the solver uses: not negative, and far enough from underflow if positive.

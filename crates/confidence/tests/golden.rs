@@ -1,9 +1,10 @@
 //! Golden vectors: 60-digit values against every implementation of a function.
 
+use crate::bisection::{kl_ucb_upper_bisection, multi_position_upper_bisection};
 use confidence::{
-    Rate, bernoulli_kl, hoeffding_radius, kl_ucb_lower, kl_ucb_upper, kl_ucb_upper_bisection, lil_radius,
-    lil_radius_scaled, multi_position_lower, multi_position_minimum, multi_position_upper,
-    multi_position_upper_bisection, pbm_ucb_radius, rsf_ucb_radius, ucb1_radius,
+    Rate, bernoulli_kl, hoeffding_radius, kl_ucb_lower, kl_ucb_upper, lil_radius, lil_radius_scaled,
+    multi_position_lower, multi_position_minimum, multi_position_upper, pbm_ucb_radius, rsf_ucb_radius,
+    ucb1_radius,
 };
 use serde_json::Value;
 

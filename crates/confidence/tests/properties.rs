@@ -5,12 +5,12 @@
     reason = "counts are made from positive numbers"
 )]
 
+use crate::bisection::{kl_ucb_upper_bisection, multi_position_upper_bisection};
 use approx::assert_relative_eq;
 use confidence::{
-    Rate, bernoulli_kl, bernoulli_kl_derivative, hoeffding_radius, kl_ucb_lower, kl_ucb_upper,
-    kl_ucb_upper_bisection, lil_radius, lil_radius_scaled, math, multi_position_divergence,
-    multi_position_lower, multi_position_minimum, multi_position_upper, multi_position_upper_bisection,
-    pbm_ucb_radius, rsf_ucb_radius, ucb1_radius,
+    Rate, bernoulli_kl, bernoulli_kl_derivative, hoeffding_radius, kl_ucb_lower, kl_ucb_upper, lil_radius,
+    lil_radius_scaled, math, multi_position_divergence, multi_position_lower, multi_position_minimum,
+    multi_position_upper, pbm_ucb_radius, rsf_ucb_radius, ucb1_radius,
 };
 use quickcheck::{Arbitrary, Gen, quickcheck};
 
