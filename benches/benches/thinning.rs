@@ -67,16 +67,16 @@ fn costs(name: &str, items: usize, positions: usize) -> [[f64; 2]; WINDOWS.len()
     let pages = PositionBased::from_values(&attraction, &examination).expect("valid");
     let both = match name {
         "rsf-ts" => [
-            run(&lists, || PrefixTs::drawing_all(lists.shape())),
-            run(&lists, || PrefixTs::thinning(lists.shape())),
+            run(&lists, || PrefixTs::new(lists.shape()).drawing_all()),
+            run(&lists, || PrefixTs::new(lists.shape()).thinning()),
         ],
         "bc-mp-ts" => [
-            run(&pages, || BcMpTs::drawing_all(pages.known())),
-            run(&pages, || BcMpTs::thinning(pages.known())),
+            run(&pages, || BcMpTs::new(pages.known()).drawing_all()),
+            run(&pages, || BcMpTs::new(pages.known()).thinning()),
         ],
         _ => [
-            run(&pages, || PbmTs::drawing_all(pages.known())),
-            run(&pages, || PbmTs::thinning(pages.known())),
+            run(&pages, || PbmTs::new(pages.known()).drawing_all()),
+            run(&pages, || PbmTs::new(pages.known()).thinning()),
         ],
     };
     std::array::from_fn(|window| both.map(|costs| costs[window]))

@@ -85,16 +85,16 @@ fn thinned_policies_have_the_regret_of_plain_ones() {
     let semi_bandit = RandomSemiBandit::from_values(&attraction(520), &EXAMINATION).expect("valid");
     let shape = semi_bandit.shape();
     let thinned = curve(MANY_ITEMS, &semi_bandit, 1, || PrefixTs::new(shape));
-    let plain = curve(MANY_ITEMS, &semi_bandit, 2, || PrefixTs::drawing_all(shape));
+    let plain = curve(MANY_ITEMS, &semi_bandit, 2, || PrefixTs::new(shape).drawing_all());
     assert!(largest_z("rsf-ts", &thinned, &plain) < 5.0);
 
     let users = PositionBased::from_values(&attraction(520), &EXAMINATION).expect("valid");
     let thinned = curve(MANY_ITEMS, &users, 3, || BcMpTs::new(users.known()));
-    let plain = curve(MANY_ITEMS, &users, 4, || BcMpTs::drawing_all(users.known()));
+    let plain = curve(MANY_ITEMS, &users, 4, || BcMpTs::new(users.known()).drawing_all());
     assert!(largest_z("bc-mp-ts", &thinned, &plain) < 5.0);
 
     let thinned = curve(MANY_ITEMS, &users, 5, || PbmTs::new(users.known()));
-    let plain = curve(MANY_ITEMS, &users, 6, || PbmTs::drawing_all(users.known()));
+    let plain = curve(MANY_ITEMS, &users, 6, || PbmTs::new(users.known()).drawing_all());
     assert!(largest_z("pbm-ts", &thinned, &plain) < 5.0);
     let twice = curve(MANY_ITEMS, &users, 7, || Twice(PbmTs::new(users.known())));
     assert!(largest_z("pbm-ts, every display twice", &twice, &plain) > 5.0);
@@ -107,12 +107,12 @@ fn policies_that_thin_few_items_have_the_regret_of_plain_ones() {
     let semi_bandit = RandomSemiBandit::from_values(&attraction(24), &EXAMINATION).expect("valid");
     let shape = semi_bandit.shape();
     let thinned = curve(FEW_ITEMS, &semi_bandit, 1, || PrefixTs::new(shape));
-    let plain = curve(FEW_ITEMS, &semi_bandit, 1, || PrefixTs::drawing_all(shape));
+    let plain = curve(FEW_ITEMS, &semi_bandit, 1, || PrefixTs::new(shape).drawing_all());
     assert!(largest_z("rsf-ts", &thinned, &plain) < 5.0);
 
     let users = PositionBased::from_values(&attraction(24), &EXAMINATION).expect("valid");
     let thinned = curve(FEW_ITEMS, &users, 2, || BcMpTs::new(users.known()));
-    let plain = curve(FEW_ITEMS, &users, 2, || BcMpTs::drawing_all(users.known()));
+    let plain = curve(FEW_ITEMS, &users, 2, || BcMpTs::new(users.known()).drawing_all());
     assert!(largest_z("bc-mp-ts", &thinned, &plain) < 5.0);
 }
 

@@ -85,12 +85,12 @@ fn thinned_rounds_have_the_lists_of_rounds_that_draw_every_item() {
     let known = known(&examination, 60);
     for among_some in [false, true] {
         let all = [
-            places(PbmTs::drawing_all(known), 1, among_some, 60.0),
-            places(BcMpTs::drawing_all(known), 2, among_some, 60.0),
+            places(PbmTs::new(known).drawing_all(), 1, among_some, 60.0),
+            places(BcMpTs::new(known).drawing_all(), 2, among_some, 60.0),
         ];
         let thinned = [
-            places(PbmTs::thinning(known), 3, among_some, 60.0),
-            places(BcMpTs::thinning(known), 4, among_some, 60.0),
+            places(PbmTs::new(known).thinning(), 3, among_some, 60.0),
+            places(BcMpTs::new(known).thinning(), 4, among_some, 60.0),
         ];
         for (all, thinned) in all.iter().zip(&thinned) {
             for place in 0..3 {
@@ -99,7 +99,7 @@ fn thinned_rounds_have_the_lists_of_rounds_that_draw_every_item() {
             }
         }
         // The test tells other values apart.
-        let other = places(PbmTs::thinning(known), 5, among_some, 70.0);
+        let other = places(PbmTs::new(known).thinning(), 5, among_some, 70.0);
         assert!(p_value(&all[0], &other, 0) < 1e-6);
     }
 }

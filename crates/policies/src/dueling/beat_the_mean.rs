@@ -149,11 +149,6 @@ impl BeatTheMean {
         self
     }
 
-    /// Remaining items, by number.
-    pub fn remaining_items(&self) -> &[u32] {
-        &self.left
-    }
-
     fn refill(&mut self) {
         let Self { left, due, fewest, item_duels, .. } = self;
         *fewest = left.iter().map(|&item| item_duels[item as usize]).min().unwrap_or(0);

@@ -69,11 +69,6 @@ impl CondorcetSavage {
         policy
     }
 
-    /// Remaining items, by number.
-    pub fn remaining_items(&self) -> &[u32] {
-        &self.left
-    }
-
     fn refill(&mut self) {
         let Self { counts, left, due, .. } = self;
         let mut least = u64::MAX;

@@ -101,11 +101,6 @@ impl InterleavedFilter {
         self.incumbent.map(ItemId::new)
     }
 
-    /// Remaining items that the incumbent has not beaten, by number.
-    pub fn remaining_items(&self) -> &[u32] {
-        &self.left
-    }
-
     /// Share of the duels that the incumbent won against `item`; there is at least one.
     #[inline]
     fn share(&self, item: u32) -> f64 {

@@ -33,25 +33,6 @@ impl BcMpTs {
     pub fn new(known: PbmKnown<'_>) -> Self {
         Self(Thompson::new(PbmCounts::new(known)))
     }
-
-    /// A fresh policy that draws every item in every round. Its lists have the same distribution as
-    /// those of [`BcMpTs::new`], so it is what that policy can be compared with.
-    ///
-    /// # Panics
-    ///
-    /// As [`BcMpTs::new`].
-    pub fn drawing_all(known: PbmKnown<'_>) -> Self {
-        Self(Thompson::drawing_all(PbmCounts::new(known)))
-    }
-
-    /// A fresh policy that thins its draws from the first round on, whatever its size.
-    ///
-    /// # Panics
-    ///
-    /// As [`BcMpTs::new`].
-    pub fn thinning(known: PbmKnown<'_>) -> Self {
-        Self(Thompson::thinning(PbmCounts::new(known)))
-    }
 }
 
 impl BetaEvidence for PbmCounts {

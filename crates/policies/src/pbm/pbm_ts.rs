@@ -49,24 +49,6 @@ impl PbmTs {
     pub fn new(known: PbmKnown<'_>) -> Self {
         Self(Thompson::new(PbmCounts::new(known)))
     }
-
-    /// A fresh policy that draws all items in every round, to compare [`PbmTs::new`] with.
-    ///
-    /// # Panics
-    ///
-    /// As [`PbmTs::new`].
-    pub fn drawing_all(known: PbmKnown<'_>) -> Self {
-        Self(Thompson::drawing_all(PbmCounts::new(known)))
-    }
-
-    /// A fresh policy that thins its draws from the first round on, whatever its size.
-    ///
-    /// # Panics
-    ///
-    /// As [`PbmTs::new`].
-    pub fn thinning(known: PbmKnown<'_>) -> Self {
-        Self(Thompson::thinning(PbmCounts::new(known)))
-    }
 }
 
 samples!(PbmTs: PbmCounts, Items, settings &["/counts/examination"], reads RenderedClicks, |feedback| feedback);

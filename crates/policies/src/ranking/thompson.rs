@@ -27,18 +27,6 @@ impl PrefixTs {
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
         Self(Thompson::new(PrefixCounts::new(known.into())))
     }
-
-    /// A fresh policy that draws every item in every round. Its lists have the same distribution as
-    /// those of [`PrefixTs::new`], so it is what that policy can be compared with.
-    pub fn drawing_all<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
-        Self(Thompson::drawing_all(PrefixCounts::new(known.into())))
-    }
-
-    /// A fresh policy that thins its draws from the first round on, whatever its size: for smaller
-    /// catalogues than [`PrefixTs::new`] takes for large, to compare the costs.
-    pub fn thinning<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
-        Self(Thompson::thinning(PrefixCounts::new(known.into())))
-    }
 }
 
 impl ListCounts for PrefixCounts {

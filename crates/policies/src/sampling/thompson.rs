@@ -135,6 +135,21 @@ macro_rules! samples {
         $Policy:ident: $Counts:ty, $Posteriors:ty, settings $settings:expr,
         reads $Feedback:ident, |$feedback:ident| $seen:expr
     ) => {
+        impl $Policy {
+            /// A fresh policy that draws every item in every round. Its lists have the same
+            /// distribution, so it is what the policy can be compared with.
+            #[must_use]
+            pub fn drawing_all(self) -> Self {
+                Self(Thompson::drawing_all(self.0.counts))
+            }
+
+            /// A fresh policy that thins its draws from the first round on, whatever its size.
+            #[must_use]
+            pub fn thinning(self) -> Self {
+                Self(Thompson::thinning(self.0.counts))
+            }
+        }
+
         impl crate::sampling::thompson::Samples for $Policy {
             type Counts = $Counts;
             type Posteriors = $Posteriors;

@@ -134,7 +134,7 @@ fn a_pass_over_all_items_is_seen() {
     let way = Way { is_settled: false, in_live_use: false };
     let [few, many] = [1_000, 100_000].map(|n_items| {
         let shape = ListShape::new(n_items, POSITIONS).expect("a shape");
-        operations(PrefixTs::drawing_all(shape), way, 10)
+        operations(PrefixTs::new(shape).drawing_all(), way, 10)
     });
     assert!(growth(few, many) > MOST_GROWTH);
 }

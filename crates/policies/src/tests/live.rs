@@ -266,7 +266,8 @@ fn pbm_kl_ucb_is_a_scan() {
 #[test]
 fn prefix_ts_draws_all_of_few_items() {
     let shape = ListShape::new(12, EXAMINATION.len()).expect("a shape");
-    let mut policy = PrefixTs::drawing_all(PrefixKnown::with_places(shape, &[2, 0, 1, 3]).expect("places"));
+    let mut policy =
+        PrefixTs::new(PrefixKnown::with_places(shape, &[2, 0, 1, 3]).expect("places")).drawing_all();
     policy.set_prior(Prior::new(2.5, 4.0).expect("a prior")).expect("any prior");
     let mut beside = Beside::new(policy, key, |history, item, _, _, rng| {
         let clicks = history.s(item);

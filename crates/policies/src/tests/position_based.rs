@@ -334,7 +334,7 @@ fn pbm_kl_ucb_at_another_level_is_the_naive_one() {
 
 #[test]
 fn bc_mp_ts_is_the_naive_one() {
-    assert_pbm(|model| BcMpTs::drawing_all(model.known()), |history, _, rng| bc_mp_ts(history, rng));
+    assert_pbm(|model| BcMpTs::new(model.known()).drawing_all(), |history, _, rng| bc_mp_ts(history, rng));
 }
 
 fn assert_unknown<P: Policy<Pbm, Note = ()> + Debug>(

@@ -209,7 +209,7 @@ fn cascade_kl_ucb_is_the_naive_one() {
 
 #[test]
 fn rsf_ts_is_the_naive_one() {
-    assert_prefix(|known| PrefixTs::drawing_all(known), |history, _, rng| rsf_ts(history, rng));
+    assert_prefix(|known| PrefixTs::new(known).drawing_all(), |history, _, rng| rsf_ts(history, rng));
 }
 
 #[test]
