@@ -1,11 +1,11 @@
 //! `comparison.json`: the comparison of models. Unknown values are left out or null.
 
 use super::arguments::Arguments;
-use super::transfer::TransferRecord;
+use super::transfer;
 use click_logs::fit::{Choice, Difference, Score};
 use click_logs::study::{Checks, Study};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The content of `comparison.json`.
 #[derive(Debug, Serialize)]
@@ -17,7 +17,7 @@ pub(super) struct ComparisonRecord {
     seed: u64,
     /// Standard errors are clustered by `session`, or by `cell` without sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    clusters: Option<ClustersRecord>,
+    clusters: Option<Value>,
     /// Models are told apart if they differ by more than this number of standard errors.
     told_apart_at: f64,
     /// The choice among all models.
@@ -29,7 +29,7 @@ pub(super) struct ComparisonRecord {
     users: Option<Choice>,
     /// Whether predicted differences between lists happen.
     #[serde(skip_serializing_if = "Option::is_none")]
-    transfer: Option<TransferRecord>,
+    transfer: Option<Value>,
     /// Doubts about the log.
     checks: Checks,
     /// All models, the best first; empty if nothing was held out.
@@ -37,63 +37,39 @@ pub(super) struct ComparisonRecord {
 }
 
 #[derive(Debug, Serialize)]
-struct ClustersRecord {
-    by: &'static str,
-    number: u64,
-}
-
-#[derive(Debug, Serialize)]
 struct ScoreRecord {
-    model: &'static str,
-    impressions: u64,
-    log_likelihood: f64,
+    #[serde(flatten)]
+    score: Score,
     /// The log-likelihood minus the log-likelihood of the best model.
     difference: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference_se: Option<f64>,
-    perplexity: f64,
-    conditional_perplexity: f64,
-    perplexity_by_rank: Vec<f64>,
-    conditional_by_rank: Vec<f64>,
 }
 
 impl ComparisonRecord {
     pub(super) fn new(arguments: &Arguments, study: &Study, checks: &Checks) -> Self {
         let comparison = study.comparison.as_ref();
         let models = comparison.into_iter().flat_map(|comparison| {
-            let record = |(place, score)| ScoreRecord::new(score, comparison.difference(place, 0));
+            let record = |(place, score): (usize, &Score)| {
+                let Difference { mean, standard_error, .. } = comparison.difference(place, 0);
+                ScoreRecord { score: score.clone(), difference: mean, difference_se: standard_error }
+            };
             comparison.scores().iter().enumerate().map(record)
         });
         Self {
             schema: 1,
-            held_out: serde_json::json!(arguments.settings.held_out),
+            held_out: json!(arguments.settings.held_out),
             seed: arguments.settings.seed,
-            clusters: comparison.map(|comparison| ClustersRecord {
-                by: if comparison.is_by_session() { "session" } else { "cell" },
-                number: comparison.n_clusters(),
+            clusters: comparison.map(|comparison| {
+                let by = if comparison.is_by_session() { "session" } else { "cell" };
+                json!({ "by": by, "number": comparison.n_clusters() })
             }),
             told_apart_at: Difference::TOLD_APART_AT,
             choice: comparison.and_then(|comparison| comparison.choice(&|_| true)),
             users: study.choice.clone(),
-            transfer: study.transfer.as_ref().map(TransferRecord::new),
+            transfer: study.transfer.as_ref().map(transfer::record),
             checks: checks.clone(),
             models: models.collect(),
-        }
-    }
-}
-
-impl ScoreRecord {
-    fn new(score: &Score, from_best: Difference) -> Self {
-        Self {
-            model: score.model.name(),
-            impressions: score.impressions,
-            log_likelihood: score.log_likelihood,
-            difference: from_best.mean,
-            difference_se: from_best.standard_error,
-            perplexity: score.perplexity,
-            conditional_perplexity: score.conditional_perplexity,
-            perplexity_by_rank: score.perplexity_by_rank.clone(),
-            conditional_by_rank: score.conditional_by_rank.clone(),
         }
     }
 }

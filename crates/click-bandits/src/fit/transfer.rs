@@ -1,8 +1,8 @@
 //! The transfer of the models on a terminal, on a page and in `comparison.json`.
 
-use click_logs::fit::{Model, Transfer, Transfers, Verdict};
+use click_logs::fit::{Transfer, Transfers, Verdict};
 use documents::number::{counted, fixed};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 /// The heads of [`rows_of`].
 pub(super) const HEADS: [&str; 5] = ["model", "happens", "95 %", "squared error", "verdict"];
@@ -45,55 +45,32 @@ pub(super) fn heading(transfers: &Transfers) -> String {
     )
 }
 
-/// The key `transfer` of `comparison.json`.
-#[derive(Debug, Serialize)]
-pub(super) struct TransferRecord {
-    queries: usize,
-    lists: usize,
-    sessions: u64,
-    /// Observed clicks of a session.
-    observed: f64,
-    /// The models that are not told apart from that of the least squared error, the first one.
-    alike: Vec<Model>,
-    models: Vec<ModelRecord>,
-}
-
-#[derive(Debug, Serialize)]
-struct ModelRecord {
-    model: Model,
-    slope: Option<f64>,
-    slope_se: Option<f64>,
-    lower: Option<f64>,
-    upper: Option<f64>,
-    verdict: &'static str,
-    /// How many times the data would allow a verdict.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    needed: Option<f64>,
-    squared_error: f64,
-    /// Predicted clicks of a session.
-    predicted: f64,
-}
-
-impl TransferRecord {
-    pub(super) fn new(transfers: &Transfers) -> Self {
-        let record = |transfer: &Transfer| ModelRecord {
-            model: transfer.model,
-            slope: transfer.slope,
-            slope_se: transfer.standard_error,
-            lower: transfer.interval().map(|ends| ends.0),
-            upper: transfer.interval().map(|ends| ends.1),
-            verdict: transfer.verdict().name(),
-            needed: transfer.needed(),
-            squared_error: transfer.squared_error,
-            predicted: transfer.predicted,
-        };
-        Self {
-            queries: transfers.queries,
-            lists: transfers.lists,
-            sessions: transfers.sessions,
-            observed: transfers.observed,
-            alike: transfers.alike(&|_| true),
-            models: transfers.models.iter().map(record).collect(),
-        }
-    }
+/// The key `transfer` of `comparison.json`. The first of `alike` has the least squared error, and
+/// the others are not told apart from it; `needed` says how many times the data would allow a
+/// verdict; clicks are those of a session.
+pub(super) fn record(transfers: &Transfers) -> Value {
+    let of_model = |of: &Transfer| {
+        let (lower, upper) = of.interval().unzip();
+        json!({
+            "model": of.model,
+            "slope": of.slope,
+            "slope_se": of.standard_error,
+            "lower": lower,
+            "upper": upper,
+            "verdict": of.verdict().name(),
+            "needed": of.needed(),
+            "squared_error": of.squared_error,
+            "predicted": of.predicted,
+        })
+    };
+    let Transfers { models, queries, lists, sessions, observed, .. } = transfers;
+    let models: Vec<Value> = models.iter().map(of_model).collect();
+    json!({
+        "queries": queries,
+        "lists": lists,
+        "sessions": sessions,
+        "observed": observed,
+        "alike": transfers.alike(&|_| true),
+        "models": models,
+    })
 }
