@@ -74,8 +74,7 @@ pub(crate) fn all(
         let gain = if matches!(gain, Err(Error::NoUsers)) { None } else { gain? };
         Ok(Without { what, left_out, gain })
     };
-    let mut all =
-        checks.without(&study.log.sessions).into_iter().map(of_rest).collect::<Result<Vec<_>, _>>()?;
+    let mut all = checks.without(&study.log.sessions).map(of_rest).collect::<Result<Vec<_>, _>>()?;
     if let Some(Repeats { share, .. }) = checks.repeats.as_ref().filter(|repeats| repeats.is_excessive()) {
         let Interval { mean, lower, upper } = answer.all.gain;
         let wider = |end: f64| mean + (end - mean) / (1.0 - share).sqrt();

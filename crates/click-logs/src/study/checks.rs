@@ -62,26 +62,22 @@ impl Checks {
     }
 
     /// The log without what each fault is about, if that can be told: what is left, in words, and
-    /// its sessions.
-    pub fn without(&self, sessions: &Sessions) -> Vec<(String, Sessions)> {
-        let kept =
-            |keep: &dyn Fn(Session) -> bool| sessions.split(|_, session| keep(session)).map(|[kept, _]| kept);
-        let mut found = Vec::new();
-        if let Some(ManyClicks { limit, .. }) = self.many_clicks {
-            let rest = kept(&|session| session.clicks.count() as usize <= limit);
-            let what = format!("Without sessions of more than {}", counted(limit as u64, "click"));
-            found.extend(rest.map(|rest| (what, rest)));
-        }
-        if self.second_half.as_ref().is_some_and(SecondHalf::is_changed) {
-            let second = sessions.halves().map(|[_, second]| second.sessions);
-            found.extend(second.map(|rest| ("Without the first half of the log".to_owned(), rest)));
-        }
-        if let Some(again) = self.repeats.as_ref().and_then(|repeats| repeats.again) {
+    /// its sessions. They are copied when they are asked for: each may be as large as the log.
+    pub fn without(&self, sessions: &Sessions) -> impl Iterator<Item = (String, Sessions)> {
+        let kept = move |keep: &dyn Fn(Session) -> bool| sessions.split(|_, session| keep(session));
+        let many = self.many_clicks.iter().filter_map(move |&ManyClicks { limit, .. }| {
+            let [rest, _] = kept(&|session| session.clicks.count() as usize <= limit)?;
+            Some((format!("Without sessions of more than {}", counted(limit as u64, "click")), rest))
+        });
+        let changed = self.second_half.iter().filter(|half| half.is_changed());
+        let second = changed.filter_map(move |_| sessions.halves());
+        let second = second.map(|[_, rest]| ("Without the first half of the log".to_owned(), rest.sessions));
+        let again = self.repeats.iter().filter_map(|repeats| repeats.again).filter_map(move |again| {
             let places = again.places(sessions);
-            let rest = kept(&|session| !places.contains(&session.place));
-            found.extend(rest.map(|rest| ("Without the part that stands again".to_owned(), rest)));
-        }
-        found
+            let [rest, _] = kept(&|session| !places.contains(&session.place))?;
+            Some(("Without the part that stands again".to_owned(), rest))
+        });
+        many.chain(second).chain(again)
     }
 
     /// A sentence for each fault. `limit` is the name of the option that leaves out sessions with
