@@ -8,7 +8,6 @@ mod jackknife;
 mod learned;
 mod level;
 mod levels;
-mod mix;
 mod models;
 mod new_lists;
 mod ranking;

@@ -3,7 +3,6 @@
 use crate::exact::ExactSums;
 use crate::jackknife::GROUPS;
 use crate::level::Level;
-use crate::mix::Mix;
 use crate::ranking::TOLERANCE;
 use crate::targets::{Marks, Targets};
 use hashbrown::HashMap;
@@ -42,7 +41,7 @@ pub struct Tally<'a> {
     pub(crate) largest: [f64; LEVELS],
     /// Lists with a weight of each level; without one, the log lacks a propensity.
     pub(crate) weighted: [u64; LEVELS],
-    users: HashMap<u64, u64, Mix>,
+    users: HashMap<u64, u64>,
     about: About,
 }
 

@@ -1,7 +1,6 @@
 //! The new lists, as shown lists are compared with them, item by item.
 
 use crate::level::Level;
-use crate::mix::Mix;
 use crate::ranking::{Key, Ranking};
 use hashbrown::HashMap;
 use log_reader::{Fault, Id, Ids, unit_hash};
@@ -14,12 +13,12 @@ pub(crate) struct Targets {
     /// The identifiers of items by the number of their name.
     ids: Vec<Option<Id>>,
     /// The places of the lists of each query, or of each session, by the hash of its name.
-    queries: HashMap<Id, Range<u32>, Mix>,
-    sessions: HashMap<u64, Range<u32>, Mix>,
+    queries: HashMap<Id, Range<u32>>,
+    sessions: HashMap<u64, Range<u32>>,
 }
 
 /// The parts of new lists that a thread has read, by the list's place.
-pub(crate) type Marks = HashMap<usize, Mark, Mix>;
+pub(crate) type Marks = HashMap<usize, Mark>;
 
 /// The part of a new list that a thread has read.
 #[derive(Debug, Clone, Copy, Default)]
