@@ -40,6 +40,9 @@ use serde::{Deserialize, Serialize};
 
 /// With fewer queries, errors are those of a jackknife over lists.
 const FEWEST_QUERIES: usize = 5;
+/// A slope that is surely above 1 and at least this large says that more than the list decides the
+/// clicks. Smaller ones are those of models that are a little wrong, or whose prior shrinks too much.
+const EXCEEDED: f64 = 4.0 / 3.0;
 /// A slope that is surely smaller contradicts a model.
 const CONTRADICTED: f64 = 0.3;
 /// A slope that a log should be able to tell from 0.
@@ -107,9 +110,10 @@ pub struct Deviation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The interval is above 0, and does not lie above 1.
+    /// The interval is above 0, and the slope is not exceeded.
     Supported,
-    /// The interval lies above 1: more than the list decides the clicks.
+    /// The interval lies above 1, and the slope is 4/3 or more: more than the list decides the
+    /// clicks.
     Exceeded,
     /// The interval ends below .3.
     Contradicted,
@@ -139,7 +143,7 @@ impl Transfer {
     /// The conclusion that the log allows.
     pub fn verdict(&self) -> Verdict {
         match self.interval() {
-            Some((low, _)) if low > 1.0 => Verdict::Exceeded,
+            Some((low, _)) if low > 1.0 && self.slope >= Some(EXCEEDED) => Verdict::Exceeded,
             Some((low, _)) if low > 0.0 => Verdict::Supported,
             Some((_, high)) if high < CONTRADICTED => Verdict::Contradicted,
             _ => Verdict::CannotTest,

@@ -181,6 +181,9 @@ fn verdicts_and_what_they_need() {
         (transfer.verdict(), transfer.needed())
     };
     assert_eq!(of(0.5, 0.2), (Verdict::Supported, None));
+    // Surely above 1, and by more than a model that is a little wrong.
+    assert_eq!(of(1.5, 0.2), (Verdict::Exceeded, None));
+    assert_eq!([of(1.2, 0.05), of(1.5, 0.3)], [(Verdict::Supported, None); 2]);
     assert_eq!(of(0.1, 0.1), (Verdict::Contradicted, None));
     // Both: what is above 0 is supported.
     assert_eq!(of(0.1, 0.02), (Verdict::Supported, None));
