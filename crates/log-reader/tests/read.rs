@@ -421,7 +421,7 @@ fn headers_are_not_data_and_data_no_headers() {
     let none = "log:1: no header: none of the 6 columns, with semicolons between them, is called `who`, `what`, `rank`, `clicks`, `shown`";
     assert_eq!((error.kind(), error.to_string().as_str()), (&ErrorKind::Header, none));
     let error = read(&Format::Sessions, without).unwrap_err();
-    assert!(error.to_string().ends_with("list_propensity`"), "{error}");
+    assert!(error.to_string().ends_with("`list_propensity`, `stratum`"), "{error}");
     let twice = read(&table(), TABLE.replace("note", "rank")).unwrap_err();
     assert_eq!(*twice.kind(), ErrorKind::Header);
 }

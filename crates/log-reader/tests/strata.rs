@@ -107,6 +107,44 @@ fn slashes_of_strata_are_written_otherwise() {
     assert_eq!(names, ["a / b %2F x", "a / b / x"]);
 }
 
+/// Formats with fixed columns have strata where a field gives them, under the names that a ranking
+/// has for its queries.
+#[test]
+fn sessions_and_user_behavior_insights_have_strata_of_their_fields() {
+    let names = |format: &Format, log: &str| {
+        let log = Reader::new(format.clone()).keep_sessions().read("log", log.as_bytes()).unwrap();
+        let names: Vec<String> = shown(&log).into_iter().map(|(query, _)| query).collect();
+        (names, log.report.strata)
+    };
+    let header = "query\tregion\turls\tclicked_mask\tstratum\n";
+    let rows = "a\t1\tx,y\t01\tphone\na\t1\tx,y\t01\td/k\na\t1\ty,x\t10\tphone\n";
+    let found = names(&Format::Sessions, &format!("{header}{rows}"));
+    assert_eq!(found, (vec!["a/1 / d%2Fk".to_owned(), "a/1 / phone".to_owned()], 1));
+    let plain = names(&Format::Sessions, "query\turls\tclicked_mask\na\tx,y\t01\n");
+    assert_eq!(plain, (vec!["a".to_owned()], 0));
+    let empty = format!("{header}a\t1\tx,y\t01\t\n");
+    let error = Reader::new(Format::Sessions).read("log", empty.as_bytes()).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Line(Fault::Empty)), "{error}");
+    let one = ["query\turls\tclicked_mask\na\tx,y\t01\n", &format!("{header}{rows}")]
+        .map(|text| Input::stream("log", std::io::Cursor::new(text.as_bytes().to_vec())));
+    let error = Reader::new(Format::Sessions).read_inputs(one.into()).unwrap_err();
+    assert!(error.to_string().contains("in some files only"), "{error}");
+
+    let query = |id: u32, stratum: &str| {
+        let hits = r#""query_response_hit_ids":["x","y"]"#;
+        let event = r#""action_name":"click","event_attributes":{"object":{"object_id":"x"}}"#;
+        format!(
+            "{{\"query_id\":{id},\"user_query\":\" Hat\",{hits},\"query_attributes\":{{{stratum}}}}}\n\
+             {{\"query_id\":{id},{event}}}\n"
+        )
+    };
+    let ubi = Format::Ubi(log_reader::Ubi::default());
+    let found = names(&ubi, &(query(1, r#""stratum":"Phone""#) + &query(2, "")));
+    assert_eq!(found, (vec!["hat".to_owned(), "hat / phone".to_owned()], 1));
+    assert_eq!(ubi.query_name("Hat / Phone"), "hat / phone");
+    assert_eq!(names(&ubi, &query(3, r#""stratum":" ""#)), (vec!["hat".to_owned()], 0));
+}
+
 /// A list has one stratum, wherever its lines stand; two lists of a session may have two.
 #[test]
 fn a_list_of_two_strata_is_a_fault_with_its_line() {

@@ -121,13 +121,14 @@ static ROWS: [FormatRow; 7] = [
             One session a line, tab-separated, with a header: `query`, `urls` (comma-separated), \
             `clicked_mask` (a 0 or 1 for each URL), and optionally `region`, \
             `n_clicks_outside_top10`, `user`, `propensities` (comma-separated, of each URL at its \
-            position) and `list_propensity`. The name of a query with a region is `query/region`, \
-            where a slash in the region is written `%2F`. All files have regions or none.",
+            position), `list_propensity` and `stratum`. The name of a query with a region is \
+            `query/region`, where a slash in the region is written `%2F`, and within a stratum \
+            `query / stratum`. All files have regions or none, and strata or none.",
         line: "\
             a session; tab-separated, with a header: `query`, `urls` (comma-separated), \
             `clicked_mask` (a 0 or 1 for each URL, `100`), optionally `region`, \
             `n_clicks_outside_top10`, `user`, `propensities` (comma-separated, of each URL at its \
-            position) and `list_propensity`",
+            position), `list_propensity` and `stratum`",
         query: "`query` or `query/region`",
         propensities: "optional columns",
         sessions: SessionsOf::Log,
@@ -196,8 +197,8 @@ static ROWS: [FormatRow; 7] = [
             line, in any order and any number of files. An event joins its query by `query_id`. A \
             list has the hit ids of its query down to the deepest impression or click; without hit \
             ids or a document, its items are those of the events, by `ordinal`. The user is \
-            `client_id`, the propensity of the list `query_attributes.list_propensity`. A second \
-            click on an item counts once. Lines of bulk requests, `_source`, arrays and answers of \
+            `client_id`, the propensity of the list `query_attributes.list_propensity`, the stratum \
+            that divides a query `query_attributes.stratum`. A second click on an item counts once. Lines of bulk requests, `_source`, arrays and answers of \
             `_search` are read as well.",
         line: "a query or an event of User Behavior Insights, a JSON object",
         query: "`user_query`, trimmed and in lower case",
@@ -374,7 +375,7 @@ impl Format {
                 let lines = SessionLines::new(meaning, collector.lists().is_some());
                 let report = reader.read_lines(&lines, inputs, collector);
                 logged = lines.logged();
-                report
+                report.map(|report| ReadReport { strata: lines.strata(), ..report })
             }
             Self::Obd => {
                 let columns = obd::columns(collector.lists().is_some());

@@ -3,11 +3,12 @@
 //! Tab-separated, with a header. The required columns and then the others are [`COLUMNS`], in any
 //! order. `urls` has 1 to 64 URLs separated by commas, `clicked_mask` a 0 or 1 for each, and
 //! `propensities` a number for each, separated by commas. The name of a query with a region is
-//! `query/region`, so either all files have regions or none: `a/1` of a file without may be another
-//! query. `user` and propensities are read if lists are handed over, and are then in all files or
-//! none.
+//! `query/region`, and within a stratum `query / stratum`, so either all files have them or none:
+//! `a/1` of a file without may be another query. `user` and propensities are read if lists are
+//! handed over, and are then in all files or none.
 
-use super::yandex::query_of_region;
+use super::table_rows::within;
+use super::yandex::in_region;
 use crate::collect::Batches;
 use crate::columns::USER as USER_ROLE;
 use crate::fault::Fault;
@@ -21,7 +22,7 @@ use crate::read::meaning::Meaning;
 use crate::read::open_lists::Spot;
 use std::sync::OnceLock;
 
-const COLUMNS: [&str; 8] = [
+const COLUMNS: [&str; 9] = [
     "query",
     "urls",
     "clicked_mask",
@@ -30,6 +31,7 @@ const COLUMNS: [&str; 8] = [
     "user",
     "propensities",
     "list_propensity",
+    "stratum",
 ];
 /// The number of required columns; they come first.
 const NEEDED: usize = 3;
@@ -41,6 +43,7 @@ const OUTSIDE: usize = 4;
 const USER: usize = 5;
 const PROPENSITIES: usize = 6;
 const LIST: usize = 7;
+const STRATUM: usize = 8;
 
 pub(super) struct SessionLines {
     meaning: Meaning,
@@ -53,6 +56,11 @@ pub(super) struct SessionLines {
 impl SessionLines {
     pub(super) fn new(meaning: Meaning, hands_over: bool) -> Self {
         Self { meaning, hands_over, first: OnceLock::new() }
+    }
+
+    /// The number of columns that divide queries, after reading.
+    pub(super) fn strata(&self) -> usize {
+        self.first.get().map_or(0, |has| usize::from(has[STRATUM]))
     }
 
     /// The columns about users and logger, after reading.
@@ -68,7 +76,7 @@ impl SessionLines {
 
     /// The columns that all files have or none.
     fn in_all_files(&self) -> &[usize] {
-        if self.hands_over { &[REGION, USER, PROPENSITIES, LIST] } else { &[REGION] }
+        if self.hands_over { &[REGION, STRATUM, USER, PROPENSITIES, LIST] } else { &[REGION, STRATUM] }
     }
 }
 
@@ -117,8 +125,11 @@ impl LineFormat for SessionLines {
         let first = self.first.get_or_init(|| here);
         match self.in_all_files().iter().find(|&&role| first[role] != here[role]) {
             None => {}
-            Some(&REGION) => return Err("a column `region` in some files only, so queries may have the name of another one: read them apart".into()),
-            Some(&role) => return Err(format!("a column `{}` in some files only", COLUMNS[role])),
+            Some(&role) => {
+                let why = ", so queries may have the name of another one: read them apart";
+                let why = if [REGION, STRATUM].contains(&role) { why } else { "" };
+                return Err(format!("a column `{}` in some files only{why}", COLUMNS[role]));
+            }
         }
         Ok(Layout { roles })
     }
@@ -156,7 +167,7 @@ impl LineFormat for SessionLines {
                     .of(Ok(clicks as u64), Ok(marks.len() as u64))
             }
         };
-        for role in [QUERY, REGION] {
+        for role in [QUERY, REGION, STRATUM] {
             if columns[role].is_some_and(<[u8]>::is_empty) {
                 return Err(in_role(role)(Fault::Empty));
             }
@@ -183,8 +194,9 @@ impl LineFormat for SessionLines {
             }
         }
         let outside = columns[OUTSIDE].map_or(Ok(0), count).map_err(in_role(OUTSIDE))?;
-        let query = match columns[REGION] {
-            Some(region) => query_of_region(query, region, &mut scratch.name, batches),
+        let query = columns[REGION].map_or(query, |region| in_region(query, region, &mut scratch.name));
+        let query = match columns[STRATUM] {
+            Some(stratum) => batches.id(&within(query, [stratum].into_iter())),
             None => batches.id(query),
         };
         let query = query.map_err(in_role(QUERY))?;

@@ -22,6 +22,7 @@ pub(in crate::read) use self::clicks::read_clicks;
 
 use self::document::{Document, ItemEvent};
 use self::table::{LogQueries, at_fault};
+use super::table_rows::within;
 use crate::collect::{Batches, Collector};
 use crate::error::Error;
 use crate::fault::Fault;
@@ -39,6 +40,7 @@ use documents::toml_reader::option;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 /// The number of first bytes of a file, which tell queries from events.
@@ -83,6 +85,7 @@ pub(super) fn read(
     let mut report = reader.read_lines(&lines, queries_first(inputs)?, collector)?;
     let LogQueries { notes, logged, .. } = &lines.joined;
     report.ubi = Some(lock(notes).clone());
+    report.strata = usize::from(lines.joined.has_strata.load(Ordering::Relaxed));
     Ok((report, *lock(logged)))
 }
 
@@ -200,6 +203,12 @@ impl Ubi {
         self.normalised(document.user_query.as_ref().map_or("", |text| &text.0))
     }
 
+    /// The stratum of a query.
+    fn stratum<'d>(&self, document: &'d Document<'_>) -> Option<Cow<'d, str>> {
+        let stratum = document.query_attributes.as_ref()?.stratum.as_ref()?;
+        (!stratum.0.trim().is_empty()).then(|| self.normalised(&stratum.0))
+    }
+
     /// The name of a query as the log has it.
     pub(super) fn normalised<'q>(&self, query: &'q str) -> Cow<'q, str> {
         if query.trim().is_empty() {
@@ -293,7 +302,14 @@ impl Ubi {
         at: Spot,
         batches: &mut Batches<'_>,
     ) -> Result<(), Fault> {
-        let query = batches.id(self.words(document).as_bytes())?;
+        let words = self.words(document);
+        let query = match self.stratum(document) {
+            None => batches.id(words.as_bytes())?,
+            Some(stratum) => {
+                joined.has_strata.store(true, Ordering::Relaxed);
+                batches.id(&within(words.as_bytes(), [stratum.as_bytes()].into_iter()))?
+            }
+        };
         let hits = document.query_response_hit_ids.iter().flatten().take(64);
         let items = hits.map(|hit| batches.id(hit.0.as_bytes())).collect::<Result<Vec<_>, _>>()?;
         let propensity = document.query_attributes.as_ref().and_then(|of| of.list_propensity);

@@ -163,7 +163,7 @@ impl LineFormat for Yandex {
                     (batches.id(columns[4]).map_err(in_column(5))?, Some(of_list))
                 } else {
                     let name = &mut session.name;
-                    (query_of_region(columns[3], columns[4], name, batches).map_err(in_column(4))?, None)
+                    (batches.id(in_region(columns[3], columns[4], name)).map_err(in_column(4))?, None)
                 };
                 let is_test = kind == b"T";
                 session.lists.push(OpenList { query, number: of_list, is_test, at: at.at, items, clicks: 0 });
@@ -200,14 +200,9 @@ fn session_of(line: &[u8]) -> &[u8] {
     memchr::memchr(b'\t', line).map_or(line, |end| &line[..end])
 }
 
-/// The identifier of `query/region`; `name` is a buffer. A slash in the region is written `%2F`, a
-/// percent sign `%25`, so two queries never share a name.
-pub(super) fn query_of_region(
-    query: &[u8],
-    region: &[u8],
-    name: &mut Vec<u8>,
-    batches: &mut Batches<'_>,
-) -> Result<Id, Fault> {
+/// The name `query/region`; `name` is a buffer. A slash in the region is written `%2F`, a percent
+/// sign `%25`, so two queries never share a name.
+pub(super) fn in_region<'n>(query: &[u8], region: &[u8], name: &'n mut Vec<u8>) -> &'n [u8] {
     name.clear();
     name.extend_from_slice(query);
     name.push(b'/');
@@ -218,5 +213,5 @@ pub(super) fn query_of_region(
             _ => name.push(*byte),
         }
     }
-    batches.id(name)
+    name
 }

@@ -74,7 +74,8 @@ pub(super) struct Document<'a> {
     pub(super) event_attributes: Option<EventAttributes<'a>>,
     #[serde(borrow)]
     pub(super) query_response_hit_ids: Option<Vec<Text<'a>>>,
-    pub(super) query_attributes: Option<QueryAttributes>,
+    #[serde(borrow)]
+    pub(super) query_attributes: Option<QueryAttributes<'a>>,
     /// Of clicks that were counted by configuration.
     search_configuration: Option<IgnoredAny>,
     count: Option<IgnoredAny>,
@@ -111,8 +112,10 @@ pub(super) struct Position<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct QueryAttributes {
+pub(super) struct QueryAttributes<'a> {
     pub(super) list_propensity: Option<f64>,
+    #[serde(borrow)]
+    pub(super) stratum: Option<Text<'a>>,
 }
 
 /// An impression or a click on an item.

@@ -17,6 +17,7 @@ use crate::table::LineCounts;
 use hashbrown::HashTable;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 const SHARDS: usize = 64;
@@ -96,6 +97,8 @@ pub(super) struct LogQueries {
     shards: Vec<Mutex<Shard>>,
     pub(super) notes: Mutex<UbiReport>,
     pub(super) logged: Mutex<LoggerColumns>,
+    /// Whether a query has a stratum.
+    pub(super) has_strata: AtomicBool,
 }
 
 impl LogQueries {
@@ -105,6 +108,7 @@ impl LogQueries {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             notes: Mutex::default(),
             logged: Mutex::default(),
+            has_strata: AtomicBool::default(),
         }
     }
 
