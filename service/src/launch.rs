@@ -218,14 +218,14 @@ pub fn section(state: &LaunchState, time: u64, escaped: impl Fn(&str) -> String)
     html.push_str("</div><table><tr><th>day<th>share<th>why");
     for change in path.iter().rev().take(10) {
         let why = escaped(&reason(launch, change));
-        _ = write!(html, "<tr><td>{}<td>{}<td>{why}", day(change.time), percent(change.share));
+        _ = write!(html, "<tr><td class=i>{}<td>{}<td>{why}", day(change.time), percent(change.share));
     }
     html.push_str("</table>");
     if !weeks.is_empty() {
         html.push_str("<table><tr><th>week to<th>share<th>clicks on the policy's side");
         for week in weeks.iter().rev().take(10) {
             let what = difference_of_week(week);
-            _ = write!(html, "<tr><td>{}<td>{}<td>{what}", day(week.end), percent(week.share));
+            _ = write!(html, "<tr><td class=i>{}<td>{}<td>{what}", day(week.end), percent(week.share));
         }
         html.push_str("</table>");
     }
