@@ -210,8 +210,9 @@ impl Builder {
             }
         }
         if experiment.live.disturb() {
-            let users = live::fault_of_users(instances, task, &experiment.live);
-            if let Some(fault) = users.or_else(|| live::fault(&experiment.live)) {
+            let conditions = &experiment.live;
+            let written = || live::fault_of_written(&live::to_toml(conditions), conditions);
+            if let Some(fault) = live::fault_of_users(instances, task, conditions).or_else(written) {
                 return Err(in_field("live", &fault));
             }
         }
@@ -229,7 +230,9 @@ impl Builder {
             if entries.iter().any(|other| other.label == entry.label) {
                 return Err(label(&format!("{:?} is already used", entry.label)));
             }
-            if let Some(fault) = entry.live.as_ref().and_then(live::fault_of_use) {
+            let used = entry.live.as_ref();
+            if let Some(fault) = used.and_then(|used| live::fault_of_written(&live::use_to_toml(used), used))
+            {
                 return Err(in_field(&format!("policies[{index}].live"), &fault));
             }
             check(&entry, instances, task, &experiment.live)

@@ -51,14 +51,44 @@ impl Canonical {
     ///
     /// Never: every value of an experiment can be written as JSON.
     pub fn of<'a>(experiment: &'a Experiment, own: impl Iterator<Item = &'a str>) -> Self {
-        let json = to_json(&Form::of(experiment, own));
+        let (users, live) = (Users::of(experiment), experiment.conditions());
+        let posterior = experiment.instances.posterior().map(PosteriorFile::identity);
+        let model = experiment.instances.model().name;
+        let of_catalogue = experiment.policies.iter().map(Policy::of);
+        let json = to_json(&Form {
+            name: &experiment.name,
+            task: experiment.task,
+            horizon: experiment.fixed_horizon(),
+            max_steps: experiment.max_steps(),
+            runs: experiment.runs,
+            runs_per_instance: experiment.runs_per_instance(),
+            seed: experiment.seed,
+            checkpoints: (experiment.task == Task::Regret).then_some(experiment.checkpoints.as_slice()),
+            model,
+            posterior: posterior.as_deref(),
+            live,
+            users: &users,
+            policies: of_catalogue.chain(own.map(|label| Policy::Own { label, policy: OWN })).collect(),
+        });
+        let base = to_json(&Base {
+            name: &experiment.name,
+            task: experiment.task,
+            horizon: experiment.horizon,
+            instances_in_turn: experiment.assignment == Assignment::InTurn,
+            seed: experiment.seed,
+            checkpoints: &experiment.checkpoints,
+            model,
+            posterior: posterior.as_deref(),
+            live,
+            users: &users,
+        });
         let policy = |entry: &Entrant| {
             let json = to_json(&Policy::of(entry));
             CanonicalPolicy { label: entry.label.clone(), sha256: sha256(json.as_bytes()), json }
         };
         Self {
             identity: sha256(json.as_bytes()),
-            base: sha256(to_json(&Base::of(experiment)).as_bytes()),
+            base: sha256(base.as_bytes()),
             policies: experiment.policies.iter().map(policy).collect(),
             json,
         }
@@ -116,11 +146,11 @@ struct Form<'a> {
     checkpoints: Option<&'a [u64]>,
     model: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    posterior: Option<String>,
+    posterior: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     live: Option<&'a Conditions>,
     #[serde(flatten)]
-    users: Users,
+    users: &'a Users,
     policies: Vec<Policy<'a>>,
 }
 
@@ -134,11 +164,11 @@ struct Base<'a> {
     seed: u64,
     checkpoints: &'a [u64],
     model: &'static str,
-    posterior: Option<String>,
+    posterior: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     live: Option<&'a Conditions>,
     #[serde(flatten)]
-    users: Users,
+    users: &'a Users,
 }
 
 /// The users that runs meet.
@@ -151,44 +181,6 @@ struct Users {
     #[serde(skip_serializing_if = "Option::is_none")]
     order_of_instances: Option<&'static str>,
     instances: Vec<CanonicalInstance>,
-}
-
-impl<'a> Form<'a> {
-    fn of(experiment: &'a Experiment, own: impl Iterator<Item = &'a str>) -> Self {
-        let of_catalogue = experiment.policies.iter().map(Policy::of);
-        Self {
-            name: &experiment.name,
-            task: experiment.task,
-            horizon: experiment.fixed_horizon(),
-            max_steps: experiment.max_steps(),
-            runs: experiment.runs,
-            runs_per_instance: experiment.runs_per_instance(),
-            seed: experiment.seed,
-            checkpoints: (experiment.task == Task::Regret).then_some(experiment.checkpoints.as_slice()),
-            model: experiment.instances.model().name,
-            posterior: experiment.instances.posterior().map(PosteriorFile::identity),
-            live: experiment.conditions(),
-            users: Users::of(experiment),
-            policies: of_catalogue.chain(own.map(|label| Policy::Own { label, policy: OWN })).collect(),
-        }
-    }
-}
-
-impl<'a> Base<'a> {
-    fn of(experiment: &'a Experiment) -> Self {
-        Self {
-            name: &experiment.name,
-            task: experiment.task,
-            horizon: experiment.horizon,
-            instances_in_turn: experiment.assignment == Assignment::InTurn,
-            seed: experiment.seed,
-            checkpoints: &experiment.checkpoints,
-            model: experiment.instances.model().name,
-            posterior: experiment.instances.posterior().map(PosteriorFile::identity),
-            live: experiment.conditions(),
-            users: Users::of(experiment),
-        }
-    }
 }
 
 impl Users {

@@ -89,15 +89,12 @@ pub struct Model {
     /// Reads instances.
     read: fn(&[Table<'_>], &InstanceInputs<'_>) -> Result<Instances, Error>,
     /// Turns measured queries into its users, if that is possible.
-    of_queries: Option<OfQueries>,
+    pub(crate) of_queries: Option<OfQueries>,
     /// Turns the fits of a log into its users, if that is possible.
-    of_posterior: Option<OfPosterior>,
+    pub(crate) of_posterior: Option<OfPosterior>,
 }
 
-/// Turns measured queries into users.
 type OfQueries = fn(&Queries) -> Result<Instances, Error>;
-
-/// Turns the fits of a log into users.
 type OfPosterior = fn(&Arc<PosteriorFile>) -> Result<Instances, Error>;
 
 /// Every model, one row each.
@@ -145,21 +142,6 @@ impl Model {
     /// The name for readers of one of its parameters.
     pub(crate) fn for_readers(&self, key: &'static str) -> &'static str {
         self.keys.iter().find(|one| one.name == key).map_or(key, |one| one.title)
-    }
-
-    /// Returns whether measured queries can become its users.
-    pub(crate) fn takes_queries(&self) -> bool {
-        self.of_queries.is_some()
-    }
-
-    /// Returns whether the fits of a log can become its users.
-    pub(crate) fn takes_posterior(&self) -> bool {
-        self.of_posterior.is_some()
-    }
-
-    /// The users of measured queries; `None` if queries do not have this model's parameters.
-    pub(crate) fn of_queries(&self, queries: &Queries) -> Option<Result<Instances, Error>> {
-        self.of_queries.map(|users| users(queries))
     }
 }
 

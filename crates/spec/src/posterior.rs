@@ -32,10 +32,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::json;
 use sim::SimRng;
-use std::ops::RangeInclusive;
 
-/// Valid numbers of runs with the same draw of users.
-pub(crate) const RUNS_PER_DRAW: RangeInclusive<u64> = 1..=1000;
+/// The most runs with the same draw of users.
+const MOST_RUNS_PER_DRAW: u64 = 1000;
 /// No prior, examination or standard error of users is larger.
 const LARGEST: f64 = 1e9;
 
@@ -59,7 +58,7 @@ pub(crate) struct UsersKeys {
     queries: Option<Vec<String>>,
     /// Runs in a row that meet the same users. From 2 on, comparisons show how much of their spread
     /// comes from the users.
-    #[schemars(range(min = 1, max = *RUNS_PER_DRAW.end()), example = 2)]
+    #[schemars(range(min = 1, max = MOST_RUNS_PER_DRAW), example = 2)]
     runs_per_draw: Option<u64>,
     /// How far differences between lists happen that the fit predicts; as it predicts them without
     /// this key.
@@ -270,22 +269,13 @@ impl PosteriorFile {
             Self::of(name, &path.display().to_string(), content, own.or(model))
         };
         let all = Self::together(names.iter().map(part)).unwrap_or_else(|| Err(file.error("no file")))?;
-        let all =
-            Self { transfer, ..all }.with_positions(positions).with_runs_per_draw(runs_per_draw.unwrap_or(1));
+        let all = Self { transfer, positions, runs_per_draw: runs_per_draw.unwrap_or(1), ..all };
         let Some(names) = queries else { return Ok(all) };
         let queries: Field<'_> = table.required("queries")?;
         all.with_queries(&names).map_err(|message| queries.error(message))
     }
 
-    /// Reads the content of a file, which an experiment names `file`, and chooses a model.
-    ///
-    /// # Errors
-    ///
-    /// The content is not what `fit` writes, or has no such model.
-    pub fn from_json(file: &str, content: Vec<u8>, model: Option<&'static str>) -> Result<Self, Error> {
-        Self::of(file, file, content, model)
-    }
-
+    /// Takes the content of a file, which an experiment names `file`, and chooses a model.
     fn of(file: &str, path: &str, content: Vec<u8>, model: Option<&'static str>) -> Result<Self, Error> {
         let whole = |message: String| Error::whole_file(path, message);
         let fits = Parameters::from_json(path, &content)?.models;
@@ -323,12 +313,13 @@ impl PosteriorFile {
     ///
     /// # Errors
     ///
-    /// Fails as [`Self::from_json`] does; a part has other queries or items; there is no part.
+    /// A content is not what `fit` writes, or has no such model; a part has other queries or items;
+    /// there is no part.
     pub fn from_parts<'a>(
         parts: impl IntoIterator<Item = (&'a str, Vec<u8>)>,
         model: Option<&'static str>,
     ) -> Result<Self, Error> {
-        let parts = parts.into_iter().map(|(file, content)| Self::from_json(file, content, model));
+        let parts = parts.into_iter().map(|(file, content)| Self::of(file, file, content, model));
         Self::together(parts).unwrap_or_else(|| Err(Error::whole_file("", "no file".to_owned())))
     }
 
@@ -398,22 +389,9 @@ impl PosteriorFile {
         self.positions
     }
 
-    /// Sets the number of positions of all lists.
-    #[must_use]
-    pub fn with_positions(self, positions: Option<usize>) -> Self {
-        Self { positions, ..self }
-    }
-
     /// The number of runs in a row that meet the same users.
     pub fn runs_per_draw(&self) -> u64 {
         self.runs_per_draw
-    }
-
-    /// Sets the number of runs in a row that meet the same users. From 2 on, comparisons show how
-    /// much of their spread comes from the users.
-    #[must_use]
-    pub fn with_runs_per_draw(self, runs: u64) -> Self {
-        Self { runs_per_draw: runs.clamp(*RUNS_PER_DRAW.start(), *RUNS_PER_DRAW.end()), ..self }
     }
 
     /// The names of its queries, if not all of the file are used.
@@ -540,7 +518,8 @@ pub(crate) fn fits() -> impl Iterator<Item = &'static str> {
 
 /// The fits that can be simulated, by their names in the file, and the models of their users.
 fn models() -> Vec<(&'static str, &'static str)> {
-    let able = MODELS.iter().filter(|model| model.takes_posterior()).map(|model| (model.name, model.name));
+    let able =
+        MODELS.iter().filter(|model| model.of_posterior.is_some()).map(|model| (model.name, model.name));
     // The simplified DBN is the DBN of users who do not lose patience.
     able.chain([("sdbn", "dbn")]).collect()
 }

@@ -16,6 +16,7 @@
 use click_models::PositionBased;
 use confidence::Probability;
 use documents::names::title_fault;
+use documents::number::counted;
 use documents::toml_reader::{Error, read_file};
 use documents::{read_json, sha256};
 use serde::Deserialize;
@@ -133,10 +134,7 @@ impl Queries {
 
     /// A description for readers: how many queries, from which file, with its SHA-256.
     pub fn label(&self) -> String {
-        let count = match self.list.len() {
-            1 => "1 query".to_owned(),
-            n => format!("{n} queries"),
-        };
+        let count = counted(self.list.len() as u64, "query");
         let (of, parameters) =
             if self.fitted.is_empty() { ("of", "") } else { ("fitted to", "parameters: ") };
         format!("Measured: {count} {of} {} ({parameters}SHA-256 {}).", self.file, self.sha256)

@@ -58,8 +58,9 @@ pub fn keys() -> Map<String, Value> {
 /// The definitions that the keys of an experiment refer to.
 pub fn definitions() -> Map<String, Value> {
     let round = || integer(&HORIZONS);
-    let rounds = || with_unique(array(&round(), COUNTS));
-    let log = object_of([("log", integer(&COUNTS)), ("also", rounds())], &["log"]);
+    let mut rounds = array(&round(), COUNTS);
+    with(&mut rounds, &json!({ "uniqueItems": true }));
+    let log = object_of([("log", integer(&COUNTS)), ("also", rounds.clone())], &["log"]);
     let each = object_of([("per-instance", integer(&RUNS))], &["per-instance"]);
     let definitions = [
         (
@@ -79,7 +80,7 @@ pub fn definitions() -> Map<String, Value> {
                 "type": ["array", "object"],
                 "if": { "type": "object" },
                 "then": log,
-                "else": rounds(),
+                "else": rounds,
                 "default": { "log": 200 },
             }),
         ),
@@ -141,11 +142,6 @@ pub fn seed() -> Value {
 /// The range of a number of subsets on the command line and in a quick check.
 pub fn subsets() -> Value {
     integer(&(1..=1 << 16))
-}
-
-fn with_unique(mut schema: Value) -> Value {
-    with(&mut schema, &json!({ "uniqueItems": true }));
-    schema
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use super::Overrides;
 use crate::models::{Instances, MODELS, MatrixFile, Model};
 use crate::queries::Queries;
-use documents::toml_reader::{Error, Field};
+use crate::schema::names;
+use documents::toml_reader::{Error, Field, words};
 use std::sync::Arc;
 
 /// The inputs of an experiment besides its file.
@@ -44,14 +45,13 @@ impl DataInstances<'_> {
             DataInstances::Awaited => &none,
             DataInstances::Known(queries) => queries,
         };
-        model.and_then(|model| model.of_queries(queries)).unwrap_or_else(|| {
-            let able = MODELS.iter().filter(|model| model.takes_queries());
-            let able: Vec<String> = able.map(|model| format!("{:?}", model.name)).collect();
-            let (last, others) = able.split_last().map_or(("", &[][..]), |(last, others)| (last, others));
-            Err(field.error(format!(
-                "data have attraction and examination probabilities: expected model = {} or {last} beside it",
-                others.join(", ")
-            )))
-        })
+        if let Some(users) = model.and_then(|model| model.of_queries) {
+            return users(queries);
+        }
+        let able = MODELS.iter().filter(|model| model.of_queries.is_some()).map(|model| model.name);
+        let able = words(&names(&able.collect::<Vec<_>>()));
+        Err(field.error(format!(
+            "data have attraction and examination probabilities: expected model = {able} beside it"
+        )))
     }
 }

@@ -35,12 +35,9 @@ fn read_policy(
     labels: &mut Vec<(String, Location)>,
 ) -> Result<Entrant, Error> {
     let mut faults = Faults::default();
-    let (label, read_as) = (table.field("label"), table.field("read-as"));
-    let (kappa, told) = (table.field(KAPPA.name), table.field("told"));
-    let lists = table.field("lists");
-    let sees = table.field("sees");
-    let live = table.field("live");
-    let policy = table.field("policy");
+    table.know(&["lists", "sees", "live", "told"]);
+    let (label, policy) = (table.field("label"), table.field("policy"));
+    let (read_as, kappa) = (table.field("read-as"), table.field(KAPPA.name));
     let name: Option<String> = policy.as_ref().and_then(|field| field.get().ok());
     // Keys of one policy: of others they are unknown.
     let takes_prior = name.as_deref().and_then(find).is_some_and(|row| has_prior(&row.spec()));
@@ -63,12 +60,12 @@ fn read_policy(
             entry.label = label.clone().unwrap_or_default();
             entry.read_as = read_as.flatten().map(|model| model.protocol);
             entry.examination = kappa.flatten();
-            if let Some(lists) = lists {
+            if let Some(lists) = table.field("lists") {
                 let lists = faults.keep(read_lists(&lists, &entry, instances));
                 is_whole &= lists.is_some();
                 entry.lists = lists.flatten();
             }
-            if let Some(sees) = sees {
+            if let Some(sees) = table.field("sees") {
                 entry.sees = faults.keep(read_sees(&sees, &entry, instances)).unwrap_or_default();
             }
             if let Some(priors) = priors {
@@ -79,12 +76,12 @@ fn read_policy(
                 is_whole &= priors.is_some();
                 entry.priors = priors.flatten();
             }
-            if let Some(live) = live {
+            if let Some(live) = table.field("live") {
                 let used = faults.keep(live.build());
                 is_whole &= used.is_some();
                 entry.live = used;
             }
-            if let Some(told) = told {
+            if let Some(told) = table.field("told") {
                 is_whole &= faults.keep(read_told(table, &told, &spec)).is_some();
                 entry.told_gamma = true;
             }
@@ -326,24 +323,22 @@ pub(crate) fn check(
     conditions: &Conditions,
 ) -> Result<(), Fault> {
     check_task(entry, task)?;
-    if instances.contexts().is_some() {
-        check_contexts(entry, instances)?;
-        check_examination(entry, instances)?;
-        check_position(&entry.spec, instances)?;
-        check_limit(entry, instances)?;
-        return check_live(entry, instances, task, conditions);
-    }
+    let differ = instances.contexts().is_some();
     match entry.read_as {
+        _ if differ => check_contexts(entry, instances)?,
         Some(protocol) => check_reading(entry, Model::of(protocol), instances)?,
         None => check_protocol(entry, instances)?,
     }
     check_examination(entry, instances)?;
     check_position(&entry.spec, instances)?;
     check_limit(entry, instances)?;
-    check_lists(entry, instances)?;
-    check_priors(entry, instances)?;
-    check_told(entry, instances)?;
-    check_live(entry, instances, task, conditions)
+    if !differ {
+        check_lists(entry, instances)?;
+        check_priors(entry, instances)?;
+        check_told(entry, instances)?;
+    }
+    let fault = live::fault_of_policy(entry, instances, task, conditions);
+    fault.map_or(Ok(()), |(key, fault)| Err(Fault::new(key, fault)))
 }
 
 fn check_task(entry: &Entrant, task: Task) -> Result<(), Fault> {
@@ -533,19 +528,6 @@ fn check_lists(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
             format!("{} for {}", counted(lists.of_instances.len() as u64, "instance"), instances.count()),
         )),
         _ => Ok(()),
-    }
-}
-
-/// Refuses a policy that cannot be used live so, or under these conditions.
-fn check_live(
-    entry: &Entrant,
-    instances: &Instances,
-    task: Task,
-    conditions: &Conditions,
-) -> Result<(), Fault> {
-    match live::fault_of_policy(entry, instances, task, conditions) {
-        Some((key, fault)) => Err(Fault::new(key, fault)),
-        None => Ok(()),
     }
 }
 

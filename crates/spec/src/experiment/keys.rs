@@ -10,17 +10,18 @@ use crate::schema::{choice, defined, file, integer, names};
 use contenders::LiveUse;
 use documents::toml_reader::schema;
 use policies::catalogue::rows;
+use serde_json::Value;
 use sim::Conditions;
 
 const FILE_NAME: Kind = || defined("file-name", "a name for files");
 const ROUNDS: Kind = || defined("rounds", "an integer of at least 1");
 const TITLE: Kind = || defined("title", "a text of one line");
-const MODEL: Kind = || choice(&models());
+const MODEL: Kind = || choice(&MODELS.map(|model| (model.name, model.sentence)));
 
 pub(super) const NAME: Key =
     Key::required("name", FILE_NAME, "The name of the experiment. It names files.", "\"my-experiment\"");
 pub(super) const TASK: Key =
-    Key::required("task", || choice(&tasks()), "What a run measures, and when it ends.", "\"regret\"");
+    Key::required("task", tasks, "What a run measures, and when it ends.", "\"regret\"");
 /// The length of a run of the tasks `regret` and `budget`.
 const HORIZON: Key = Key::optional("horizon", ROUNDS, "The rounds of a run.", "10_000");
 /// The length of a run of the task `identify`.
@@ -90,7 +91,7 @@ pub const OF_INSTANCE: [Key; 2] = [
 /// The keys of a policy besides its parameters. `accepts` decides which policies
 /// may have them.
 pub const OF_POLICY: [Key; 10] = [
-    Key::required("policy", || choice(&names_of_policies()), "The policy's name.", "\"pbm-ts\""),
+    Key::required("policy", policies, "The policy's name.", "\"pbm-ts\""),
     Key::optional("label", TITLE, "The policy's name in results and figures; unique.", "\"mine\""),
     Key::optional(
         "read-as",
@@ -160,16 +161,10 @@ impl Task {
     }
 }
 
-type Names = Vec<(&'static str, &'static str)>;
-
-fn tasks() -> Names {
-    Task::ALL.map(|task| (task.name(), task.meaning())).to_vec()
+fn tasks() -> Value {
+    choice(&Task::ALL.map(|task| (task.name(), task.meaning())))
 }
 
-fn models() -> Names {
-    MODELS.map(|model| (model.name, model.sentence)).to_vec()
-}
-
-fn names_of_policies() -> Names {
-    rows().iter().map(|row| (row.name, row.sentence)).collect()
+fn policies() -> Value {
+    choice(&rows().iter().map(|row| (row.name, row.sentence)).collect::<Vec<_>>())
 }

@@ -165,17 +165,8 @@ pub(super) fn in_words(conditions: &Conditions) -> Vec<String> {
     words
 }
 
-/// Why conditions that were not read from a file are not those of any file.
-pub(crate) fn fault(conditions: &Conditions) -> Option<String> {
-    fault_of_written(&to_toml(conditions), conditions)
-}
-
-/// Why a live use that was not read from a file is not that of any file.
-pub(crate) fn fault_of_use(used: &LiveUse) -> Option<String> {
-    fault_of_written(&use_to_toml(used), used)
-}
-
-fn fault_of_written<T: PartialEq + InFiles>(toml: &str, written: &T) -> Option<String> {
+/// Why a value that was not read from a file, and is written so, is not that of any file.
+pub(crate) fn fault_of_written<T: PartialEq + InFiles>(toml: &str, written: &T) -> Option<String> {
     let source = Source::from_text("", format!("live = {toml}"));
     match source.and_then(|source| read::<BTreeMap<String, T>>(&source)) {
         Ok(read) if read["live"] == *written => None,
@@ -185,7 +176,7 @@ fn fault_of_written<T: PartialEq + InFiles>(toml: &str, written: &T) -> Option<S
 }
 
 /// The table of conditions in a file.
-pub(super) fn to_toml(conditions: &Conditions) -> String {
+pub(crate) fn to_toml(conditions: &Conditions) -> String {
     let mut table = json!(conditions);
     // Files have words or pairs of numbers where the canonical form has the names of variants.
     let prior = |prior: &NewAttraction| match prior {
@@ -216,7 +207,7 @@ pub(super) fn to_toml(conditions: &Conditions) -> String {
 }
 
 /// The table of a policy's live use in a file.
-pub(super) fn use_to_toml(used: &LiveUse) -> String {
+pub(crate) fn use_to_toml(used: &LiveUse) -> String {
     let LiveUse { settings, prior, wait } = used;
     let mut keys = Vec::new();
     if settings.estimate_prior {

@@ -26,11 +26,6 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Checks that every value is in its range.
-    pub(super) fn check(&self) -> Result<(), OverrideError> {
-        self.faults().next().map_or(Ok(()), Err)
-    }
-
     /// The values that are out of their ranges.
     pub(super) fn faults(&self) -> impl Iterator<Item = OverrideError> {
         let given = [
@@ -68,7 +63,7 @@ impl Experiment {
     ///
     /// A value out of its range. The experiment is then unchanged.
     pub fn apply(&mut self, overrides: Overrides) -> Result<(), OverrideError> {
-        overrides.check()?;
+        overrides.faults().next().map_or(Ok(()), Err)?;
         for (key, value) in [("horizon", overrides.horizon), ("max_steps", overrides.max_steps)] {
             if let (Some(value), Some(fault)) = (value, self.task.refuses(key)) {
                 return Err(OverrideError { key, value, fault });

@@ -17,7 +17,8 @@ impl Experiment {
     pub(super) fn read(scope: &Scope<'_, '_>) -> Result<Self, Error> {
         let mut faults = Faults::default();
         Self::know(scope.own);
-        let name = faults.keep(scope.own_required(&keys::NAME).and_then(|field| read_name(&field)));
+        let name = keys::NAME.read::<Field<'_>>(scope.own).and_then(|name| read_name(&name.field));
+        let name = faults.keep(name);
         let task_field = faults.keep(scope.required(&keys::TASK));
         let task = task_field.as_ref().and_then(|field| faults.keep(Task::read(field)));
         if let Some(task) = task {

@@ -52,11 +52,6 @@ impl<'doc> Scope<'_, 'doc> {
 
     /// The model of all instances. A panel or its variant may give it, the top of a file may not.
     pub(super) fn common_model(&self) -> Option<Field<'doc>> {
-        let (_, panels) = self.shared.split_last()?;
-        self.own.field("model").or_else(|| panels.iter().find_map(|table| table.field("model")))
-    }
-
-    pub(super) fn own_required(&self, key: &Key) -> Result<Field<'doc>, Error> {
-        self.own.field(key.name).ok_or_else(|| self.own.missing(key.name, &key.words()))
+        if self.shared.is_empty() { None } else { self.nearby("model") }
     }
 }

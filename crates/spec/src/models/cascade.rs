@@ -27,7 +27,7 @@ pub(super) static MODEL: Model = Model {
     names_best_items: true,
     read: |tables, _| context::instances(tables, read),
     of_queries: None,
-    of_posterior: Some(|file| instances(file, DRAWN)),
+    of_posterior: Some(|file| instances(file, &DRAWN)),
 };
 
 const TWO_VALUES: Key = Key::required(
@@ -47,7 +47,7 @@ const WEIGHTS: Key = Key::optional(
 .called("Weights");
 
 /// Users drawn from a fit.
-pub(super) const DRAWN: Drawn<CascadeModel> = Drawn {
+pub(super) static DRAWN: Drawn<CascadeModel> = Drawn {
     parameters: |_, query, _| vec![query.attraction()],
     of_items: 1,
     clicks: |lists, items, out| {

@@ -21,7 +21,7 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
-    of_posterior: Some(|file| instances(file, DRAWN)),
+    of_posterior: Some(|file| instances(file, &DRAWN)),
 };
 
 const CONTINUATION: Key = Key::required(
@@ -33,7 +33,7 @@ const CONTINUATION: Key = Key::required(
 .called("Going on: no click, irrelevant, relevant");
 
 /// Users drawn from a fit.
-pub(super) const DRAWN: Drawn<ClickChain> = Drawn {
+pub(super) static DRAWN: Drawn<ClickChain> = Drawn {
     parameters: |fit, query, _| vec![query.attraction(), fit.continuation(query, 3)],
     of_items: 1,
     clicks: |lists, items, out| {

@@ -1,6 +1,6 @@
 //! `dbn`: users scan a list from the top until a click satisfies them or they lose patience.
 
-use super::fields::{at_field, choice_or_default, name_of, read_each, read_positions};
+use super::fields::{at_fault, choice_or_default, name_of, read_each, read_positions};
 use super::keys::{ATTRACTION, OF_ITEMS, POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
@@ -19,7 +19,7 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
-    of_posterior: Some(|file| instances(file, DRAWN)),
+    of_posterior: Some(|file| instances(file, &DRAWN)),
 };
 
 const SATISFACTION: Key = Key::required(
@@ -47,7 +47,7 @@ const REWARD: Key = Key::optional(
 .called("Reward");
 
 /// Users drawn from a fit.
-pub(super) const DRAWN: Drawn<DynamicBayesian> = Drawn {
+pub(super) static DRAWN: Drawn<DynamicBayesian> = Drawn {
     parameters: |fit, query, _| vec![query.attraction(), fit.satisfaction(query), fit.continuation(query, 1)],
     of_items: 2,
     clicks: |lists, items, out| {
@@ -98,5 +98,8 @@ fn read(table: &Table<'_>) -> Result<DynamicBayesian, Error> {
         table.finish(),
     ))?;
     DynamicBayesian::new(attraction.value, satisfaction.value, continuation.value, positions.value, reward)
-        .map_err(|error| at_field(&error, &attraction.field, &positions.field, &satisfaction.field))
+        .map_err(|error| match error {
+            click_models::Error::OneForEachItem { .. } => satisfaction.field.error(error.to_string()),
+            _ => at_fault(&error, &attraction.field, &positions.field),
+        })
 }

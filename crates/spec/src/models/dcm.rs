@@ -20,7 +20,7 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| context::instances(tables, read),
     of_queries: None,
-    of_posterior: Some(|file| instances(file, DRAWN)),
+    of_posterior: Some(|file| instances(file, &DRAWN)),
 };
 
 const LEAVE: Key = Key::required(
@@ -40,7 +40,7 @@ const REWARD: Key = Key::optional(
 .called("Reward");
 
 /// Users drawn from a fit.
-pub(super) const DRAWN: Drawn<DependentClick> = Drawn {
+pub(super) static DRAWN: Drawn<DependentClick> = Drawn {
     parameters: |fit, query, n| {
         vec![query.attraction(), fit.positions_of(query, n, fit.typical_leave(query))]
     },

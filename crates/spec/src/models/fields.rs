@@ -35,20 +35,6 @@ pub(super) fn name_of<T: Copy + PartialEq>(known: &[(&'static str, T)], value: T
     known.iter().find(|(_, other)| *other == value).map_or("", |(name, _)| name)
 }
 
-/// An error of a click model at its place: in the field of the items, of the positions, or in a
-/// list with one entry for each item.
-pub(super) fn at_field(
-    error: &click_models::Error,
-    items: &Field<'_>,
-    positions: &Field<'_>,
-    of_each_item: &Field<'_>,
-) -> Error {
-    match error {
-        click_models::Error::OneForEachItem { .. } => of_each_item.error(error.to_string()),
-        _ => at_fault(error, items, positions),
-    }
-}
-
 /// An error of a click model at its place: the items, the positions, or one of the positions.
 pub(super) fn at_fault(error: &click_models::Error, items: &Field<'_>, positions: &Field<'_>) -> Error {
     use click_models::Error as Fault;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// One instance: a click model with its parameters. A run plays on one instance.
 #[derive(Debug, Clone)]
-pub struct Instance<M> {
+pub struct Instance<M: 'static> {
     /// Name for readers, if there is one.
     pub name: Option<String>,
     /// The click model.

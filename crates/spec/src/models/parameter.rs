@@ -40,16 +40,7 @@ pub enum Parameter {
 impl Parameter {
     /// The numbers of a list; empty for any other value.
     pub fn numbers(&self) -> &[f64] {
-        match self {
-            Self::Numbers(numbers) => numbers,
-            Self::Number(_)
-            | Self::Count(_)
-            | Self::Name(_)
-            | Self::Calibration(_)
-            | Self::Matrix(_)
-            | Self::Arms(_)
-            | Self::Context(_) => &[],
-        }
+        if let Self::Numbers(numbers) = self { numbers } else { &[] }
     }
 }
 

@@ -21,11 +21,11 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| context::instances(tables, |table, given| read(table, given, PositionBased::new)),
     of_queries: Some(|queries| Ok(Instances::named(queries.each(PositionBased::new)?))),
-    of_posterior: Some(|file| instances(file, DRAWN)),
+    of_posterior: Some(|file| instances(file, &DRAWN)),
 };
 
 /// Users drawn from a fit.
-pub(super) const DRAWN: Drawn<PositionBased> = Drawn {
+pub(super) static DRAWN: Drawn<PositionBased> = Drawn {
     parameters: attraction_and_examination,
     of_items: 1,
     clicks: |lists, items, out| {

@@ -26,23 +26,15 @@ pub(super) struct Drawn<M> {
     pub(super) build: fn(&[Vec<f64>], usize) -> Result<M, click_models::Error>,
 }
 
-impl<M> Clone for Drawn<M> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<M> Copy for Drawn<M> {}
-
 /// The posterior distribution of an instance.
-pub(super) struct Posterior<M> {
+pub(super) struct Posterior<M: 'static> {
     pub(super) file: Arc<PosteriorFile>,
     /// The parameters in each part of the log.
     parts: Vec<Vec<Vec<Uncertain>>>,
     /// Whether parameters of positions are those of all queries.
     shares_positions: bool,
     n_positions: usize,
-    drawn: Drawn<M>,
+    drawn: &'static Drawn<M>,
     /// The lists of the log, with a transfer.
     transferred: Option<TransferData>,
 }
@@ -139,7 +131,10 @@ fn mean_of_parts(parts: &[Vec<Vec<Uncertain>>]) -> Vec<Vec<f64>> {
 }
 
 /// The instances of a file: one for each query.
-pub(super) fn instances<M: Member>(file: &Arc<PosteriorFile>, drawn: Drawn<M>) -> Result<Instances, Error> {
+pub(super) fn instances<M: Member>(
+    file: &Arc<PosteriorFile>,
+    drawn: &'static Drawn<M>,
+) -> Result<Instances, Error> {
     let instance = |query: usize| {
         let first = &file.of_queries()[query];
         let n_positions = file.n_positions(first);
@@ -182,12 +177,12 @@ pub(super) fn shared(streams: Streams, number: u64) -> SimRng {
 }
 
 /// Draws the users of a run.
-pub(super) struct Draws<'a, M> {
+pub(super) struct Draws<'a, M: 'static> {
     pub(super) instances: &'a [Instance<M>],
     pub(super) streams: Streams,
 }
 
-impl<M: Clone + Sync + Send> DrawUsers<M> for Draws<'_, M> {
+impl<M: Clone + Sync + Send + 'static> DrawUsers<M> for Draws<'_, M> {
     fn draw(&self, instance: usize, number: u64, rng: &mut SimRng) -> M {
         let instance = &self.instances[instance];
         let draw = |posterior: &Arc<Posterior<M>>| posterior.draw(number, shared(self.streams, number), rng);

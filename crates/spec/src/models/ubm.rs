@@ -20,7 +20,7 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
-    of_posterior: Some(|file| instances(file, DRAWN)),
+    of_posterior: Some(|file| instances(file, &DRAWN)),
 };
 
 const EXAMINATION: Key = Key::required(
@@ -32,7 +32,7 @@ const EXAMINATION: Key = Key::required(
 .called("Examination by position and last click");
 
 /// Users drawn from a fit.
-pub(super) const DRAWN: Drawn<UserBrowsing> = Drawn {
+pub(super) static DRAWN: Drawn<UserBrowsing> = Drawn {
     parameters: attraction_and_examination,
     of_items: 1,
     clicks: |lists, items, out| {

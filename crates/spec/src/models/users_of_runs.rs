@@ -17,7 +17,7 @@ pub struct ValuesOfUsers {
 }
 
 /// A tournament without contenders.
-pub(crate) fn without_contenders<M: ClickModel + Clone + Send + Sync, T: sim::Objective>(
+pub(crate) fn without_contenders<M: ClickModel + Clone + Send + Sync + 'static, T: sim::Objective>(
     instances: &[Instance<M>],
     task: T,
     assignment: Assignment,
