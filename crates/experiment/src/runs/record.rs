@@ -149,45 +149,16 @@ impl Head {
 
     pub(crate) fn write_to(self, bytes: &mut Vec<u8>) {
         let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        for number in [self.run, nanoseconds(self.elapsed.cpu), nanoseconds(self.elapsed.wall)] {
-            write_integer(number, bytes);
-        }
+        let head = (self.run, nanoseconds(self.elapsed.cpu), nanoseconds(self.elapsed.wall));
+        bytes.extend(postcard::to_allocvec(&head).expect("integers"));
     }
 
     /// Reads a head; returns it and its number of bytes, or `None` if the bytes begin otherwise.
     pub(crate) fn read(bytes: &[u8]) -> Option<(Self, usize)> {
-        let mut rest = bytes;
-        let mut next = || read_integer(&mut rest);
-        let (run, cpu, wall) = (next()?, next()?, next()?);
+        let ((run, cpu, wall), rest): ((u64, u64, u64), _) = postcard::take_from_bytes(bytes).ok()?;
         let elapsed = Span { cpu: Duration::from_nanos(cpu), wall: Duration::from_nanos(wall) };
         Some((Self { run, elapsed }, bytes.len() - rest.len()))
     }
-}
-
-fn write_integer(mut number: u64, bytes: &mut Vec<u8>) {
-    while number >= 0x80 {
-        bytes.push(number.to_le_bytes()[0] | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number.to_le_bytes()[0]);
-}
-
-fn read_integer(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        let digits = u64::from(byte & 0x7f);
-        // The tenth byte has room for one bit.
-        if digits << shift >> shift != digits {
-            return None;
-        }
-        number |= digits << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -197,13 +168,13 @@ mod tests {
     #[test]
     fn integers_are_read_as_they_were_written() {
         for number in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
-            let mut bytes = Vec::new();
-            write_integer(number, &mut bytes);
-            assert_eq!(read_integer(&mut bytes.as_slice()), Some(number));
-            assert_eq!(read_integer(&mut &bytes[..bytes.len() - 1]), None);
+            let (head, mut bytes) = (Head { run: number, elapsed: Span::default() }, Vec::new());
+            head.write_to(&mut bytes);
+            assert_eq!(Head::read(&bytes), Some((head, bytes.len())));
+            assert_eq!(Head::read(&bytes[..bytes.len() - 1]), None);
         }
-        assert_eq!(read_integer(&mut [0xff; 10].as_slice()), None);
-        assert_eq!(read_integer(&mut [0x80; 20].as_slice()), None);
+        assert_eq!(Head::read(&[0xac, 2, 1, 0]).unwrap().0.run, 300);
+        assert_eq!((Head::read(&[0xff; 30]), Head::read(&[0x80; 60])), (None, None));
     }
 
     #[test]
