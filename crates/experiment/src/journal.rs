@@ -78,11 +78,6 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Returns whether `dir` has a journal.
-    pub(crate) fn is_in(dir: &Path) -> bool {
-        dir.join(JOURNAL).is_dir()
-    }
-
     /// Checks that the journal of `dir`, if there is one, belongs to an experiment, or with `fresh`
     /// to its base. Changes nothing. Returns the files that stay and those that do not.
     pub(crate) fn check(
@@ -261,7 +256,7 @@ fn open_sequence(
         return Ok(sequence);
     }
     let mut outside = None;
-    let opened = JournalFile::open(path, head, layout.longest(), |place, content| {
+    let (file, cut_off) = JournalFile::open(path, head, layout.longest(), |place, content| {
         let run = Sequence::run_of(content)?;
         if !runs.contains(&run) {
             outside = outside.max(Some(run));
@@ -286,11 +281,11 @@ fn open_sequence(
             ),
         ));
     }
-    if opened.cut_off > 0 {
-        let bytes = counted(opened.cut_off, "byte");
+    if cut_off > 0 {
+        let bytes = counted(cut_off, "byte");
         note(&format!("{}: an unfinished record of {bytes} is cut off", path.display()));
     }
-    sequence.put_into(opened.file);
+    sequence.put_into(file);
     Ok(sequence)
 }
 

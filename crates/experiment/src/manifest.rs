@@ -3,6 +3,7 @@
 //! Everything that may differ between two runs of one experiment is here or in `timing.json`, never
 //! in `result.json`. Paths appear only as they were typed.
 
+use crate::output;
 use documents::sha256;
 use serde::{Deserialize, Serialize};
 use spec::Canonical;
@@ -61,6 +62,17 @@ pub struct Program {
 }
 
 impl Program {
+    /// This library, called by another program.
+    pub fn library() -> Self {
+        Self {
+            name: LIBRARY.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            rustc: None,
+            git: None,
+            sources: option_env!("CLICK_BANDITS_SOURCES").map(str::to_owned),
+        }
+    }
+
     /// The version of all that results depend on. Only programs of one version continue runs.
     pub fn results(&self) -> String {
         match &self.sources {
@@ -137,14 +149,8 @@ impl Manifest {
     }
 
     /// The file's content.
-    ///
-    /// # Panics
-    ///
-    /// Never: every value of a manifest can be written as JSON.
     pub fn to_json(&self) -> Vec<u8> {
-        let mut text = serde_json::to_vec_pretty(self).expect("a manifest has only finite numbers and text");
-        text.push(b'\n');
-        text
+        output::to_json(self)
     }
 }
 
@@ -178,7 +184,9 @@ impl Owner {
 
 impl Host {
     fn this() -> Self {
-        let system = line_of("/etc/os-release", |line| line.strip_prefix("PRETTY_NAME=").map(unquoted));
+        let system = line_of("/etc/os-release", |line| {
+            Some(line.strip_prefix("PRETTY_NAME=")?.trim_matches('"').to_owned())
+        });
         let kernel = line_of("/proc/sys/kernel/osrelease", |line| Some(line.to_owned()));
         let os = match (system, kernel) {
             (Some(system), Some(kernel)) => format!("{system}, {} {kernel}", std::env::consts::OS),
@@ -203,23 +211,6 @@ impl Host {
 fn line_of(file: &str, pick: impl Fn(&str) -> Option<String>) -> Option<String> {
     let text = String::from_utf8_lossy(&std::fs::read(file).ok()?).into_owned();
     text.lines().find_map(pick).filter(|picked| !picked.is_empty())
-}
-
-fn unquoted(text: &str) -> String {
-    text.trim_matches('"').to_owned()
-}
-
-impl Program {
-    /// This library, called by another program.
-    pub fn library() -> Self {
-        Self {
-            name: LIBRARY.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            rustc: None,
-            git: None,
-            sources: option_env!("CLICK_BANDITS_SOURCES").map(str::to_owned),
-        }
-    }
 }
 
 fn command_line(program: &str) -> Vec<String> {

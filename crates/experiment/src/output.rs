@@ -24,6 +24,7 @@ use crate::journal::JOURNAL;
 use crate::manifest::Owner;
 use crate::path_error::PathError;
 use documents::{TemporaryFile, read_own, remove_left_overs, try_to_create_in};
+use serde::Serialize;
 use spec::Canonical;
 use std::fs::{self, File};
 use std::io;
@@ -88,7 +89,9 @@ impl OutputDir {
             optional: [OPTIONAL, optional].concat(),
         };
         claimed.check_owner(&[&USUAL, figures].concat())?;
-        claimed.try_to_create()?;
+        // A file without a name, in the directory or in its innermost ancestor that exists.
+        let place = existing_ancestor(dir);
+        try_to_create_in(&place).map_err(PathError::system(&place, "cannot be written"))?;
         Ok(claimed)
     }
 
@@ -232,12 +235,13 @@ impl OutputDir {
         let remedy = or_move(dir, &files);
         Err(PathError::new(dir, format!("belongs to another experiment ({name}): {remedy}")))
     }
+}
 
-    /// Creates a file without a name in the directory, or in its innermost ancestor that exists.
-    fn try_to_create(&self) -> Result<(), PathError> {
-        let place = existing_ancestor(&self.dir);
-        try_to_create_in(&place).map_err(PathError::system(&place, "cannot be written"))
-    }
+/// The content of a file with a value whose JSON has indents.
+pub(crate) fn to_json(value: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).expect("only finite numbers and text");
+    text.push(b'\n');
+    text
 }
 
 /// Directories that were created for the results. `Drop` removes those that are empty, unless

@@ -44,6 +44,8 @@ pub(crate) struct PartFile {
 }
 
 impl PartFile {
+    pub(crate) const SCHEMA: u32 = 1;
+
     /// The description of the part in `dir`; `None` if there is none.
     pub(crate) fn read(dir: &Path) -> Result<Option<Self>, PathError> {
         let bytes = match read_own(&dir.join(PART)) {
@@ -70,12 +72,6 @@ impl PartFile {
             return Err(not_a_part(dir, &format!("{PART}: runs from {first} to {end} of {runs}")));
         }
         Ok(Some(part))
-    }
-
-    pub(crate) fn to_json(&self) -> Vec<u8> {
-        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
-        text.push(b'\n');
-        text
     }
 
     /// Checks that `dir` may hold this part, for which files of these names will be written.
@@ -247,10 +243,6 @@ impl Parts {
         }
         Ok(())
     }
-}
-
-impl PartFile {
-    pub(crate) const SCHEMA: u32 = 1;
 }
 
 /// Calls `each` for the record of every run of a policy in a part, and checks that all are there.

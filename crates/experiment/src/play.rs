@@ -1,34 +1,15 @@
 //! Plays the runs of an experiment that are not recorded yet, on all cores.
 
 use crate::journal::{Journal, Recorder, Syncer};
-use crate::observer::{Observer, Plan};
+use crate::observer::Plan;
+use crate::run::Runner;
 use crate::run_error::RunError;
 use crate::runs::{Layout, Runs, Sequence, lock};
 use crate::timing::{Stopwatch, Timing};
-use crate::tournament::{EnterError, OwnContender, tournament};
-use spec::Experiment;
+use crate::tournament::{EnterError, tournament};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-
-/// How the runs of an experiment are played.
-#[derive(Debug)]
-pub(crate) struct PlayRequest<'a> {
-    pub(crate) experiment: &'a Experiment,
-    /// Contenders of the caller.
-    pub(crate) own: &'a [OwnContender],
-    /// The runs to play, by their numbers.
-    pub(crate) runs: Range<u64>,
-    /// Number of threads; one per core if absent.
-    pub(crate) threads: Option<usize>,
-    pub(crate) observer: &'a dyn Observer,
-    /// Whether the caller wants to stop.
-    pub(crate) stop: Option<&'a AtomicBool>,
-    /// The runs of every contender that are recorded already, and places for the others.
-    pub(crate) recorded: Arc<Vec<Mutex<Sequence>>>,
-    /// Where runs are recorded; `None` for memory.
-    pub(crate) journal: Option<&'a Journal>,
-}
 
 /// The runs of an experiment and their timing.
 #[derive(Debug)]
@@ -39,13 +20,19 @@ pub(crate) struct PlayOutcome {
     pub(crate) n_new_runs: u64,
 }
 
-/// Plays the runs that are missing.
-pub(crate) fn play(request: &PlayRequest<'_>) -> Result<PlayOutcome, RunError> {
-    let &PlayRequest { experiment, ref recorded, journal, observer, .. } = request;
-    let tournament = tournament(experiment, request.own, request.runs.end)?;
+/// Plays the runs that are missing, of those with these numbers, and records them in the journal or,
+/// without one, in memory. `recorded` has those of every contender that are recorded already.
+pub(crate) fn play(
+    runner: &Runner<'_>,
+    runs: Range<u64>,
+    recorded: &Arc<Vec<Mutex<Sequence>>>,
+    journal: Option<&Journal>,
+) -> Result<PlayOutcome, RunError> {
+    let (experiment, observer) = (runner.experiment, runner.observer);
+    let tournament = tournament(experiment, &runner.own, runs.end)?;
     let labels = tournament.labels();
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(request.threads.unwrap_or(0))
+        .num_threads(runner.threads.unwrap_or(0))
         .build()
         .map_err(RunError::Threads)?;
     let layout = Layout::of(experiment);
@@ -70,14 +57,14 @@ pub(crate) fn play(request: &PlayRequest<'_>) -> Result<PlayOutcome, RunError> {
         journal,
         syncer: syncer.as_ref(),
         observer,
-        stop: request.stop,
+        stop: runner.stop,
         failed: Mutex::default(),
         has_failed: AtomicBool::new(false),
     };
-    let instances = tournament.draw_instances(request.runs.clone());
-    let instance = |run: u64| instances[usize::try_from(run - request.runs.start).unwrap_or(0)];
+    let (instances, first) = (tournament.draw_instances(runs.clone()), runs.start);
+    let instance = |run: u64| instances[usize::try_from(run - first).unwrap_or(0)];
     let played = pool.install(|| {
-        sim::try_for_each(labels.len(), request.runs.clone(), &|contender, run| {
+        sim::try_for_each(labels.len(), runs, &|contender, run| {
             recorder.record(contender, run, &|state, store| {
                 tournament.play(contender, run, instance(run), state, store)
             })

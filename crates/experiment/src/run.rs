@@ -3,10 +3,10 @@
 use crate::journal::{Belongs, JOURNAL, Journal, JournalError};
 use crate::manifest::{Manifest, Moment, Program};
 use crate::observer::{Observer, Silent};
-use crate::output::{MANIFEST, OutputDir, RUNS, SPEC};
+use crate::output::{MANIFEST, OutputDir, RUNS, SPEC, to_json};
 use crate::part::{PART, PartFile, Parts};
 use crate::path_error::PathError;
-use crate::play::{PlayOutcome, PlayRequest, play};
+use crate::play::{PlayOutcome, play};
 use crate::run_error::RunError;
 use crate::runs::{Layout, Sequence};
 use crate::shard::Shard;
@@ -53,11 +53,14 @@ use std::sync::{Arc, Mutex};
 /// ```
 #[derive(Debug)]
 pub struct Runner<'a> {
-    experiment: &'a Experiment,
-    own: Vec<OwnContender>,
-    threads: Option<usize>,
-    observer: &'a dyn Observer,
-    stop: Option<&'a AtomicBool>,
+    pub(crate) experiment: &'a Experiment,
+    /// Contenders of the caller.
+    pub(crate) own: Vec<OwnContender>,
+    /// Number of threads; one per core if absent.
+    pub(crate) threads: Option<usize>,
+    pub(crate) observer: &'a dyn Observer,
+    /// Whether the caller wants to stop.
+    pub(crate) stop: Option<&'a AtomicBool>,
 }
 
 impl<'a> Runner<'a> {
@@ -136,7 +139,7 @@ impl<'a> Runner<'a> {
     /// A contender of the caller plays an invalid action, or records another number of checkpoints.
     pub fn run(&self) -> Result<Measurement, RunError> {
         self.check()?;
-        if let Some(fault) = self.experiment.too_large_in_memory(self.labels().count()) {
+        if let Some(fault) = self.experiment.too_large_with(self.labels().count(), true) {
             return Err(RunError::TooLarge(fault));
         }
         let played = self.play(0..self.experiment.runs(), Vec::new(), None)?;
@@ -206,7 +209,7 @@ impl<'a> Runner<'a> {
         self.check_part(dir, shard, claim)?;
         let runs = part.first..part.end;
         let (journal, sequences) = self.open(dir, claim, &canonical, &runs, Some(shard))?;
-        let mut files = vec![(PART, part.to_json()), (SPEC, self.experiment.to_toml().into_bytes())];
+        let mut files = vec![(PART, to_json(&part)), (SPEC, self.experiment.to_toml().into_bytes())];
         files.extend(self.experiment.inputs().into_iter().map(|(name, content)| (name, content.to_vec())));
         for (name, content) in files {
             let path = dir.join(name);
@@ -267,7 +270,7 @@ impl<'a> Runner<'a> {
         if labels.is_empty() {
             return Err(RunError::NoPolicies);
         }
-        match self.experiment.too_large_with(labels.len()) {
+        match self.experiment.too_large_with(labels.len(), false) {
             Some(fault) => Err(RunError::TooLarge(fault)),
             None => Ok(()),
         }
@@ -304,16 +307,7 @@ impl<'a> Runner<'a> {
         journal: Option<&Journal>,
     ) -> Result<PlayOutcome, RunError> {
         self.add_missing(&mut sequences, &runs);
-        play(&PlayRequest {
-            experiment: self.experiment,
-            own: &self.own,
-            runs,
-            threads: self.threads,
-            observer: self.observer,
-            stop: self.stop,
-            recorded: Arc::new(sequences.into_iter().map(Mutex::new).collect()),
-            journal,
-        })
+        play(self, runs, &Arc::new(sequences.into_iter().map(Mutex::new).collect()), journal)
     }
 
     /// Adds sequences in memory for contenders without one.
@@ -384,20 +378,19 @@ impl<'a> ResultDir<'a> {
     /// The directory belongs to another experiment, holds a part, or cannot be written; it has a
     /// result without its runs, or runs of policies that the experiment does not have.
     pub fn claim(runner: &Runner<'_>, dir: &Path, claim: Claim<'a>) -> Result<Self, RunError> {
+        let is_own = |name: &str| [SPEC, RUNS, PART, JOURNAL].contains(&name) || OutputDir::is_usual(name);
         for (index, name) in claim.extra.iter().enumerate() {
             let is_plain = Path::new(name).file_name().is_some_and(|file| file == name.as_str());
-            let is_own = [SPEC, RUNS, PART, JOURNAL].contains(&name.as_str()) || OutputDir::is_usual(name);
-            if !is_plain || is_own || claim.extra[..index].contains(name) {
+            if !is_plain || is_own(name) || claim.extra[..index].contains(name) {
                 return Err(RunError::FileName(name.clone()));
             }
         }
         let canonical = runner.canonical();
         let inputs = runner.experiment.inputs();
         for (index, (name, content)) in inputs.iter().enumerate() {
-            let is_taken =
-                name.is_empty() || [SPEC, RUNS, PART, JOURNAL].contains(name) || OutputDir::is_usual(name);
             let is_other = |(taken, found): &(&str, &[u8])| taken == name && found != content;
-            if is_taken
+            if name.is_empty()
+                || is_own(name)
                 || claim.extra.iter().any(|other| other == name)
                 || inputs[..index].iter().any(is_other)
             {
@@ -420,8 +413,14 @@ impl<'a> ResultDir<'a> {
         }
         Journal::check(dir, &runner.belongs(&claim, &canonical), claim.fresh)?;
         let has_policies = !canonical.policies().is_empty();
-        if !claim.fresh && has_policies && dir.join(MANIFEST).exists() && !Journal::is_in(dir) {
-            return Err(JournalError::no_runs(dir).into());
+        let journal = dir.join(JOURNAL);
+        if !claim.fresh && has_policies && dir.join(MANIFEST).exists() && !journal.is_dir() {
+            let fault = format!(
+                "has a result without its runs ({}), perhaps of an earlier version: play everything \
+                 again (`fresh`), or give another directory",
+                journal.display()
+            );
+            return Err(PathError::new(dir, fault).into());
         }
         let mut spec = runner.experiment.to_toml();
         for own in &runner.own {

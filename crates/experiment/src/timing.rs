@@ -5,11 +5,11 @@
 //! of a policy are added up over threads too. Only the wall seconds of the total are the time that
 //! a user waits.
 
+use crate::output;
 use crate::unix::CpuInstant;
 use serde::{Deserialize, Serialize};
-use std::iter::Sum;
 use std::marker::PhantomData;
-use std::ops::{Add, Div};
+use std::ops::Add;
 use std::time::{Duration, Instant};
 
 /// The content of `timing.json`.
@@ -65,14 +65,8 @@ impl Timing {
     }
 
     /// The file's content.
-    ///
-    /// # Panics
-    ///
-    /// Never: every value of a timing can be written as JSON.
     pub fn to_json(&self) -> Vec<u8> {
-        let mut text = serde_json::to_vec_pretty(self).expect("a timing has only finite numbers and text");
-        text.push(b'\n');
-        text
+        output::to_json(self)
     }
 }
 
@@ -103,22 +97,6 @@ impl Add for Span {
 
     fn add(self, other: Self) -> Self {
         Self { cpu: self.cpu + other.cpu, wall: self.wall + other.wall }
-    }
-}
-
-impl Div<u32> for Span {
-    type Output = Self;
-
-    /// An equal part of the time; 0 parts count as 1.
-    fn div(self, parts: u32) -> Self {
-        let parts = parts.max(1);
-        Self { cpu: self.cpu / parts, wall: self.wall / parts }
-    }
-}
-
-impl Sum for Span {
-    fn sum<I: Iterator<Item = Self>>(spans: I) -> Self {
-        spans.fold(Self::default(), Add::add)
     }
 }
 
@@ -174,8 +152,7 @@ mod tests {
     #[test]
     fn the_total_is_the_sum_over_policies() {
         let span = |cpu, wall| Span { cpu: Duration::from_secs(cpu), wall: Duration::from_secs(wall) };
-        let both: Span = [span(1, 2), span(3, 4)].into_iter().sum();
-        assert_eq!(both, span(4, 6));
+        assert_eq!(span(1, 2) + span(3, 4), span(4, 6));
         let timing = Timing::new(2, Duration::from_secs(3), &[("a", span(4, 4), 800), ("b", span(0, 0), 0)]);
         assert_eq!(timing.policies[0].speed.rounds_per_cpu_second, Some(200.0));
         assert_eq!(timing.policies[1].speed.rounds_per_cpu_second, None);

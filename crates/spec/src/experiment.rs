@@ -413,16 +413,10 @@ impl Experiment {
         self.size().too_large(false)
     }
 
-    /// Why the experiment is too large with this number of contenders, with its runs on disk;
-    /// `None` if it is not.
-    pub fn too_large_with(&self, n_contenders: usize) -> Option<String> {
-        Size { policies: n_contenders as u64, ..self.size() }.too_large(false)
-    }
-
-    /// Why the experiment is too large with this number of contenders, with its runs in memory;
-    /// `None` if it is not.
-    pub fn too_large_in_memory(&self, n_contenders: usize) -> Option<String> {
-        Size { policies: n_contenders as u64, ..self.size() }.too_large(true)
+    /// Why the experiment is too large with this number of contenders, with its runs on disk or in
+    /// memory; `None` if it is not.
+    pub fn too_large_with(&self, n_contenders: usize, in_memory: bool) -> Option<String> {
+        Size { policies: n_contenders as u64, ..self.size() }.too_large(in_memory)
     }
 
     fn size(&self) -> Size {

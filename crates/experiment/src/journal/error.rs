@@ -24,19 +24,6 @@ impl JournalError {
         Self::Path(PathError::new(path, fault))
     }
 
-    /// `dir` has a result, but no journal.
-    pub(crate) fn no_runs(dir: &Path) -> Self {
-        let journal = dir.join(super::JOURNAL);
-        Self::new(
-            dir,
-            format!(
-                "has a result without its runs ({}), perhaps of an earlier version: play everything \
-                 again (`fresh`), or give another directory",
-                journal.display()
-            ),
-        )
-    }
-
     /// A file has bytes that its program did not write.
     pub(crate) fn damaged(path: &Path, offset: u64, fault: &str) -> Self {
         Self::new(

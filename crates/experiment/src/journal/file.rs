@@ -87,14 +87,6 @@ pub(crate) struct JournalFile {
     loaded: Option<Vec<u8>>,
 }
 
-/// A file that has been read: its head, and where its unfinished end was cut off.
-#[derive(Debug)]
-pub(crate) struct FileAfterReading {
-    pub(crate) file: JournalFile,
-    /// Bytes of an unfinished end.
-    pub(crate) cut_off: u64,
-}
-
 impl JournalFile {
     /// Creates a file without runs.
     pub(crate) fn create(path: &Path, head: &FileHead) -> Result<Self, JournalError> {
@@ -153,13 +145,14 @@ impl JournalFile {
     }
 
     /// Opens a file that has to begin with `head`, and calls `each` for every record: with its
-    /// place and its content. A record has at most `longest` bytes. An unfinished end is cut off.
+    /// place and its content. A record has at most `longest` bytes. An unfinished end is cut off;
+    /// returns its number of bytes.
     pub(crate) fn open(
         path: &Path,
         head: &FileHead,
         longest: usize,
         each: impl FnMut(Place, &[u8]) -> Result<(), String>,
-    ) -> Result<FileAfterReading, JournalError> {
+    ) -> Result<(Self, u64), JournalError> {
         let mut file = Self::own(path)?;
         let length = file.written;
         file.written = scan(path, head, &file.file, length, longest, each)?;
@@ -167,7 +160,7 @@ impl JournalFile {
         if cut_off > 0 {
             file.file.set_len(file.written).map_err(JournalError::system(path, "cannot be cut"))?;
         }
-        Ok(FileAfterReading { file, cut_off })
+        Ok((file, cut_off))
     }
 
     /// [`JournalFile::open`] for reading alone: an unfinished end is left out, not cut off.

@@ -32,6 +32,9 @@ pub(crate) struct Recorder<'a> {
     pub(crate) has_failed: AtomicBool,
 }
 
+/// Plays a run from a state, or from the beginning.
+type PlayRun<'a> = dyn Fn(Option<&[u8]>, &mut dyn StateStore) -> Result<Record, StateError> + 'a;
+
 impl Recorder<'_> {
     /// The first error of a run.
     pub(crate) fn first_error(&self) -> Option<JournalError> {
@@ -49,12 +52,7 @@ impl Recorder<'_> {
             || self.has_failed.load(Ordering::Relaxed)
             || self.syncer.is_some_and(Syncer::has_failed)
     }
-}
 
-/// Plays a run from a state, or from the beginning.
-type PlayRun<'a> = dyn Fn(Option<&[u8]>, &mut dyn StateStore) -> Result<Record, StateError> + 'a;
-
-impl Recorder<'_> {
     /// Plays and records a run of the contender with this index, unless it is recorded.
     pub(crate) fn record(&self, contender: usize, run: u64, play: &PlayRun<'_>) -> Result<(), JournalError> {
         if lock(&self.sequences[contender]).has(run) {
