@@ -231,8 +231,8 @@ fn played(
     fault.check()?;
     let measured = measured?.map_err(|error| failure(&error))?;
     let written = py.detach(|| report::write_simulation(claimed, measured, &drawing));
-    let simulation = written.map_err(|error| failure(&error))?;
-    Ok(Simulation::new(simulation.ran.measured, experiment, Some(out.clone())))
+    let (ran, _) = written.map_err(|error| failure(&error))?;
+    Ok(Simulation::new(ran.measured, experiment, Some(out.clone())))
 }
 
 fn overrides(

@@ -172,7 +172,7 @@ fn simulated(arguments: &Arguments) -> impl FnMut(&Job<'_>) -> Result<PanelRun> 
     move |job| {
         let options = Options { parts: job.parts, ..options };
         let drawing = Drawing::of_part(job.figures, job.styles);
-        simulate(job.experiment, &job.directory, &drawing, options).map(|simulation| simulation.ran)
+        simulate(job.experiment, &job.directory, &drawing, options).map(|(ran, _)| ran)
     }
 }
 
@@ -319,7 +319,10 @@ fn read(
         (Err(error), _) => return Err(SpecErrors::from(error).into()),
     };
     if let Some(panel) = &arguments.panel {
-        reproduction.keep_only(panel).with_context(|| Usage(format!("--panel {panel}")))?;
+        reproduction
+            .keep_only(panel)
+            .map_err(anyhow::Error::msg)
+            .with_context(|| Usage(format!("--panel {panel}")))?;
     }
     Ok(reproduction)
 }

@@ -12,7 +12,7 @@ use document::Document;
 use documents::toml_reader::read_file;
 use experiment::{Runner, Shard};
 use overview::Overview;
-use report::{Drawing, Leaderboard, Simulation};
+use report::{Drawing, Leaderboard};
 use spec::Experiment;
 use std::path::{Path, PathBuf};
 
@@ -93,7 +93,7 @@ pub(crate) fn simulate_and_print(
     json: bool,
 ) -> Result<()> {
     let drawing = Drawing::of(&Runner::new(experiment));
-    let Simulation { ran, is_new } = simulate(experiment, out, &drawing, options)?;
+    let (ran, is_new) = simulate(experiment, out, &drawing, options)?;
     if !is_new && !options.quiet {
         terminal::tell(&format_args!(
             "{}: has this result already; its files stay as they are",

@@ -5,7 +5,7 @@ use crate::progress::RunCounter;
 use anyhow::{Result, bail};
 use experiment::{Claim, JOURNAL, Measurement, Parts, ResultDir, Runner, Shard, interrupt};
 use report::report_dir::CLAIMS;
-use report::{Drawing, Simulation, write_simulation};
+use report::{Drawing, PanelRun, write_simulation};
 use spec::Experiment;
 use std::path::Path;
 
@@ -35,7 +35,7 @@ pub(crate) fn simulate(
     dir: &Path,
     drawing: &Drawing<'_>,
     options: Options<'_>,
-) -> Result<Simulation> {
+) -> Result<(PanelRun, bool)> {
     refuse_report(dir)?;
     let progress = RunCounter::new(experiment.name(), options.quiet);
     let runner = runner(experiment, options).observer(&progress);

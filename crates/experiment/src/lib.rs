@@ -33,7 +33,7 @@ pub use output::SPEC;
 pub use part::{PART, Parts};
 pub use path_error::PathError;
 pub use result::ResultFile;
-pub use run::{Claim, ResultDir, Runner, WriteOutcome};
+pub use run::{Claim, ResultDir, Runner};
 pub use run_error::RunError;
 pub use runs::{Quantity, Runs};
 pub use shard::Shard;

@@ -12,7 +12,8 @@ pub struct PathError {
 }
 
 impl PathError {
-    pub(crate) fn new(path: impl Into<PathBuf>, fault: impl Into<String>) -> Self {
+    /// What is wrong with a file or directory, and what to do.
+    pub fn new(path: impl Into<PathBuf>, fault: impl Into<String>) -> Self {
         Self { path: path.into(), fault: fault.into() }
     }
 

@@ -432,7 +432,8 @@ impl<'a> ResultDir<'a> {
     }
 
     /// Writes the results and the extra files (name and content), all files or none. If the
-    /// directory has them all already, and nothing was played, its files stay as they are.
+    /// directory has them all already, and nothing was played, its files stay as they are. Returns
+    /// the manifest, and whether files were written.
     ///
     /// # Errors
     ///
@@ -441,7 +442,7 @@ impl<'a> ResultDir<'a> {
         self,
         measured: &Measurement,
         extra: Vec<(String, Vec<u8>)>,
-    ) -> Result<WriteOutcome, RunError> {
+    ) -> Result<(Manifest, bool), RunError> {
         if let Some((name, _)) = extra.iter().find(|(name, _)| !self.claim.extra.contains(name)) {
             return Err(RunError::FileName(name.clone()));
         }
@@ -456,7 +457,7 @@ impl<'a> ResultDir<'a> {
         if measured.n_new_runs == 0
             && let Some(manifest) = self.unchanged(&files)
         {
-            return Ok(WriteOutcome { manifest, is_new: false });
+            return Ok((manifest, false));
         }
         files.push(timing);
         let mut digests: BTreeMap<String, String> =
@@ -475,7 +476,7 @@ impl<'a> ResultDir<'a> {
         let files: Vec<(&str, &[u8])> =
             files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
         output.write_with(&manifest.to_json(), &files, large)?;
-        Ok(WriteOutcome { manifest, is_new: true })
+        Ok((manifest, true))
     }
 
     /// The manifest of the directory, if it has these files and all others that would be written.
@@ -492,15 +493,6 @@ impl<'a> ResultDir<'a> {
             && (!self.claim.keep_runs || has(RUNS).is_some());
         are_same.then_some(manifest)
     }
-}
-
-/// The manifest of a directory, and whether its files were written now.
-#[derive(Debug, Clone)]
-pub struct WriteOutcome {
-    /// The manifest.
-    pub manifest: Manifest,
-    /// Whether files were written. Otherwise all of them were there, and stayed as they were.
-    pub is_new: bool,
 }
 
 #[cfg(test)]

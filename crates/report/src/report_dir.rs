@@ -19,31 +19,6 @@ pub const CLAIMS: &str = "claims.json";
 /// Version of the format of `claims.json`.
 pub const SCHEMA: u32 = 1;
 
-/// Why a directory cannot have a report.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReportDirError {
-    /// The directory has another report.
-    #[error(
-        "{}: holds the report of {found}, not of {wanted}: give another directory, or move {} and {} \
-         away first",
-        dir.display(),
-        dir.join(CLAIMS).display(),
-        dir.join(PAGE).display()
-    )]
-    AnotherReport {
-        /// The directory.
-        dir: PathBuf,
-        /// The report that it has, in words.
-        found: String,
-        /// The report that would replace it, in words.
-        wanted: String,
-    },
-    /// A file is in the way, or the operating system refused.
-    #[error(transparent)]
-    Output(#[from] PathError),
-}
-
 /// The owner of a directory as `claims.json` names it: an experiment and its options.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
@@ -95,7 +70,7 @@ impl Owner {
 /// # Errors
 ///
 /// The directory is refused, or cannot be read or written.
-pub fn check(dir: &Path, owner: &Owner, figures: &[String]) -> Result<(), ReportDirError> {
+pub fn check(dir: &Path, owner: &Owner, figures: &[String]) -> Result<(), PathError> {
     let claims = dir.join(CLAIMS);
     let others: Vec<PathBuf> =
         std::iter::once(PAGE).chain(figures.iter().map(String::as_str)).map(|file| dir.join(file)).collect();
@@ -103,13 +78,13 @@ pub fn check(dir: &Path, owner: &Owner, figures: &[String]) -> Result<(), Report
     // A link would be replaced as well, and this program writes none.
     let is_no_file = |file: &&PathBuf| found(file).is_some_and(|found| !found.is_file());
     if let Some(file) = std::iter::once(&claims).chain(&others).find(is_no_file) {
-        return Err(PathError::in_the_way(file.clone()).into());
+        return Err(PathError::in_the_way(file.clone()));
     }
     if found(&claims).is_some() {
         check_owner(dir, owner)?;
     } else if let Some(file) = others.into_iter().find(|file| found(file).is_some()) {
         // Without a `claims.json` beside it, it is not a report of this program.
-        return Err(PathError::in_the_way(file).into());
+        return Err(PathError::in_the_way(file));
     }
     if dir.is_dir() {
         // A long run should not end at a directory that cannot be written.
@@ -124,17 +99,19 @@ pub fn data_of(dir: &Path) -> Option<String> {
 }
 
 /// Refuses a directory with the `claims.json` of another report.
-fn check_owner(dir: &Path, owner: &Owner) -> Result<(), ReportDirError> {
+fn check_owner(dir: &Path, owner: &Owner) -> Result<(), PathError> {
     let claims = dir.join(CLAIMS);
     let text = read_own(&claims).map_err(PathError::system(&claims, "cannot be read"))?;
     match serde_json::from_slice::<Owner>(&text) {
         Ok(found) if found == *owner => Ok(()),
-        Ok(found) if found.schema == SCHEMA => Err(ReportDirError::AnotherReport {
-            dir: dir.to_owned(),
-            found: found.words(),
-            wanted: owner.words(),
-        }),
-        _ => Err(PathError::in_the_way(claims).into()),
+        Ok(found) if found.schema == SCHEMA => {
+            let (found, wanted, page) = (found.words(), owner.words(), dir.join(PAGE));
+            let remedy = format!("move {} and {} away first", claims.display(), page.display());
+            let fault =
+                format!("holds the report of {found}, not of {wanted}: give another directory, or {remedy}");
+            Err(PathError::new(dir, fault))
+        }
+        _ => Err(PathError::in_the_way(claims)),
     }
 }
 

@@ -93,26 +93,6 @@ pub struct DataSource {
     pub licence: Option<String>,
 }
 
-/// Why an experiment has no panel of a name to run.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum NoPanel {
-    /// A quick check leaves it out.
-    #[error("a quick check leaves the panel to the full run")]
-    Left,
-    /// It needs data.
-    #[error("the panel is run on measured queries, and none are given")]
-    WithoutData,
-    /// The experiment, with these data, has no such panel.
-    #[error("{experiment} has no such panel here: it has {panels}")]
-    Unknown {
-        /// The name of the experiment.
-        experiment: String,
-        /// The names of the panels that it has.
-        panels: String,
-    },
-}
-
 impl Reproduction {
     /// Reads the two files of a directory.
     ///
@@ -292,14 +272,17 @@ impl Reproduction {
     ///
     /// # Errors
     ///
-    /// There is no such panel, or it is not run.
-    pub fn keep_only(&mut self, panel: &str) -> Result<(), NoPanel> {
+    /// There is no such panel, or it is not run; as a message.
+    pub fn keep_only(&mut self, panel: &str) -> Result<(), String> {
         if let Some(awaited) = self.awaiting.iter().find(|other| other.name == panel) {
-            return Err(if awaited.left.is_some() { NoPanel::Left } else { NoPanel::WithoutData });
+            return Err(match awaited.left {
+                Some(_) => "a quick check leaves the panel to the full run".to_owned(),
+                None => "the panel is run on measured queries, and none are given".to_owned(),
+            });
         }
         if self.panel(panel).is_none() {
             let panels = self.panels.iter().map(|other| &other.name).join(", ");
-            return Err(NoPanel::Unknown { experiment: self.name.clone(), panels });
+            return Err(format!("{} has no such panel here: it has {panels}", self.name));
         }
         self.panels.retain(|other| other.name == panel);
         self.awaiting.clear();

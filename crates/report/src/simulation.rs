@@ -19,15 +19,6 @@ pub struct Drawing<'a> {
     page_of: Option<&'a Experiment>,
 }
 
-/// The result of an experiment, and whether its files were written now.
-#[derive(Debug)]
-pub struct Simulation {
-    /// The result, its figures and its manifest.
-    pub ran: PanelRun,
-    /// Whether files were written. Otherwise the directory had them all.
-    pub is_new: bool,
-}
-
 impl<'a> Drawing<'a> {
     /// The default figures of an experiment's task, and a page.
     pub fn of(runner: &Runner<'a>) -> Self {
@@ -104,10 +95,11 @@ pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measurement, RunError
     let drawing = Drawing::of(runner);
     let claimed = ResultDir::claim(runner, dir, Claim { extra: drawing.files(), ..Claim::default() })?;
     let measured = runner.run_in(&claimed)?;
-    Ok(write_simulation(claimed, measured, &drawing)?.ran.measured)
+    Ok(write_simulation(claimed, measured, &drawing)?.0.measured)
 }
 
-/// Writes the files of a result, and the drawing's, to its directory.
+/// Writes the files of a result, and the drawing's, to its directory. Returns whether they are new:
+/// otherwise the directory had them all.
 ///
 /// # Errors
 ///
@@ -116,12 +108,11 @@ pub fn write_simulation(
     claimed: ResultDir<'_>,
     measured: Measurement,
     drawing: &Drawing<'_>,
-) -> Result<Simulation, RunError> {
+) -> Result<(PanelRun, bool), RunError> {
     let figures = figure::draw(&drawing.figures, FigureData::Result(&measured.result), &drawing.styles);
     let page = drawing.page(&measured, &figures)?.map(|page| (PAGE.to_owned(), page));
     let drawn = figures.iter().map(|picture| (picture.file.clone(), picture.svg.clone()));
     let files = drawn.chain(page).map(|(name, content)| (name, content.into_bytes())).collect();
-    let written = claimed.write(&measured, files)?;
-    let ran = PanelRun { measured, figures, manifest: written.manifest };
-    Ok(Simulation { ran, is_new: written.is_new })
+    let (manifest, is_new) = claimed.write(&measured, files)?;
+    Ok((PanelRun { measured, figures, manifest }, is_new))
 }

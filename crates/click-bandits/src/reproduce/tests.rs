@@ -81,7 +81,7 @@ fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<PanelRun> {
         let claim = Claim { extra: names, ..Claim::by(program()) };
         let claimed = ResultDir::claim(&Runner::new(experiment), directory, claim)?;
         let files = figures.iter().map(|picture| (picture.file.clone(), picture.svg.clone().into_bytes()));
-        let manifest = claimed.write(&measured, files.collect())?.manifest;
+        let manifest = claimed.write(&measured, files.collect())?.0;
         // A result has its runs beside it.
         fs::create_dir_all(directory.join(JOURNAL))?;
         Ok(PanelRun { measured, figures, manifest })

@@ -129,7 +129,7 @@ mod tests {
         let out = tempfile::tempdir().unwrap();
         let options = Options { threads: Some(1), quiet: true, ..Options::default() };
         let drawing = Drawing::of(&Runner::new(&experiment));
-        let simulation = simulate(&experiment, out.path(), &drawing, options).unwrap().ran;
+        let simulation = simulate(&experiment, out.path(), &drawing, options).unwrap().0;
         assert!(out.path().join("index.html").is_file());
         let standing = Leaderboard::of_runs(&simulation.measured).unwrap();
         Overview { simulation: &simulation, standing: &standing, out: out.path() }.to_string()

@@ -64,7 +64,7 @@ mod kdd2012 {
         alone.keep_only("rsf-figure-3").unwrap();
         assert_eq!((alone.panels.len(), alone.panels[0].name.as_str()), (1, "rsf-figure-3"));
         assert!(alone.claims.len() == 2);
-        let error = alone.keep_only("pbm-figure-2").unwrap_err().to_string();
+        let error = alone.keep_only("pbm-figure-2").unwrap_err();
         assert_eq!(error, "kdd2012 has no such panel here: it has rsf-figure-3");
     }
 
