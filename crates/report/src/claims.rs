@@ -83,7 +83,9 @@ pub(crate) static KINDS: [&Kind; 10] = [
 /// A test of a claim: one kind, with its parameters.
 pub trait Test: Any + fmt::Debug + Send + Sync {
     /// The number of one-sided tests that could contradict the claim; 1 for an exact comparison.
-    fn tests(&self) -> usize;
+    fn tests(&self) -> usize {
+        1
+    }
 
     /// The numbers that the test is made of.
     fn sample(&self) -> Sample {

@@ -49,7 +49,7 @@ pub struct ResultComparison {
 }
 
 /// A quantity of a policy at the end of its runs, in both results.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize)]
 pub struct ComparedQuantity {
     /// Label of the policy.
     pub policy: String,
@@ -191,11 +191,7 @@ fn rows_of(
             means: [mean, other],
             ses: [se, other_se],
             difference: other - mean,
-            se: None,
-            z: None,
-            p: None,
-            differs: false,
-            equal_runs: None,
+            ..ComparedQuantity::default()
         })
     };
     final_values(policy, result).into_iter().filter_map(row).collect()

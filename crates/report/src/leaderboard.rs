@@ -251,11 +251,6 @@ impl Test {
         self.observations.saturating_sub(1)
     }
 
-    /// The two-sided p-value of a statistic, corrected for the number of comparisons.
-    fn corrected(&self, z: f64) -> f64 {
-        self.family.p(z, self.freedom())
-    }
-
     /// Returns whether a mean is surely above zero.
     fn is_above(&self, MeanAndError { mean, se }: MeanAndError) -> bool {
         mean > 0.0 && self.family.is_significant(statistic(mean, se), self.freedom())
@@ -297,7 +292,7 @@ impl Test {
             difference,
             se: Some(end.se).filter(|se| !se.is_nan()),
             z: Some(z).filter(|z| self.observations > 1 && z.is_finite()),
-            p: (self.observations > 1).then(|| self.corrected(z)),
+            p: (self.observations > 1).then(|| self.family.p(z, self.freedom())),
             told_apart,
             since,
             runs_needed: if told_apart { None } else { self.runs_needed(difference, end.se) },

@@ -36,10 +36,6 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
 }
 
 impl Test for Condorcet {
-    fn tests(&self) -> usize {
-        1
-    }
-
     fn sample(&self) -> Sample {
         Sample::Exact
     }

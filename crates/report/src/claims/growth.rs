@@ -106,9 +106,8 @@ impl Test for Growth {
             measured: number::with_error(exponent, se),
             ..limits::judge(&beyond, freedom, levels)
         };
-        let finding = limits::finding("exponent", vec![comparison], &self.limits.words());
-        let interval = limits::interval(exponent, se, freedom);
-        Ok(limits::with_intervals(finding, interval.map(|interval| vec![interval])))
+        let interval = limits::interval(exponent, se, freedom).map(|interval| vec![interval]);
+        Ok(limits::finding("exponent", vec![comparison], self.limits, interval))
     }
 }
 

@@ -54,7 +54,7 @@ impl Limits {
     }
 
     /// A description that follows "within" or "outside".
-    pub(super) fn words(self) -> String {
+    fn words(self) -> String {
         match self {
             Self::AtLeast(least) => format!("the limit of at least {least}"),
             Self::AtMost(most) => format!("the limit of at most {most}"),
@@ -87,22 +87,18 @@ pub(super) fn interval(value: f64, se: f64, freedom: u64) -> Option<String> {
     Some(format!("{} to {}", number::beside(value - reach, se), number::beside(value + reach, se)))
 }
 
-/// Adds the intervals of the comparisons, in their order, to the summary of a finding.
-pub(super) fn with_intervals(mut finding: Finding, intervals: Option<Vec<String>>) -> Finding {
-    if let Some(intervals) = intervals {
-        let each = if intervals.len() > 1 { ", comparison by comparison" } else { "" };
-        finding.summary =
-            format!("{} {CONFIDENCE} confidence{each}: {}.", finding.summary, intervals.join("; "));
-    }
-    finding
-}
-
-/// The finding of these comparisons, summed up by the one that exceeds its limit most.
-pub(super) fn finding(quantity: &'static str, comparisons: Vec<Comparison>, allowed: &str) -> Finding {
-    let verdict = verdict_of(&comparisons);
+/// The finding of these comparisons, summed up by the one that exceeds its limit most, and by their
+/// intervals in their order, if they are known.
+pub(super) fn finding(
+    quantity: &'static str,
+    comparisons: Vec<Comparison>,
+    limits: Limits,
+    intervals: Option<Vec<String>>,
+) -> Finding {
+    let (verdict, allowed) = (verdict_of(&comparisons), limits.words());
     let size = |one: &&Comparison| one.statistic.unwrap_or(one.difference);
     let widest = comparisons.iter().max_by(|a, b| size(a).total_cmp(&size(b)));
-    let summary = match widest {
+    let mut summary = match widest {
         Some(one) if one.difference.is_nan() => {
             "A regret is 0 in every run: there is nothing to fit.".to_owned()
         }
@@ -119,5 +115,9 @@ pub(super) fn finding(quantity: &'static str, comparisons: Vec<Comparison>, allo
         // A single run decides nothing.
         _ => String::new(),
     };
+    if let Some(intervals) = intervals {
+        let each = if intervals.len() > 1 { ", comparison by comparison" } else { "" };
+        summary = format!("{summary} {CONFIDENCE} confidence{each}: {}.", intervals.join("; "));
+    }
     Finding { verdict, summary, quantity, comparisons }
 }

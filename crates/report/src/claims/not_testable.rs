@@ -35,10 +35,6 @@ impl MissingTest {
 }
 
 impl Test for MissingTest {
-    fn tests(&self) -> usize {
-        1
-    }
-
     fn sample(&self) -> Sample {
         Sample::Exact
     }

@@ -92,10 +92,6 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
 }
 
 impl Test for PrintedTable {
-    fn tests(&self) -> usize {
-        1
-    }
-
     fn sample(&self) -> Sample {
         Sample::Exact
     }

@@ -98,9 +98,8 @@ impl Test for TimeRatio {
             measured: number::with_error(ratio, ratio * se),
             ..limits::judge(&beyond, freedom_of(&sample), levels)
         };
-        let finding = limits::finding("ratio of times", vec![comparison], &limits.words());
-        let interval = interval(mean, se, freedom_of(&sample));
-        Ok(limits::with_intervals(finding, interval.map(|interval| vec![interval])))
+        let interval = interval(mean, se, freedom_of(&sample)).map(|interval| vec![interval]);
+        Ok(limits::finding("ratio of times", vec![comparison], *limits, interval))
     }
 }
 

@@ -252,8 +252,8 @@ impl Test for Within {
                 ..inside(&above, &below, self.limits, levels)
             });
         }
-        let finding = limits::finding(self.quantity(evidence.value), comparisons, &self.limits.words());
-        Ok(limits::with_intervals(finding, intervals.into_iter().collect()))
+        let quantity = self.quantity(evidence.value);
+        Ok(limits::finding(quantity, comparisons, self.limits, intervals.into_iter().collect()))
     }
 }
 

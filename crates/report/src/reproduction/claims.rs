@@ -61,8 +61,7 @@ fn read_claim(
     let judged = match (&quick, &panel, &tables) {
         (Ok(quick), Ok(panel), Ok((test, known))) => {
             let panel = panel.as_deref().and_then(|name| reproduction.panel(name));
-            let parts = Parts { claim: table, panel, quick: quick.as_ref(), test, known };
-            parts.read(reproduction).map(Some)
+            read_judgment(table, (test, known), quick.as_ref(), panel, reproduction).map(Some)
         }
         _ => Ok(None),
     };
@@ -70,7 +69,7 @@ fn read_claim(
     let (texts, own, panel, (), judged) = all((texts, own, panel, parts, judged))?;
     let ((name, says, place), (own_level, remark)): ((_, String, _), _) = (texts, own);
     let judged = judged.expect("a part without which nothing is judged is an error");
-    let Judgment { test, value, instead, known: (known, evidence) } = judged;
+    let ((test, value), instead, (known, evidence)) = judged;
     let says = match instead {
         Some(instead) => format!("{says} Quick check: {instead}."),
         None => says,
@@ -92,60 +91,42 @@ fn read_panel_name(
     Ok(of_quick.or(own))
 }
 
-/// The tables and the panel that decide how a claim is judged.
-struct Parts<'a> {
-    claim: &'a Table<'a>,
-    panel: Option<&'a Panel>,
-    quick: Option<&'a Table<'a>>,
-    test: &'a Table<'a>,
-    known: &'a Table<'a>,
-}
+/// How a claim is judged: the test and its value, that of a quick check instead in words, and the
+/// known verdict with its evidence.
+type Judgment = ((Arc<dyn Test>, EndValue), Option<String>, (Verdict, String));
 
-/// How a claim is judged, and the verdict known for it.
-struct Judgment {
-    test: Arc<dyn Test>,
-    value: EndValue,
-    /// The test of a quick check instead.
-    instead: Option<String>,
-    known: (Verdict, String),
-}
-
-impl Parts<'_> {
-    fn read(self, reproduction: &Reproduction) -> Result<Judgment, Error> {
-        let Self { claim, panel, quick, test, known } = self;
-        let left = match quick {
-            Some(quick) => quick.optional("left")?,
-            None => panel.and_then(|panel| panel.left.clone()),
-        };
-        if let Some(reason) = left {
-            let finished = quick.map_or(Ok(()), Table::finish);
-            let (known, ()) = all((read_known(known), finished))?;
-            return Ok(Judgment {
-                test: MissingTest::left(reason),
-                value: EndValue::Regret,
-                instead: None,
-                known,
-            });
-        }
-        let Some(quick) = quick else {
-            if panel.is_some_and(|panel| panel.differs) {
-                return Err(claim.missing(
-                    "quick",
-                    "the verdict known for a quick check, which simulates something else than the full run, or the reason to leave it out",
-                ));
-            }
-            let ((test, value), known) =
-                all((read_test(claim, test, panel, reproduction), read_known(known)))?;
-            return Ok(Judgment { test, value, instead: None, known });
-        };
-        let own = quick.optional::<Table<'_>>("test");
-        let known = quick.required::<Table<'_>>("known").and_then(|known| read_known(&known));
-        let instead = quick.required("instead");
-        let finished = quick.finish();
-        let test = own.and_then(|own| read_test(claim, own.as_ref().unwrap_or(test), panel, reproduction));
-        let ((test, value), known, instead, ()) = all((test, known, instead, finished))?;
-        Ok(Judgment { test, value, instead: Some(instead), known })
+fn read_judgment(
+    claim: &Table<'_>,
+    (test, known): (&Table<'_>, &Table<'_>),
+    quick: Option<&Table<'_>>,
+    panel: Option<&Panel>,
+    reproduction: &Reproduction,
+) -> Result<Judgment, Error> {
+    let left = match quick {
+        Some(quick) => quick.optional("left")?,
+        None => panel.and_then(|panel| panel.left.clone()),
+    };
+    if let Some(reason) = left {
+        let (known, ()) = all((read_known(known), quick.map_or(Ok(()), Table::finish)))?;
+        return Ok(((MissingTest::left(reason), EndValue::Regret), None, known));
     }
+    let Some(quick) = quick else {
+        if panel.is_some_and(|panel| panel.differs) {
+            return Err(claim.missing(
+                "quick",
+                "the verdict known for a quick check, which simulates something else than the full run, or the reason to leave it out",
+            ));
+        }
+        let (test, known) = all((read_test(claim, test, panel, reproduction), read_known(known)))?;
+        return Ok((test, None, known));
+    };
+    let own = quick.optional::<Table<'_>>("test");
+    let known = quick.required::<Table<'_>>("known").and_then(|known| read_known(&known));
+    let instead = quick.required("instead");
+    let finished = quick.finish();
+    let test = own.and_then(|own| read_test(claim, own.as_ref().unwrap_or(test), panel, reproduction));
+    let (test, known, instead, ()) = all((test, known, instead, finished))?;
+    Ok((test, Some(instead), known))
 }
 
 /// Reads the test of a claim, and the value that it judges.
