@@ -31,7 +31,7 @@ pub mod tables;
 pub use axis::{Axis, Scale};
 pub use leaderboard::Leaderboard;
 pub use reproduction_report::{ClaimResult, PanelReport, PanelRun, Report, VariantReport};
-pub use series::{Series, VariantRuns, labels, reader_name};
+pub use series::{Series, VariantRuns};
 pub use simulation::{Drawing, run_into, write_simulation};
 pub use subset_shares::{Shares, shares};
 pub use text::{into_lines, letters};

@@ -47,37 +47,35 @@ impl Requirement {
     pub(crate) fn check(self, reading: &KindReader<'_, '_>) -> Result<(), Error> {
         let panel = reading.panel()?;
         let records_regret = panel.task() == Task::Regret;
-        let is_met = match self {
-            Self::Duels => panel.has_duels(),
-            Self::Rounds => records_regret,
-            Self::Variants => panel.has_variants(),
-            Self::VariantsOrAnswers => panel.has_variants() || !records_regret,
+        let without_variants = || {
+            let others = if records_regret {
+                "\"regret\", \"click-through-rate\" or \"parameters\""
+            } else {
+                "\"final\" or \"parameters\""
+            };
+            format!("compares variants, and the panel has none: expected {others}")
+        };
+        let (is_met, fault) = match self {
+            Self::Duels => (panel.has_duels(), "needs dueling users: leave it out".to_owned()),
+            Self::Rounds => {
+                let task = panel.task().name();
+                let fault = format!(
+                    "shows regret round by round, which task {task:?} does not record: expected \"final\" or \"heat-map\""
+                );
+                (records_regret, fault)
+            }
+            Self::Variants => (panel.has_variants(), without_variants()),
+            Self::VariantsOrAnswers => (panel.has_variants() || !records_regret, without_variants()),
             Self::Sizes => {
-                panel.variants.len() >= 3 && panel.variants.iter().all(|variant| variant.size.is_some())
+                let have_sizes = panel.variants.iter().all(|variant| variant.size.is_some());
+                let fault =
+                    "needs at least three variants, each with a `size`, the number by which they differ";
+                (panel.variants.len() >= 3 && have_sizes, fault.to_owned())
             }
         };
         if is_met {
             return Ok(());
         }
-        let fault = match self {
-            Self::Duels => "needs dueling users: leave it out".to_owned(),
-            Self::Rounds => format!(
-                "shows regret round by round, which task {:?} does not record: expected \"final\" or \"heat-map\"",
-                panel.task().name()
-            ),
-            Self::Variants | Self::VariantsOrAnswers => format!(
-                "compares variants, and the panel has none: expected {}",
-                if records_regret {
-                    "\"regret\", \"click-through-rate\" or \"parameters\""
-                } else {
-                    "\"final\" or \"parameters\""
-                }
-            ),
-            Self::Sizes => {
-                "needs at least three variants, each with a `size`, the number by which they differ"
-                    .to_owned()
-            }
-        };
         Err(reading.kind.error(format!("{} {fault}", reading.kind.describe())))
     }
 }
@@ -103,10 +101,6 @@ impl<'a, 'doc> KindReader<'a, 'doc> {
     /// Reads one of these words, if the key is given.
     pub(crate) fn word<T: Copy>(&self, key: &str, known: &[(&str, T)]) -> Result<Option<T>, Error> {
         self.table.field(key).map(|field| choice(&field, known, key)).transpose()
-    }
-
-    pub(crate) fn scale(&self, key: &str) -> Result<Option<Scale>, Error> {
-        self.table.field(key).map(|field| choice(&field, &SCALES, "scale")).transpose()
     }
 
     /// Reads `factor`, by which the higher of two values is multiplied.

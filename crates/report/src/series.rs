@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 use std::fmt;
 
-use experiment::Measurement;
+use experiment::{Measurement, ResultFile};
 
 /// A policy of a panel, or of one of its variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,15 +37,15 @@ pub struct VariantRuns {
     pub measured: Measurement,
 }
 
-/// The labels of the policies of these variants, each once, in order of first appearance.
-pub fn labels<'a>(variants: impl IntoIterator<Item = &'a VariantRuns>) -> Vec<&'a str> {
-    let policies = variants.into_iter().flat_map(|variant| &variant.measured.result.policies);
+/// The labels of the policies of these results, each once, in order of first appearance.
+pub(crate) fn labels<'a>(results: impl IntoIterator<Item = &'a ResultFile>) -> Vec<&'a str> {
+    let policies = results.into_iter().flat_map(|result| &result.policies);
     policies.map(|policy| policy.label.as_str()).unique().collect()
 }
 
 /// The name for readers of a series: policy and variant. The variant is left out if it has no
 /// title, the policy if it is the only one.
-pub fn reader_name(policy: &str, variant: &str, one_policy: bool) -> String {
+pub(crate) fn reader_name(policy: &str, variant: &str, one_policy: bool) -> String {
     match (variant.is_empty(), one_policy) {
         (true, _) => policy.to_owned(),
         (false, true) => variant.to_owned(),

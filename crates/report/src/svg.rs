@@ -95,15 +95,15 @@ impl Chart {
 /// Draws a chart as SVG.
 pub fn render(chart: &Chart) -> String {
     let axes = Axes::of(chart);
-    let (wide, Heights { whole: height, .. }) = draw(chart, &axes, &WIDE);
-    let (mut narrow, heights) = draw(chart, &axes, &NARROW);
+    let (wide, height, _) = draw(chart, &axes, &WIDE);
+    let (mut narrow, whole, folded) = draw(chart, &axes, &NARROW);
     // Only pages with the style sheet show it, in the units of the wide drawing.
     narrow.set("display", "none");
     narrow.set("transform", &format!("scale({:.4})", WIDE.width / NARROW.width));
     let size = |height: f64| format!("{}/{}", canvas::length(NARROW.width), canvas::length(height));
     let mut attributes = vec![
         ("data-plot", "curves".to_owned()),
-        ("style", format!("--plot-narrow:{};--plot-folded:{}", size(heights.whole), size(heights.folded))),
+        ("style", format!("--plot-narrow:{};--plot-folded:{}", size(whole), size(folded))),
         ("preserveAspectRatio", "xMidYMin meet".to_owned()),
     ];
     attributes.extend(data::of_chart(chart));
@@ -126,14 +126,8 @@ pub fn style() -> String {
     palette::style(true) + include_str!("svg/page.css")
 }
 
-struct Heights {
-    whole: f64,
-    /// Without labels below the frame.
-    folded: f64,
-}
-
-/// Draws a chart in a layout; also its height.
-fn draw(chart: &Chart, axes: &Axes, layout: &Layout) -> (Layer, Heights) {
+/// Draws a chart in a layout; also its height, and that without labels below the frame.
+fn draw(chart: &Chart, axes: &Axes, layout: &Layout) -> (Layer, f64, f64) {
     let mut layer = Layer::new(layout.class);
     let labels = Legend::beside(chart, layout);
     let left = left_of(axes, layout);
@@ -182,7 +176,7 @@ fn draw(chart: &Chart, axes: &Axes, layout: &Layout) -> (Layer, Heights) {
     } else {
         draw_legend_below(&mut layer, chart, &legend, under);
     }
-    (layer, Heights { whole: height, folded: under + layout.edge })
+    (layer, height, under + layout.edge)
 }
 
 /// The left edge of the frame, with room for the longest label beside it.

@@ -3,7 +3,7 @@
 use super::{FigureData, Plot, PolicyStyles, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
 use crate::keys::{Key, label, optional, round, scale};
-use crate::reading::KindReader;
+use crate::reading::{KindReader, SCALES};
 use crate::series::{VariantRuns, reader_name};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve, CurveStyle};
@@ -59,7 +59,7 @@ impl Rounds {
         if !bands.is_empty() {
             rounds.band = reading.word("band", bands)?.unwrap_or(rounds.band);
         }
-        rounds.scale = reading.scale("scale")?.unwrap_or(rounds.scale);
+        rounds.scale = reading.word("scale", &SCALES)?.unwrap_or(rounds.scale);
         if let Some(field) = table.field("from") {
             rounds.from = field.integer_in(&(1..=u64::MAX))?;
             let shorter = panel.variants.iter().find(|variant| variant.experiment.horizon() < rounds.from);

@@ -5,7 +5,7 @@ use super::end_values::{compared, finite, in_words};
 use super::{Band, FigureData, Kind, Plot, PolicyStyles, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::keys::{QUANTITY, optional, scale};
-use crate::reading::{KindReader, Requirement, read_quantity};
+use crate::reading::{KindReader, Requirement, SCALES, read_quantity};
 use crate::series::{VariantRuns, labels};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve};
@@ -59,7 +59,7 @@ impl Default for FinalValues {
 
 fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
     let panel = reading.panel()?;
-    let scale = reading.scale("scale")?.unwrap_or(Scale::Linear);
+    let scale = reading.word("scale", &SCALES)?.unwrap_or(Scale::Linear);
     let value = read_quantity(reading.table, panel)?;
     let band = reading.word("band", &BANDS)?.unwrap_or(Band::Confidence);
     let is_regret = panel.task() == Task::Regret && value.is_none_or(|value| value == EndValue::Regret);
@@ -94,7 +94,7 @@ pub(super) fn of_variants(
 ) -> Chart {
     let results: Vec<&ResultFile> = variants.iter().map(|variant| &variant.measured.result).collect();
     let compared = compared(figure.value, results.iter().copied());
-    let labels: Vec<&str> = labels(variants);
+    let labels: Vec<&str> = labels(results.iter().copied());
     let n_labels = labels.len() as f64;
     let mut curves = Vec::new();
     for (number, label) in labels.into_iter().enumerate() {

@@ -81,7 +81,7 @@ fn cell(
 
 fn render(figure: &HeatMap, title: Option<&str>, variants: &[VariantRuns], styles: &PolicyStyles) -> String {
     let results = || variants.iter().map(|variant| &variant.measured.result);
-    let rows = labels(variants);
+    let rows = labels(results());
     let names: Vec<&str> = rows.iter().map(|label| styles.name(label)).collect();
     let compared = end_values::compared(None, results());
     let value = |label, variant| cell(variant, label, &figure.relative_to, compared);
@@ -109,14 +109,14 @@ fn render(figure: &HeatMap, title: Option<&str>, variants: &[VariantRuns], style
     let mut layer = Layer::new("");
     layer.rectangle((0.0, 0.0), size, Ink::Paper);
     heading.draw(&mut layer, WIDE.edge);
-    heads.draw_above(&mut layer, top - 8.0, |place| grid.left_of(place) + grid.column / 2.0);
+    heads.draw(&mut layer, top - 8.0, true, |place| grid.left_of(place) + grid.column / 2.0);
     for (number, (name, cells)) in names.iter().zip(&values).enumerate() {
         let y = top + number as f64 * ROW;
         let font = Font::end(WIDE.tick);
         layer.text("", name, (grid.left - 8.0, y + ROW / 2.0 + font.half()), font, None);
         for (place, (cell, variant)) in cells.iter().zip(variants).enumerate() {
-            let spot = Spot { x: grid.left_of(place), y, width: grid.column };
-            draw_cell(&mut layer, &spot, *cell, &scale, &format!("{name}, {}", variant.title));
+            let spot = (grid.left_of(place), y, grid.column);
+            draw_cell(&mut layer, spot, *cell, &scale, &format!("{name}, {}", variant.title));
         }
     }
     let key = format!("{}{share}, log scale", compared.words());
@@ -158,12 +158,6 @@ impl Grid {
     }
 }
 
-struct Spot {
-    x: f64,
-    y: f64,
-    width: f64,
-}
-
 fn scale_of(values: &[Vec<Cell>]) -> Axis {
     let all = || values.iter().flatten().flatten().map(|(value, _)| *value).filter(|value| *value > 0.0);
     let highest = all().fold(0.0, f64::max);
@@ -177,8 +171,9 @@ fn in_words(mean: f64, se: f64) -> (String, String) {
     (number::significant(mean, 3), error)
 }
 
-fn draw_cell(layer: &mut Layer, spot: &Spot, cell: Cell, scale: &Axis, what: &str) {
-    let Spot { x, y, width } = *spot;
+/// Draws a cell with this left and top edge, and this width.
+fn draw_cell(layer: &mut Layer, spot: (f64, f64, f64), cell: Cell, scale: &Axis, what: &str) {
+    let (x, y, width) = spot;
     let (place, size) = ((x + 1.0, y + 1.0), (width - 2.0, ROW - 2.0));
     let Some((value, se)) = cell else {
         layer.rectangle(place, size, Ink::Empty);

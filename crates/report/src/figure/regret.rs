@@ -4,7 +4,7 @@ use super::curves::{FROM, OverRounds, SCALE, VARIANT, Value, highest};
 use super::{Band, Kind, Rounds};
 use crate::axis::{Axis, Scale};
 use crate::keys::{optional, scale};
-use crate::reading::Requirement;
+use crate::reading::{Requirement, SCALES};
 use crate::svg::Curve;
 use experiment::result::{Bound, Curves, ResultFile};
 use spec::schema::names;
@@ -32,7 +32,7 @@ pub(super) static KIND: Kind = Kind {
     needs: &[Requirement::Rounds],
     read: |reading| {
         let rounds = Rounds::read(reading, &BANDS)?;
-        Ok(Arc::new(Regret { rounds, y_scale: reading.scale("y-scale")? }))
+        Ok(Arc::new(Regret { rounds, y_scale: reading.word("y-scale", &SCALES)? }))
     },
 };
 

@@ -22,10 +22,11 @@ pub(crate) fn page(
     let mut html = Html::new();
     html.element("h1", "", &panel.title);
     html.element("p", "muted", &ran(panel, found));
+    let experiment = &panel.variants[0].experiment;
     for sentence in leaderboard.sentences() {
         html.element("p", "lead", &sentence);
     }
-    write_reading(&mut html, panel);
+    write_reading(&mut html, panel, experiment);
     html.section("Figures").open("div", "pictures");
     for picture in &found.pictures {
         html.figure("", &picture.svg);
@@ -35,10 +36,10 @@ pub(crate) fn page(
     values::write_tables(&mut html, styles, panel, found);
     html.close("section");
     html.section("Policies");
-    write_policies(&mut html, panel);
+    write_policies(&mut html, experiment);
     html.close("section");
     html.section("Users");
-    write_users(&mut html, panel);
+    write_users(&mut html, panel, experiment);
     html.close("section");
     html.section("Files");
     write_files(&mut html, found);
@@ -46,10 +47,9 @@ pub(crate) fn page(
     html.page(&panel.title)
 }
 
-fn write_policies(html: &mut Html, panel: &Panel) {
-    let Some(variant) = panel.variants.first() else { return };
+fn write_policies(html: &mut Html, experiment: &Experiment) {
     let mut all = Vec::new();
-    for policy in variant.experiment.policies() {
+    for policy in experiment.policies() {
         let (label, name, spec) = (&policy.label, &policy.name, &policy.spec);
         let named = if label == name { format!("`{label}`") } else { format!("`{label}` (`{name}`)") };
         let mut parameters: Vec<String> =
@@ -62,11 +62,10 @@ fn write_policies(html: &mut Html, panel: &Panel) {
     html.list(&all);
 }
 
-fn write_users(html: &mut Html, panel: &Panel) {
-    let Some(variant) = panel.variants.first() else { return };
-    let model = variant.experiment.instances().model();
+fn write_users(html: &mut Html, panel: &Panel, experiment: &Experiment) {
+    let model = experiment.instances().model();
     html.paragraph("lead", &format!("Click model `{}`: {}", model.name, model.sentence));
-    match variant.experiment.instances().posterior() {
+    match experiment.instances().posterior() {
         Some(_) => {
             html.paragraph(
                 "lead",
@@ -76,7 +75,7 @@ fn write_users(html: &mut Html, panel: &Panel) {
         }
         None => write_parameters(html, &panel.instances(), None),
     }
-    for doubt in variant.experiment.instances().doubts() {
+    for doubt in experiment.instances().doubts() {
         html.paragraph("lead", &format!("Note: {doubt}."));
     }
     write_conditions(html, panel);
@@ -103,9 +102,7 @@ pub(super) fn write_conditions(html: &mut Html, panel: &Panel) {
 }
 
 /// Writes what the numbers mean.
-fn write_reading(html: &mut Html, panel: &Panel) {
-    let Some(variant) = panel.variants.first() else { return };
-    let experiment = &variant.experiment;
+fn write_reading(html: &mut Html, panel: &Panel, experiment: &Experiment) {
     let measure = match panel.task() {
         Task::Regret if panel.has_duels() => {
             "Regret is what a policy lost in all rounds so far: how much less than the best item the two compared items are preferred, on \

@@ -5,6 +5,7 @@ use crate::figure::PolicyStyles;
 use crate::html::Html;
 use crate::panel::Panel;
 use crate::reproduction_report::{PanelReport, VariantReport};
+use crate::series;
 use crate::svg::{self, CurveStyle};
 use documents::number;
 use experiment::result::{Bound, EndValue, PolicyResult, Quantity};
@@ -70,8 +71,7 @@ pub(super) fn write_tables(html: &mut Html, styles: &PolicyStyles, panel: &Panel
 
 /// The labels of the policies of all variants, each once.
 fn labels(found: &PanelReport) -> Vec<&str> {
-    let policies = found.variants.iter().flat_map(|variant| &variant.result.policies);
-    policies.map(|policy| policy.label.as_str()).unique().collect()
+    series::labels(found.variants.iter().map(|variant| &variant.result))
 }
 
 fn compared(found: &PanelReport) -> EndValue {

@@ -1,13 +1,6 @@
 //! Readers that several tables of an experiment share.
 
-use documents::toml_reader::{Error, Field, Table};
-use spec::experiment::title_fault;
-
-/// Reads a label, heading or name for readers.
-pub(super) fn read_title(field: &Field<'_>) -> Result<String, Error> {
-    let title: String = field.get()?;
-    title_fault(&title).map_or(Ok(title), |fault| Err(field.error(fault)))
-}
+use documents::toml_reader::{Error, Table};
 
 /// Reads the tables of `[[key]]`, at least one.
 pub(super) fn tables<'doc>(table: &Table<'doc>, key: &str) -> Result<Vec<Table<'doc>>, Error> {

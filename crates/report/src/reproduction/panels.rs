@@ -1,11 +1,12 @@
 //! Reads the panels of an experiment: their simulations and variants, figures and printed values.
 
-use super::fields::{read_title, tables};
+use super::fields::tables;
 use super::{Extent, Panel, Paper, PrintedValue, Variant};
 use crate::figure::Figure;
 use crate::reading::KindReader;
 use crate::report_dir::{CLAIMS, PAGE};
 use crate::series::Series;
+use documents::names::read_title;
 use documents::toml_reader::{Error, Faults, Field, Table, all, collect, one_of};
 use experiment::result::EndValue;
 use spec::{Experiment, Overrides, SpecContext, Task};

@@ -114,7 +114,7 @@ pub(super) fn draw_axes(
             let line = vec![(x(index), frame.top), (x(index), frame.bottom)];
             layer.line("", &[line], Pen::solid(0.8), Some(Ink::FaintGrid));
         }
-        names.draw_below(layer, frame.bottom + 7.0, x);
+        names.draw(layer, frame.bottom + 7.0, false, x);
     }
     let mut ticks = Layer::new("y-ticks");
     for tick in y_ticks(axes.y.drawn()) {

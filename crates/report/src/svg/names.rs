@@ -47,41 +47,24 @@ impl Names {
         }
     }
 
-    /// Draws them below `top`. `x` is the middle of a column.
-    pub(crate) fn draw_below(&self, layer: &mut Layer, top: f64, x: impl Fn(usize) -> f64) {
-        self.draw(
-            layer,
-            &x,
-            |number, _| top + self.font - 2.0 + number as f64 * self.line,
-            top,
-            Font::end(self.font),
-        );
-    }
-
-    /// Draws them above `bottom`. `x` is the middle of a column.
-    pub(crate) fn draw_above(&self, layer: &mut Layer, bottom: f64, x: impl Fn(usize) -> f64) {
-        let level = |number: usize, n_lines: usize| bottom - (n_lines - 1 - number) as f64 * self.line;
-        self.draw(layer, &x, level, bottom, Font::start(self.font));
-    }
-
-    fn draw(
-        &self,
-        layer: &mut Layer,
-        x: &impl Fn(usize) -> f64,
-        level: impl Fn(usize, usize) -> f64,
-        edge: f64,
-        upright: Font,
-    ) {
+    /// Draws them above or below an edge. `x` is the middle of a column.
+    pub(crate) fn draw(&self, layer: &mut Layer, edge: f64, are_above: bool, x: impl Fn(usize) -> f64) {
         for (place, lines) in self.all.iter().enumerate() {
             for (number, words) in lines.iter().enumerate() {
-                if self.are_upright {
-                    let font = Font { is_upright: true, ..upright };
+                let (at, font) = if self.are_upright {
+                    let anchored = if are_above { Font::start(self.font) } else { Font::end(self.font) };
                     let aside = (number as f64 - (lines.len() as f64 - 1.0) / 2.0) * self.line;
-                    layer.text("", words, (x(place) + aside + font.half(), edge), font, None);
+                    let at = (x(place) + aside + anchored.half(), edge);
+                    (at, Font { is_upright: true, ..anchored })
                 } else {
-                    let at = (x(place), level(number, lines.len()));
-                    layer.text("", words, at, Font::middle(self.font), None);
-                }
+                    let y = if are_above {
+                        edge - (lines.len() - 1 - number) as f64 * self.line
+                    } else {
+                        edge + self.font - 2.0 + number as f64 * self.line
+                    };
+                    ((x(place), y), Font::middle(self.font))
+                };
+                layer.text("", words, at, font, None);
             }
         }
     }
