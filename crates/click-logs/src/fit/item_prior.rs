@@ -59,8 +59,8 @@ pub(super) struct Item {
 /// The number of examined skips: two possible numbers, and the probability of the first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trials {
-    numbers: [f64; 2],
-    first: f64,
+    pub(super) numbers: [f64; 2],
+    pub(super) first: f64,
 }
 
 impl Trials {
@@ -83,15 +83,6 @@ impl Trials {
             numbers: [number(half_skewness - root), number(half_skewness + root)],
             first: 0.5 * (1.0 + half_skewness / root),
         }
-    }
-}
-
-#[cfg(test)]
-impl Trials {
-    /// The mean of a power of the number.
-    pub(super) fn moment(&self, power: i32) -> f64 {
-        let [few, many] = self.numbers;
-        self.first * few.powi(power) + (1.0 - self.first) * many.powi(power)
     }
 }
 

@@ -9,11 +9,11 @@ const FEWEST_COLUMNS: usize = 16;
 #[derive(Debug, Clone)]
 pub(super) struct PlayedColumns {
     /// At most this number of cells of a row is kept.
-    most: usize,
+    pub(super) most: usize,
     /// `most` columns a row, of which the first are used; in increasing order.
-    columns: Vec<u32>,
+    pub(super) columns: Vec<u32>,
     /// Played cells of each row.
-    lens: Vec<usize>,
+    pub(super) lens: Vec<usize>,
 }
 
 impl PlayedColumns {
@@ -63,18 +63,5 @@ impl PlayedColumns {
         let len = self.lens[row];
         // Without columns also a row without plays is summed over all cells.
         (len <= self.most && self.most > 0).then(|| &self.columns[row * self.most..][..len])
-    }
-}
-
-#[cfg(test)]
-impl PlayedColumns {
-    /// No row's cells are kept.
-    pub(super) fn none(n_rows: usize) -> Self {
-        Self { most: 0, columns: vec![], lens: vec![0; n_rows] }
-    }
-
-    /// Forgets the last of a row's cells.
-    pub(super) fn forget_last(&mut self, row: usize) {
-        self.lens[row] = self.lens[row].saturating_sub(1);
     }
 }

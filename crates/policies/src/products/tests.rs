@@ -15,9 +15,9 @@ fn few_played_cells_are_summed_as_all() {
             let column = rng.random_range(0..n_columns);
             products.count(row, column, rng.random_bool(0.3));
             let mut dense = products.clone();
-            dense.played = PlayedColumns::none(n_rows);
+            dense.played = PlayedColumns { most: 0, columns: vec![], lens: vec![0; n_rows] };
             let mut wrong = products.clone();
-            wrong.played.forget_last(row);
+            wrong.played.lens[row] = wrong.played.lens[row].saturating_sub(1);
             let bits = |products: &Products| -> Vec<u64> {
                 products.rows.iter().chain(&products.columns).map(|number| number.to_bits()).collect()
             };

@@ -25,7 +25,7 @@ pub enum Side {
 /// The lengths of stages and intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Bounds {
+pub(super) enum Bounds {
     Kl,
     Hoeffding,
 }
@@ -47,7 +47,7 @@ impl Bounds {
     }
 
     /// The ends of the interval after these plays and clicks.
-    fn interval(self, plays: u64, clicks: u64, horizon: u64) -> [f64; 2] {
+    pub(super) fn interval(self, plays: u64, clicks: u64, horizon: u64) -> [f64; 2] {
         if plays == 0 {
             return [0.0, 1.0];
         }
@@ -407,10 +407,4 @@ impl Update<Cell, CellClick> for Rank1Elim {
             Side::Columns => self.columns.count(column, feedback.clicked),
         }
     }
-}
-
-/// The interval of `Rank1Elim`, for values that were computed elsewhere.
-#[cfg(test)]
-pub(super) fn hoeffding_interval(plays: u64, clicks: u64, horizon: u64) -> [f64; 2] {
-    Bounds::Hoeffding.interval(plays, clicks, horizon)
 }

@@ -493,7 +493,7 @@ fn stages_are_as_long_as_the_papers() {
         assert!((ours / level - 1.0).abs() < 1e-14);
         let radii = case["output"]["rank1elim_radius"].as_array().expect("a list");
         for (plays, radius) in numbers(&case["output"]["n_l_rank1elim"]).into_iter().zip(radii) {
-            let [low, high] = super::elimination::hoeffding_interval(plays, plays / 2, horizon);
+            let [low, high] = elimination::Bounds::Hoeffding.interval(plays, plays / 2, horizon);
             let wanted = 2.0 * radius.as_f64().expect("a number");
             assert!(((high - low) / wanted - 1.0).abs() < 1e-12);
         }

@@ -5,6 +5,14 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Beta, Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+impl Trials {
+    /// The mean of a power of the number.
+    fn moment(&self, power: i32) -> f64 {
+        let [few, many] = self.numbers;
+        self.first * few.powi(power) + (1.0 - self.first) * many.powi(power)
+    }
+}
+
 const POSITIONS: [usize; 4] = [0, 1, 2, 3];
 
 /// An item that is named by its number.

@@ -115,12 +115,6 @@ impl Cells {
         columns.zip(self.skips[cells].iter().copied())
     }
 
-    /// Maximises the likelihood.
-    #[cfg(test)]
-    pub(super) fn maximise(self, method: Method, em: &EmOptions, has_errors: bool, trace: bool) -> RankOne {
-        self.maximise_from(None, method, em, has_errors, trace)
-    }
-
     /// Maximises the likelihood, with Newton's method first from parameters near the maximum, if
     /// they are known: those of all rows, and those of columns.
     pub(crate) fn maximise_from(

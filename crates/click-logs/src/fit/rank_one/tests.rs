@@ -7,6 +7,12 @@ use confidence::math::ln;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+impl Cells {
+    fn maximise(self, method: Method, em: &EmOptions, has_errors: bool, trace: bool) -> RankOne {
+        self.maximise_from(None, method, em, has_errors, trace)
+    }
+}
+
 fn em(accelerate: bool) -> EmOptions {
     EmOptions { accelerate, tolerance: 1e-13, max_iterations: 2_000_000 }
 }

@@ -96,7 +96,8 @@ const YOUNG: u32 = 32;
 /// The largest draw of a leader's cells; those of one leader at a time are thinned.
 #[derive(Debug, Clone)]
 pub(super) struct LeaderDraws {
-    settled: Option<usize>,
+    /// The leader whose cells are thinned.
+    pub(super) settled: Option<usize>,
     /// Belongs to the settled leader.
     thinning: Thinning,
     /// The last unsettled leader, and the rounds in a row in which its cells were all drawn.
@@ -175,14 +176,6 @@ impl LeaderDraws {
                 self.thinning.update(&cross, item);
             }
         }
-    }
-}
-
-#[cfg(test)]
-impl LeaderDraws {
-    /// The leader whose cells are thinned.
-    pub(super) fn settled(&self) -> Option<usize> {
-        self.settled
     }
 }
 

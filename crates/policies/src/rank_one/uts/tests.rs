@@ -69,7 +69,7 @@ fn both(n_rows: usize, n_columns: usize, rounds: u32, seed: u64) -> (Uts, Uts, u
     let users = needle(n_rows, n_columns);
     let mut thinned = Uts::new(users.shape()).with_thinning(true);
     play(&users, &mut thinned, rounds, seed, |_, _| ());
-    let leader = thinned.thinned.as_ref().unwrap().settled().expect("a leader has lasted");
+    let leader = thinned.thinned.as_ref().unwrap().settled.expect("a leader has lasted");
     let plain = Uts { thinned: None, ..thinned.clone() };
     (thinned, plain, leader)
 }

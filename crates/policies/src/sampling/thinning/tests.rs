@@ -11,6 +11,15 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cell::Cell;
 
+impl Threshold {
+    /// The nearest possible threshold.
+    pub(crate) fn near(value: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+        let step = ((libm::log(value) - libm::log1p(-value)) * threshold::STEPS) as i32;
+        Self::at(step)
+    }
+}
+
 type Counts = Vec<(f64, f64)>;
 
 /// Posteriors of 200 items, and of ten.

@@ -54,12 +54,4 @@ impl Threshold {
     pub(super) fn step(self) -> i32 {
         self.step
     }
-
-    /// The nearest possible threshold.
-    #[cfg(test)]
-    pub(crate) fn near(value: f64) -> Self {
-        #[expect(clippy::cast_possible_truncation, reason = "saturates")]
-        let step = ((libm::log(value) - libm::log1p(-value)) * STEPS) as i32;
-        Self::at(step)
-    }
 }
