@@ -6,10 +6,8 @@
 //! observes the clicks, but not where the user stopped.
 //!
 //! Reference: Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos, *Click chain model in web search*,
-//! WWW
-//! 2009. Deviations: ties and the values 0 and 1 are allowed; the relevance `r_u` is a number, not
-//!       a
-//! distribution.
+//! WWW 2009. Deviations: ties and the values 0 and 1 are allowed; the relevance `r_u` is a number,
+//! not a distribution.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|

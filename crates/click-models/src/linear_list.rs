@@ -7,9 +7,9 @@ use confidence::Probability;
 /// Attraction of every item, examination of every position, and the best list, computed once.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LinearList {
-    shape: ListShape,
-    attraction: Vec<Probability>,
-    examination: Vec<Probability>,
+    pub(crate) shape: ListShape,
+    pub(crate) attraction: Vec<Probability>,
+    pub(crate) examination: Vec<Probability>,
     /// The best list, and its reward.
     pub(crate) best: (Ranking, f64),
 }
@@ -21,18 +21,6 @@ impl LinearList {
         let mut linear = Self { shape, attraction, examination, best };
         linear.best.1 = linear.expected_reward(&linear.best.0);
         Ok(linear)
-    }
-
-    pub(crate) fn shape(&self) -> ListShape {
-        self.shape
-    }
-
-    pub(crate) fn attraction(&self) -> &[Probability] {
-        &self.attraction
-    }
-
-    pub(crate) fn examination(&self) -> &[Probability] {
-        &self.examination
     }
 
     /// Attractions, and the examination probabilities that are positive, as plain numbers.
@@ -52,6 +40,50 @@ impl LinearList {
             .sum()
     }
 }
+
+/// Implements what models of a [`LinearList`] have in common. They have a constructor `new`, of
+/// attraction and examination, by which they are read.
+macro_rules! linear {
+    ($Model:ident) => {
+        impl $Model {
+            /// [`Self::new`] from plain numbers.
+            ///
+            /// # Errors
+            ///
+            /// As [`Self::new`], and [`Error::NotAProbability`] for a number outside 0 to 1.
+            pub fn from_values(attraction: &[f64], examination: &[f64]) -> Result<Self, Error> {
+                Self::new(
+                    Error::probabilities("attraction", attraction)?,
+                    Error::probabilities("examination", examination)?,
+                )
+            }
+
+            /// Numbers of items and positions.
+            pub fn shape(&self) -> ListShape {
+                self.list.shape
+            }
+
+            /// Probability that an item attracts, one per item.
+            pub fn attraction(&self) -> &[Probability] {
+                &self.list.attraction
+            }
+
+            /// Probability that a position is examined, one per position.
+            pub fn examination(&self) -> &[Probability] {
+                &self.list.examination
+            }
+        }
+
+        crate::parameters::parameters! {
+            #[serde(deny_unknown_fields)]
+            $Model as users {
+                attraction: Vec<Probability> = users.list.attraction,
+                examination: Vec<Probability> = users.list.examination,
+            } by Self::new(attraction, examination)
+        }
+    };
+}
+pub(crate) use linear;
 
 /// The most attractive item at the most examined position, the next one at the next, and so on
 /// (rearrangement inequality).

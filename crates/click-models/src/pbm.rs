@@ -18,8 +18,7 @@
 //! Numerics: a click is one draw, uniform on the multiples of `2^-53`, below one rounded product; 0
 //! and 1 are exact. Complexity: O(`n_positions`) per round.
 
-use crate::linear_list::LinearList;
-use crate::parameters::parameters;
+use crate::linear_list::{LinearList, linear};
 use crate::{ClickModel, Clicks, Error, ListShape, Pbm, PbmFeedback, Ranking, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -80,33 +79,6 @@ impl PositionBased {
         Ok(Self { list: LinearList::new(attraction, examination)? })
     }
 
-    /// [`PositionBased::new`] from plain numbers.
-    ///
-    /// # Errors
-    ///
-    /// As [`PositionBased::new`], and [`Error::NotAProbability`] for a number outside 0 to 1.
-    pub fn from_values(attraction: &[f64], examination: &[f64]) -> Result<Self, Error> {
-        Self::new(
-            Error::probabilities("attraction", attraction)?,
-            Error::probabilities("examination", examination)?,
-        )
-    }
-
-    /// Numbers of items and positions.
-    pub fn shape(&self) -> ListShape {
-        self.list.shape()
-    }
-
-    /// Probability that an item attracts, one per item.
-    pub fn attraction(&self) -> &[Probability] {
-        self.list.attraction()
-    }
-
-    /// Probability that a position is examined, one per position.
-    pub fn examination(&self) -> &[Probability] {
-        self.list.examination()
-    }
-
     /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per
     /// `ln T`: Theorem 6 of the PBM paper, [`bounds::pbm_lower_bound`] for the positions with
     /// positive examination; 0 if there are none.
@@ -116,13 +88,7 @@ impl PositionBased {
     }
 }
 
-parameters! {
-    #[serde(deny_unknown_fields)]
-    PositionBased as users {
-        attraction: Vec<Probability> = users.attraction().to_vec(),
-        examination: Vec<Probability> = users.examination().to_vec(),
-    } by Self::new(attraction, examination)
-}
+linear!(PositionBased);
 
 impl ClickModel for PositionBased {
     type Interaction = Pbm;

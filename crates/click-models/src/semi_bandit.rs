@@ -21,9 +21,8 @@
 //! conditional probability) and, rescaled, whether the item is clicked (`u < r * attraction`).
 //! Complexity: O(`n_positions`) per round.
 
-use crate::linear_list::LinearList;
+use crate::linear_list::{LinearList, linear};
 use crate::model::knows_sizes;
-use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, Error, ListShape, PrefixFeedback, Ranking, SemiBandit, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -61,18 +60,6 @@ impl RandomSemiBandit {
         Ok(Self { list: LinearList::new(attraction, examination)?, goes_on })
     }
 
-    /// [`RandomSemiBandit::new`] from plain numbers.
-    ///
-    /// # Errors
-    ///
-    /// As [`RandomSemiBandit::new`], and [`Error::NotAProbability`] for a number outside 0 to 1.
-    pub fn from_values(attraction: &[f64], examination: &[f64]) -> Result<Self, Error> {
-        Self::new(
-            Error::probabilities("attraction", attraction)?,
-            Error::probabilities("examination", examination)?,
-        )
-    }
-
     /// Users who leave after every position with the given probability, click or no click:
     /// `examination[l]` is the product of `1 - leave[i]` over the positions `i` above `l`. This is
     /// the model that the PBM paper's introduction calls the dependent click model.
@@ -104,21 +91,6 @@ impl RandomSemiBandit {
         Self::from_values(attraction, &examination)
     }
 
-    /// Numbers of items and positions.
-    pub fn shape(&self) -> ListShape {
-        self.list.shape()
-    }
-
-    /// Probability that an item attracts, one per item.
-    pub fn attraction(&self) -> &[Probability] {
-        self.list.attraction()
-    }
-
-    /// Probability that a position is observed, one per position.
-    pub fn examination(&self) -> &[Probability] {
-        self.list.examination()
-    }
-
     /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per
     /// `ln T`: Theorem 4 of the RSF paper, [`bounds::semi_bandit_lower_bound`] for the positions
     /// with positive examination; 0 if there are none.
@@ -132,13 +104,7 @@ impl RandomSemiBandit {
     }
 }
 
-parameters! {
-    #[serde(deny_unknown_fields)]
-    RandomSemiBandit as users {
-        attraction: Vec<Probability> = users.attraction().to_vec(),
-        examination: Vec<Probability> = users.examination().to_vec(),
-    } by Self::new(attraction, examination)
-}
+linear!(RandomSemiBandit);
 
 impl ClickModel for RandomSemiBandit {
     type Interaction = SemiBandit;
