@@ -139,6 +139,11 @@ impl ItemSet {
         self.len == size && self.size == size
     }
 
+    /// Returns whether the sets have no item in common.
+    pub fn is_disjoint(&self, other: &Self) -> bool {
+        self.words.iter().zip(&other.words).all(|(own, other)| own & other == 0)
+    }
+
     /// Keeps the items that are also in `other`.
     pub fn keep(&mut self, other: &Self) {
         self.len = 0;

@@ -4,7 +4,7 @@ use crate::error::check_counts;
 use crate::exact::float;
 use crate::setup::{restored, setup};
 use crate::{Decision, Error, Select, Update};
-use click_models::{ListFeedback, ListShape, Ranking};
+use click_models::{ItemId, ItemSet, ListFeedback, ListShape, Ranking};
 use confidence::math::ln;
 use num_traits::ToPrimitive as _;
 use rand::Rng;
@@ -51,7 +51,8 @@ pub struct TopRank {
 } derived {
     /// Number of wins before which the row's item certainly does not beat the column's.
     due: Vec<u64>,
-    beaten_by: PairSet,
+    /// By item.
+    beaten_by: Vec<ItemSet>,
     blocks: Blocks,
     clicked: ItemSet,
     scale: f64,
@@ -73,9 +74,9 @@ impl TopRank {
             epoch,
             due: vec![0; wins.len()],
             wins,
-            beaten_by: PairSet::new(n_items),
+            beaten_by: vec![ItemSet::none(n_items); n_items],
             blocks: Blocks::new(shape),
-            clicked: ItemSet::new(n_items),
+            clicked: ItemSet::none(n_items),
             // Any horizon is accepted, also one that means "unknown": a plain conversion.
             scale: 3.43 * horizon.max(1) as f64,
         };
@@ -94,7 +95,7 @@ impl TopRank {
         let missing = missing(won, self.wins[opposite], self.scale);
         self.due[pair] = missing.map_or(u64::MAX, |wins| won + wins);
         if missing.is_none() {
-            self.beaten_by.insert(loser, winner);
+            self.beaten_by[loser].insert(ItemId::from_index(winner));
         }
         missing.is_none()
     }
@@ -107,14 +108,14 @@ impl TopRank {
         let n_items = self.shape.n_items();
         let mut news = false;
         for place in block {
-            let other = self.blocks.items[place] as usize;
-            if self.clicked.contains(other) {
+            let other = self.blocks.items[place];
+            if self.clicked.contains(ItemId::new(other)) {
                 continue;
             }
-            let pair = item * n_items + other;
+            let pair = item * n_items + other as usize;
             self.wins[pair] += 1;
             if self.wins[pair] >= self.due[pair] {
-                news |= self.judge(item, other);
+                news |= self.judge(item, other as usize);
             }
         }
         news
@@ -174,19 +175,15 @@ impl<F: ListFeedback> Update<Ranking, F> for TopRank {
             return;
         }
         let clicks = feedback.list_clicks();
-        let shown = || decision.action.by_position().map(|(position, item)| (position, item.index()));
         let n_items = self.shape.n_items();
-        let clicked = || shown().filter(|&(position, item)| clicks.get(position) && item < n_items);
-        for (_, item) in clicked() {
-            self.clicked.insert(item);
-        }
+        let is_clicked = |&(position, item): &(usize, ItemId)| clicks.get(position) && item.index() < n_items;
+        let clicked = || decision.action.by_position().filter(is_clicked).map(|(_, item)| item);
+        clicked().for_each(|item| _ = self.clicked.insert(item));
         let mut news = false;
-        for (_, item) in clicked() {
-            news |= self.count(item);
+        for item in clicked() {
+            news |= self.count(item.index());
         }
-        for (_, item) in clicked() {
-            self.clicked.remove(item);
-        }
+        clicked().for_each(|item| _ = self.clicked.remove(item));
         if news {
             self.blocks.rebuild(self.shape, &self.beaten_by);
             self.epoch += 1;
@@ -214,7 +211,7 @@ impl Blocks {
             items: Vec::with_capacity(n_items),
             ends: Vec::with_capacity(shape.n_positions()),
             block_of: vec![0; n_items],
-            left: ItemSet::new(n_items),
+            left: ItemSet::none(n_items),
         }
     }
 
@@ -227,88 +224,30 @@ impl Blocks {
         Some(start..end)
     }
 
-    fn rebuild(&mut self, shape: ListShape, beaten_by: &PairSet) {
+    fn rebuild(&mut self, shape: ListShape, beaten_by: &[ItemSet]) {
         self.items.clear();
         self.ends.clear();
         for item in 0..shape.n_items() {
-            self.left.insert(item);
+            self.left.insert(ItemId::from_index(item));
         }
         let mut block = 0;
         while self.items.len() < shape.n_positions() {
             let start = self.items.len();
-            self.items.extend(self.left.iter().filter(|&item| beaten_by.none_of(item as usize, &self.left)));
+            let is_unbeaten = |item: &ItemId| beaten_by[item.index()].is_disjoint(&self.left);
+            self.items.extend(self.left.iter().filter(is_unbeaten).map(ItemId::number));
             if self.items.len() == start {
                 // A cycle.
-                self.items.extend(self.left.iter());
+                self.items.extend(self.left.iter().map(ItemId::number));
             }
             for &item in &self.items[start..] {
-                self.left.remove(item as usize);
+                self.left.remove(ItemId::new(item));
                 self.block_of[item as usize] = block;
             }
             self.ends.push(self.items.len());
             block += 1;
         }
         for item in self.left.iter() {
-            self.block_of[item as usize] = block;
+            self.block_of[item.index()] = block;
         }
-    }
-}
-
-/// A set of items, one bit each.
-#[derive(Debug, Clone)]
-struct ItemSet {
-    words: Vec<u64>,
-}
-
-impl ItemSet {
-    fn new(n_items: usize) -> Self {
-        Self { words: vec![0; n_items.div_ceil(64)] }
-    }
-
-    #[inline]
-    fn insert(&mut self, item: usize) {
-        self.words[item / 64] |= 1 << (item % 64);
-    }
-
-    #[inline]
-    fn remove(&mut self, item: usize) {
-        self.words[item / 64] &= !(1 << (item % 64));
-    }
-
-    #[inline]
-    fn contains(&self, item: usize) -> bool {
-        self.words[item / 64] >> (item % 64) & 1 == 1
-    }
-
-    /// The items by number.
-    fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        (0_u32..).step_by(64).zip(&self.words).flat_map(|(first, &word)| {
-            let after = |&word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
-            std::iter::successors(Some(word).filter(|&word| word != 0), after)
-                .map(move |word| first + word.trailing_zeros())
-        })
-    }
-}
-
-/// A set of items for every item.
-#[derive(Debug, Clone)]
-struct PairSet {
-    words: Vec<u64>,
-    width: usize,
-}
-
-impl PairSet {
-    fn new(n_items: usize) -> Self {
-        let width = n_items.div_ceil(64);
-        Self { words: vec![0; width * n_items], width }
-    }
-
-    fn insert(&mut self, row: usize, item: usize) {
-        self.words[row * self.width + item / 64] |= 1 << (item % 64);
-    }
-
-    /// Returns whether the row's set and `items` are disjoint.
-    fn none_of(&self, row: usize, items: &ItemSet) -> bool {
-        self.words[row * self.width..].iter().zip(&items.words).all(|(ours, theirs)| ours & theirs == 0)
     }
 }
