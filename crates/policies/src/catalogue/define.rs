@@ -7,7 +7,7 @@ macro_rules! catalogue {
         $Variant:ident = $name:literal {
             $($(#[doc = $meaning:literal])+ $(#[serde($($serde:tt)*)])? $field:ident: $type:ty = $default:expr,)*
         }
-        plays { $($family:ident($($play:tt)*))+ }
+        plays: $($family:ident($($play:tt)*))|+,
         horizon: $horizon:expr, answers: $answers:ident, live: $live:ident, limit: $limit:expr,
         cost: $cost:literal,
         guarantee: $guarantee:literal,

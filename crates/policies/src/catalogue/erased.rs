@@ -566,19 +566,10 @@ impl Maker {
             |policy, decision, clicks| policy.update_for(decision, &I::feedback(clicks));
         let path = std::any::type_name::<P>();
         let path = path.split('<').next().unwrap_or(path);
-        Self::with(
-            move |knowledge| Ok(kept(fresh(knowledge)?, learn, &abilities)),
-            move |state| Ok(kept(read(state)?, learn, &of_saved)),
-            path.rsplit("::").next().unwrap_or(path),
-        )
-    }
-
-    /// Makes policies with these functions.
-    pub(super) fn with(
-        fresh: impl Fn(&Knowledge) -> Result<BoxedPolicy, Error> + 'static,
-        saved: impl Fn(Reader<'_, '_>) -> Result<BoxedPolicy, erased_serde::Error> + 'static,
-        type_name: &'static str,
-    ) -> Self {
-        Self { fresh: Box::new(fresh), saved: Box::new(saved), type_name }
+        Self {
+            fresh: Box::new(move |knowledge| Ok(kept(fresh(knowledge)?, learn, &abilities))),
+            saved: Box::new(move |state| Ok(kept(read(state)?, learn, &of_saved))),
+            type_name: path.rsplit("::").next().unwrap_or(path),
+        }
     }
 }

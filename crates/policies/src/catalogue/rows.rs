@@ -34,9 +34,7 @@ catalogue! {
         /// Relative increase of `ln t`.
         epsilon: NonNegative = NonNegative::default(),
     }
-    plays {
-        PositionBased(known, _horizon => PbmUcb::new(known, Rate::scaled_log(epsilon)))
-    }
+    plays: PositionBased(known, _horizon => PbmUcb::new(known, Rate::scaled_log(epsilon))),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K multiply-adds; far less on average with thousands of items",
     guarantee: "O(log T)",
@@ -52,9 +50,7 @@ catalogue! {
         /// estimates.
         position: PbmPiePosition = PbmPiePosition::default(),
     }
-    plays {
-        PositionBased(known, horizon => PbmPie::new(known, level.rate(epsilon, horizon)).with_position(position))
-    }
+    plays: PositionBased(known, horizon => PbmPie::new(known, level.rate(epsilon, horizon)).with_position(position)),
     horizon: matches!(level, PbmPieLevel::LogHorizon), answers: Late, live: InOrder, limit: Limit::None,
     cost: "K L multiply-adds in half of the rounds; far less on average with hundreds of items",
     guarantee: "asymptotically optimal, if exploring is cheapest at the last position; with `least-cost` always (ours)",
@@ -65,9 +61,7 @@ catalogue! {
         /// Relative increase of `ln t`.
         epsilon: NonNegative = NonNegative::default(),
     }
-    plays {
-        PositionBased(known, _horizon => PbmKlUcb::new(known, Rate::scaled_log(epsilon)))
-    }
+    plays: PositionBased(known, _horizon => PbmKlUcb::new(known, Rate::scaled_log(epsilon))),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K L multiply-adds, about L solved indices",
     guarantee: "none proven",
@@ -75,9 +69,7 @@ catalogue! {
 
     /// PBM-TS: Thompson sampling, exact posterior.
     PbmTs = "pbm-ts" {}
-    plays {
-        PositionBased(known, _horizon => PbmTs::new(known))
-    }
+    plays: PositionBased(known, _horizon => PbmTs::new(known)),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K exact posterior draws, a few if K is large",
     guarantee: "conjectured optimal; lowest regret in the paper's experiments, with PBM-PIE",
@@ -85,9 +77,7 @@ catalogue! {
 
     /// BC-MP-TS: Thompson sampling, corrected Beta posterior.
     BcMpTs = "bc-mp-ts" {}
-    plays {
-        PositionBased(known, _horizon => BcMpTs::new(known))
-    }
+    plays: PositionBased(known, _horizon => BcMpTs::new(known)),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K Beta draws, later only those that can reach the list",
     guarantee: "none here; explores too little if attraction is near 1",
@@ -98,9 +88,7 @@ catalogue! {
         /// Whether the policy knows which positions are examined more than others.
         order: PbmGibbsOrder = PbmGibbsOrder::default(),
     }
-    plays {
-        UnknownExamination(known, _horizon => PbmGibbs::new(known, order))
-    }
+    plays: UnknownExamination(known, _horizon => PbmGibbs::new(known, order)),
     horizon: false, answers: Late, live: Table, limit: CELLS,
     cost: "K + L Gamma draws, K L multiply-adds",
     guarantee: "none",
@@ -113,9 +101,7 @@ catalogue! {
         #[serde(skip_serializing_if = "Option::is_none")]
         gamma: Option<NonZeroU32> = None,
     }
-    plays {
-        UnknownExamination(known, horizon => Grab::new(known.shape(), gamma, horizon))
-    }
+    plays: UnknownExamination(known, horizon => Grab::new(known.shape(), gamma, horizon)),
     horizon: true, answers: Late, live: InOrder, limit: CELLS,
     cost: "an assignment: up to K L^2 operations; K + L comparisons",
     guarantee: "O(log T), in its paper",
@@ -129,9 +115,7 @@ catalogue! {
         /// Sweeps of the chain in a round.
         m: NonZeroU32 = PbMhb::default_sweeps(),
     }
-    plays {
-        UnknownExamination(known, _horizon => PbMhb::new(known, c, m))
-    }
+    plays: UnknownExamination(known, _horizon => PbMhb::new(known, c, m)),
     horizon: false, answers: Late, live: InOrder, limit: CELLS,
     cost: "2 m K L logarithms",
     guarantee: "none",
@@ -139,9 +123,7 @@ catalogue! {
 
     /// Ranked bandits: a KL-UCB bandit at every position.
     RbaKlUcb = "rba-kl-ucb" {}
-    plays {
-        AnyList(shape, _horizon => RbaKlUcb::new(shape))
-    }
+    plays: AnyList(shape, _horizon => RbaKlUcb::new(shape)),
     horizon: false, answers: Late, live: InOrder, limit: Limit::None,
     cost: "K L multiply-adds",
     guarantee: "none with KL-UCB bandits (adversarial bandits have one against the greedy list, for any users)",
@@ -149,9 +131,7 @@ catalogue! {
 
     /// RSF-UCB: confidence bounds of the form of UCB1.
     RsfUcb = "rsf-ucb" {}
-    plays {
-        Prefix(known, _horizon => PrefixUcb::rsf(known))
-    }
+    plays: Prefix(known, _horizon => PrefixUcb::rsf(known)),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K multiply-adds; far less on average with thousands of items",
     guarantee: "none in its paper; the simplest policy",
@@ -162,9 +142,7 @@ catalogue! {
         /// Exploration rate.
         level: Level = Level::default(),
     }
-    plays {
-        Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
-    }
+    plays: Prefix(known, _horizon => PrefixKlUcb::new(known, level.into())),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K multiply-adds, a few solved indices; far less on average with thousands of items",
     guarantee: "none in its paper",
@@ -172,9 +150,7 @@ catalogue! {
 
     /// RSF-TS: Thompson sampling, Beta posteriors.
     RsfTs = "rsf-ts" {}
-    plays {
-        Prefix(known, _horizon => PrefixTs::new(known))
-    }
+    plays: Prefix(known, _horizon => PrefixTs::new(known)),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K Beta draws, later only those that can reach the list",
     guarantee: "none; lowest regret in the RSF paper's experiments",
@@ -185,10 +161,8 @@ catalogue! {
         /// Exploration rate.
         level: Level = Level::default(),
     }
-    plays {
-        Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
-        Cells(shape, _horizon => CellKlUcb::new(shape, level.into()))
-    }
+    plays: Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
+    | Cells(shape, _horizon => CellKlUcb::new(shape, level.into())),
     horizon: false, answers: Late, live: Table, limit: CELLS,
     cost: "K multiply-adds, a few solved indices; far less on average with thousands of items; a few indices for cells",
     guarantee: "O(K L log T) for cells: every cell is an arm",
@@ -196,9 +170,7 @@ catalogue! {
 
     /// `CascadeUCB1`: the confidence bounds of UCB1.
     CascadeUcb1 = "cascade-ucb1" {}
-    plays {
-        Prefix(known, _horizon => PrefixUcb::cascade(known))
-    }
+    plays: Prefix(known, _horizon => PrefixUcb::cascade(known)),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K multiply-adds; far less on average with thousands of items",
     guarantee: "O(log T) on cascades",
@@ -209,9 +181,7 @@ catalogue! {
         /// Exploration rate.
         level: Level = Level::LogTPlus3LogLogT,
     }
-    plays {
-        Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
-    }
+    plays: Prefix(known, _horizon => PrefixKlUcb::new(known, level.into())),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K multiply-adds, a few solved indices; far less on average with thousands of items",
     guarantee: "O(log T) on cascades",
@@ -219,9 +189,7 @@ catalogue! {
 
     /// `CascadeTS`: Thompson sampling, the rule of RSF-TS.
     CascadeTs = "cascade-ts" {}
-    plays {
-        Prefix(known, _horizon => PrefixTs::new(known))
-    }
+    plays: Prefix(known, _horizon => PrefixTs::new(known)),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K Beta draws, later only those that can reach the list",
     guarantee: "none here",
@@ -229,9 +197,7 @@ catalogue! {
 
     /// TS-Cascade: Thompson sampling, one normal draw for all.
     TsCascade = "ts-cascade" {}
-    plays {
-        Prefix(known, _horizon => TsCascade::new(known))
-    }
+    plays: Prefix(known, _horizon => TsCascade::new(known)),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "one normal draw, 2 K multiply-adds; less on average with hundreds of items",
     guarantee: "O(sqrt(K L T)) on cascades, up to logarithms",
@@ -243,9 +209,7 @@ catalogue! {
         /// Factor of the exploration `ln t`.
         zeta: NonNegative = PrefixUcbV::default_zeta(),
     }
-    plays {
-        Prefix(known, _horizon => PrefixUcbV::new(known).with_zeta(zeta))
-    }
+    plays: Prefix(known, _horizon => PrefixUcbV::new(known).with_zeta(zeta)),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "2 K multiply-adds; far less on average with thousands of items",
     guarantee: "O(sqrt(K T)) on cascades, up to logarithms, proven for the constants of its paper; here `zeta = 1`",
@@ -256,9 +220,7 @@ catalogue! {
         /// Exploration rate.
         level: Level = Level::LogTPlus3LogLogT,
     }
-    plays {
-        Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
-    }
+    plays: Prefix(known, _horizon => PrefixKlUcb::new(known, level.into())),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K multiply-adds, a few solved indices; far less on average with thousands of items",
     guarantee: "O(log T) on dependent clicks, according to its paper**",
@@ -271,9 +233,7 @@ catalogue! {
         #[serde(skip_serializing_if = "Option::is_none")]
         continuation: Option<Probability> = None,
     }
-    plays {
-        Prefix(known, _horizon => PrefixTs::new(known))
-    }
+    plays: Prefix(known, _horizon => PrefixTs::new(known)),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K Beta draws, later only those that can reach the list",
     guarantee: "none",
@@ -287,12 +247,10 @@ catalogue! {
         /// Exploration rate.
         level: Level = Level::default(),
     }
-    plays {
-        Prefix(known, _horizon => match position {
-            None => Pie::last(known, level.into()),
-            Some(position) => Pie::at(known, position, level.into())?,
-        })
-    }
+    plays: Prefix(known, _horizon => match position {
+        None => Pie::last(known, level.into()),
+        Some(position) => Pie::at(known, position, level.into())?,
+    }),
     horizon: false, answers: Late, live: InOrder, limit: Limit::None,
     cost: "K multiply-adds; far less on average with hundreds of items",
     guarantee: "asymptotically optimal in the models of its paper",
@@ -300,9 +258,7 @@ catalogue! {
 
     /// `TopRank`: orders the items that clicks tell apart.
     TopRank = "top-rank" {}
-    plays {
-        AnyList(shape, horizon => TopRank::new(shape, horizon))
-    }
+    plays: AnyList(shape, horizon => TopRank::new(shape, horizon)),
     horizon: true, answers: IndependentOfClicks, live: InOrder, limit: ITEMS,
     cost: "L draws, one addition per item for a click",
     guarantee: "O(log T) for any users who click most at the top",
@@ -310,9 +266,7 @@ catalogue! {
 
     /// `BatchRank`: divides batches that clicks tell apart.
     BatchRank = "batch-rank" {}
-    plays {
-        AnyList(shape, horizon => BatchRank::new(shape, horizon))
-    }
+    plays: AnyList(shape, horizon => BatchRank::new(shape, horizon)),
     horizon: true, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "L draws",
     guarantee: "O(log T) on position-based users and cascades; large constants",
@@ -324,9 +278,7 @@ catalogue! {
         /// Probability of a random list.
         epsilon: Probability = EpsilonGreedy::default_epsilon(),
     }
-    plays {
-        AnyList(shape, _horizon => EpsilonGreedy::new(shape, epsilon))
-    }
+    plays: AnyList(shape, _horizon => EpsilonGreedy::new(shape, epsilon)),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K divisions",
     guarantee: "none: regret grows linearly, by `epsilon` times the regret of a random list",
@@ -334,9 +286,7 @@ catalogue! {
 
     /// `Rank1ElimKL`: eliminates rows and columns, KL bounds.
     Rank1ElimKl = "rank1-elim-kl" {}
-    plays {
-        Cells(shape, horizon => Rank1Elim::kl(shape, horizon))
-    }
+    plays: Cells(shape, horizon => Rank1Elim::kl(shape, horizon)),
     horizon: true, answers: IndependentOfClicks, live: No, limit: Limit::None,
     cost: "a few operations; K + L indices per stage",
     guarantee: "O((K + L) log T / (mu gamma gap)); large constants",
@@ -344,9 +294,7 @@ catalogue! {
 
     /// `Rank1Elim`: eliminates rows and columns, Hoeffding bounds.
     Rank1Elim = "rank1-elim" {}
-    plays {
-        Cells(shape, horizon => Rank1Elim::hoeffding(shape, horizon))
-    }
+    plays: Cells(shape, horizon => Rank1Elim::hoeffding(shape, horizon)),
     horizon: true, answers: IndependentOfClicks, live: No, limit: Limit::None,
     cost: "a few operations; K + L indices per stage",
     guarantee: "O((K + L) log T / (mu^2 gap)); large constants",
@@ -354,9 +302,7 @@ catalogue! {
 
     /// `UCB1Elim`: eliminates cells.
     Ucb1Elim = "ucb1-elim" {}
-    plays {
-        Cells(shape, horizon => Ucb1Elim::new(shape, horizon))
-    }
+    plays: Cells(shape, horizon => Ucb1Elim::new(shape, horizon)),
     horizon: true, answers: IndependentOfClicks, live: No, limit: CELLS,
     cost: "a few operations",
     guarantee: "O(K L log T): every cell is an arm",
@@ -364,9 +310,7 @@ catalogue! {
 
     /// UCB1: confidence bounds of all cells.
     Ucb1 = "ucb1" {}
-    plays {
-        Cells(shape, _horizon => Ucb1::new(shape))
-    }
+    plays: Cells(shape, _horizon => Ucb1::new(shape)),
     horizon: false, answers: Late, live: No, limit: CELLS,
     cost: "a few indices",
     guarantee: "O(K L log T): every cell is an arm",
@@ -374,9 +318,7 @@ catalogue! {
 
     /// Unimodal Thompson sampling: row and column of the leader.
     Uts = "uts" {}
-    plays {
-        Cells(shape, _horizon => Uts::new(shape))
-    }
+    plays: Cells(shape, _horizon => Uts::new(shape)),
     horizon: false, answers: Late, live: No, limit: CELLS,
     cost: "K + L Beta draws in every other round",
     guarantee: "asymptotically optimal",
@@ -384,9 +326,7 @@ catalogue! {
 
     /// Thompson sampling with a posterior of rows and columns.
     Rank1Gibbs = "rank1-gibbs" {}
-    plays {
-        Cells(shape, _horizon => Rank1Gibbs::new(shape))
-    }
+    plays: Cells(shape, _horizon => Rank1Gibbs::new(shape)),
     horizon: false, answers: Late, live: No, limit: CELLS,
     cost: "K + L Gamma draws, K L multiply-adds",
     guarantee: "none",
@@ -404,12 +344,10 @@ catalogue! {
         /// Order of the items on the list.
         order: ShowOrder = ShowOrder::default(),
     }
-    plays {
-        Stopping(shape within epsilon => {
-            let policy = CascadeBai::new(shape, delta).with_epsilon(epsilon);
-            policy.with_radius_scale(radius_scale).with_order(order)
-        })
-    }
+    plays: Stopping(shape within epsilon => {
+        let policy = CascadeBai::new(shape, delta).with_epsilon(epsilon);
+        policy.with_radius_scale(radius_scale).with_order(order)
+    }),
     horizon: false, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "a few operations",
     guarantee: "stops with the best items, wrong with probability at most `delta`***; bounded number of rounds",
@@ -429,12 +367,10 @@ catalogue! {
         /// Number of items per step.
         pulls: Pulls = Pulls::default(),
     }
-    plays {
-        FullFeedback(shape within epsilon => {
-            let policy = CascadeBai::bat_rac(shape, pulls, delta).with_epsilon(epsilon);
-            policy.with_radius_scale(radius_scale).with_order(order)
-        })
-    }
+    plays: FullFeedback(shape within epsilon => {
+        let policy = CascadeBai::bat_rac(shape, pulls, delta).with_epsilon(epsilon);
+        policy.with_radius_scale(radius_scale).with_order(order)
+    }),
     horizon: false, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "a few operations",
     guarantee: "stops with the best items",
@@ -452,12 +388,10 @@ catalogue! {
         /// Rule that chooses the items and their order.
         order: CascadeKlOrder = CascadeKlOrder::default(),
     }
-    plays {
-        Stopping(shape within epsilon => {
-            let policy = CascadeKl::new(shape, delta).with_epsilon(epsilon);
-            policy.with_test(test).with_order(order)
-        })
-    }
+    plays: Stopping(shape within epsilon => {
+        let policy = CascadeKl::new(shape, delta).with_epsilon(epsilon);
+        policy.with_test(test).with_order(order)
+    }),
     horizon: false, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "L multiply-adds and a selection among L items",
     guarantee: "stops with the best items, wrong with probability at most `delta`***",
@@ -474,11 +408,9 @@ catalogue! {
         /// likelihoods as in `cascade-kl`.
         levels: KlLucbLevels = KlLucbLevels::default(),
     }
-    plays {
-        Stopping(shape within epsilon => {
-            KlLucb::new(shape, delta).with_epsilon(epsilon).with_levels(levels)
-        })
-    }
+    plays: Stopping(shape within epsilon => {
+        KlLucb::new(shape, delta).with_epsilon(epsilon).with_levels(levels)
+    }),
     horizon: false, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "L comparisons, a few indices",
     guarantee: "stops with the best items",
@@ -486,9 +418,7 @@ catalogue! {
 
     /// Successive accepts and rejects: decides item by item.
     SuccessiveRejects = "successive-rejects" {}
-    plays {
-        Budgeted(shape, horizon => SuccessiveRejects::new(shape, horizon))
-    }
+    plays: Budgeted(shape, horizon => SuccessiveRejects::new(shape, horizon)),
     horizon: true, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "a few operations",
     guarantee: "none; names the best items after a fixed number of rounds",
@@ -501,9 +431,7 @@ catalogue! {
         /// Upper bound of a pair that was never compared.
         unseen: NonNegative = NonNegative::from_count(2),
     }
-    plays {
-        Pairs(known, _horizon => Rucb::new(known.shape, alpha).with_unseen(unseen))
-    }
+    plays: Pairs(known, _horizon => Rucb::new(known.shape, alpha).with_unseen(unseen)),
     horizon: false, answers: Late, live: No, limit: Limit::None,
     cost: "K multiply-adds, far less in later rounds",
     guarantee: "O(log T) if one item beats all others; large constants",
@@ -517,11 +445,9 @@ catalogue! {
         /// itself.
         radius: MeanRadius = MeanRadius::default(),
     }
-    plays {
-        Pairs(known, horizon => {
-            BeatTheMean::with_radius(known.shape, horizon, known.gamma.unwrap_or(gamma), radius)
-        })
-    }
+    plays: Pairs(known, horizon => {
+        BeatTheMean::with_radius(known.shape, horizon, known.gamma.unwrap_or(gamma), radius)
+    }),
     horizon: true, answers: IndependentOfClicks, live: No, limit: Limit::None,
     cost: "K comparisons",
     guarantee: "O(gamma^7 log T) under relaxed transitivity; none with the tight radius of public programs, which has a fraction of the regret",
@@ -529,9 +455,7 @@ catalogue! {
 
     /// Condorcet SAVAGE: compares pairs until losers are certain.
     CondorcetSavage = "condorcet-savage" {}
-    plays {
-        Pairs(known, horizon => CondorcetSavage::new(known.shape, horizon))
-    }
+    plays: Pairs(known, horizon => CondorcetSavage::new(known.shape, horizon)),
     horizon: true, answers: IndependentOfClicks, live: No, limit: Limit::None,
     cost: "a few operations",
     guarantee: "O(log T) if one item beats all others; large constants",
@@ -539,9 +463,7 @@ catalogue! {
 
     /// Interleaved Filter: a candidate and its rivals, pruned.
     InterleavedFilter = "interleaved-filter" {}
-    plays {
-        Pairs(known, horizon => InterleavedFilter::new(known.shape, horizon))
-    }
+    plays: Pairs(known, horizon => InterleavedFilter::new(known.shape, horizon)),
     horizon: true, answers: IndependentOfClicks, live: No, limit: Limit::None,
     cost: "a few operations",
     guarantee: "O(log T) under strong transitivity only",
@@ -549,9 +471,7 @@ catalogue! {
 
     /// RMED1: compares what may still be best, by divergence.
     Rmed1 = "rmed1" {}
-    plays {
-        Pairs(known, _horizon => Rmed1::new(known.shape))
-    }
+    plays: Pairs(known, _horizon => Rmed1::new(known.shape)),
     horizon: false, answers: Late, live: No, limit: Limit::None,
     cost: "K comparisons, far less in later rounds",
     guarantee: "asymptotically optimal up to a constant, among policies that compare with the best item only",
@@ -564,9 +484,7 @@ catalogue! {
         /// Factor of `1 / ln ln t` in the distance from 1/2 below which a pair is compared.
         beta: NonNegative = EcwRmed::default_beta(),
     }
-    plays {
-        Pairs(known, _horizon => EcwRmed::with_parameters(known.shape, alpha, beta))
-    }
+    plays: Pairs(known, _horizon => EcwRmed::with_parameters(known.shape, alpha, beta)),
     horizon: false, answers: Late, live: No, limit: ITEMS,
     cost: "K^2 log K operations a Copeland winner, far less in later rounds",
     guarantee: "asymptotically optimal against Copeland winners if there are several; O(log T)",
@@ -574,9 +492,7 @@ catalogue! {
 
     /// Double Thompson sampling: draws both items.
     DoubleTs = "double-ts" {}
-    plays {
-        Pairs(known, _horizon => DoubleTs::new(known.shape))
-    }
+    plays: Pairs(known, _horizon => DoubleTs::new(known.shape)),
     horizon: false, answers: Late, live: No, limit: Limit::None,
     cost: "about 2 K Bernoulli draws, K (K - 1) / 2 at the beginning",
     guarantee: "O(K^2 log T) against Copeland winners; O(K log T + K^2 log log T) if one item beats all others",
@@ -584,9 +500,7 @@ catalogue! {
 
     /// `MergeDTS`: double Thompson sampling in merging batches.
     MergeDts = "merge-dts" {}
-    plays {
-        Pairs(known, _horizon => MergeDts::new(known.shape))
-    }
+    plays: Pairs(known, _horizon => MergeDts::new(known.shape)),
     horizon: false, answers: IndependentOfClicks, live: No, limit: Limit::None,
     cost: "120 Bernoulli draws and 15 Beta draws, for any K",
     guarantee: "none with the parameters of the experiments",
@@ -601,22 +515,20 @@ catalogue! {
         /// Whether the standard deviations of items and cells are estimated from the answers.
         deviations: Deviations = Deviations::default(),
     }
-    plays {
-        PositionContexts(known, context, _horizon => {
-            PbmHybridTs::new(known, context, HybridSettings { alpha, interactions, deviations })?
-        })
-        PrefixContexts(known, context, _horizon => {
-            HybridTs::new(known, context, HybridSettings { alpha, interactions, deviations })?
-        })
-        PositionBased(known, _horizon => {
-            let nothing = ContextKnown::new(known.shape().n_items(), &[])?;
-            WithoutContext::new(PbmHybridTs::new(known, nothing, HybridSettings { alpha, interactions, deviations })?)
-        })
-        Prefix(known, _horizon => {
-            let nothing = ContextKnown::new(known.shape().n_items(), &[])?;
-            WithoutContext::new(HybridTs::new(known, nothing, HybridSettings { alpha, interactions, deviations })?)
-        })
-    }
+    plays: PositionContexts(known, context, _horizon => {
+        PbmHybridTs::new(known, context, HybridSettings { alpha, interactions, deviations })?
+    })
+    | PrefixContexts(known, context, _horizon => {
+        HybridTs::new(known, context, HybridSettings { alpha, interactions, deviations })?
+    })
+    | PositionBased(known, _horizon => {
+        let nothing = ContextKnown::new(known.shape().n_items(), &[])?;
+        WithoutContext::new(PbmHybridTs::new(known, nothing, HybridSettings { alpha, interactions, deviations })?)
+    })
+    | Prefix(known, _horizon => {
+        let nothing = ContextKnown::new(known.shape().n_items(), &[])?;
+        WithoutContext::new(HybridTs::new(known, nothing, HybridSettings { alpha, interactions, deviations })?)
+    }),
     horizon: false, answers: Late, live: Whole, limit: Limit::None,
     cost: "K normal draws; `D^2 / 2` multiply-adds for D products of features, `2 L D^2` to learn",
     guarantee: "none",
@@ -627,9 +539,7 @@ catalogue! {
         /// The policy of a segment, with its default parameters.
         of: ListPolicy = ListPolicy::named("cascade-ts").expect("a row"),
     }
-    plays {
-        Segments()
-    }
+    plays: Segments(),
     horizon: of.spec().needs_horizon(), answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "that of the policy of the segment",
     guarantee: "that of the policy, for each segment",
@@ -645,12 +555,10 @@ catalogue! {
         /// longer.
         width: CascadeLinWidth = CascadeLinWidth::default(),
     }
-    plays {
-        PrefixContexts(known, context, horizon => match width {
-            CascadeLinWidth::C => CascadeLinear::ucb(known, context, c, sigma.get())?,
-            CascadeLinWidth::Theory => CascadeLinear::ucb_of_theory(known, context, sigma.get(), horizon)?,
-        })
-    }
+    plays: PrefixContexts(known, context, horizon => match width {
+        CascadeLinWidth::C => CascadeLinear::ucb(known, context, c, sigma.get())?,
+        CascadeLinWidth::Theory => CascadeLinear::ucb_of_theory(known, context, sigma.get(), horizon)?,
+    }),
     horizon: matches!(width, CascadeLinWidth::Theory), answers: Late, live: InOrder, limit: Limit::None,
     cost: "`K N^2 + D^2 N / 2` multiply-adds for D products with N columns of items, `2 L D^2` to learn",
     guarantee: "O(sqrt(T)), up to logarithms, with the radius of theory on linear attraction",
@@ -661,9 +569,7 @@ catalogue! {
         /// Standard deviation of an answer; 1 in the paper's experiments.
         sigma: Scale = Scale::of(0.25),
     }
-    plays {
-        PrefixContexts(known, context, _horizon => CascadeLinear::ts(known, context, sigma.get())?)
-    }
+    plays: PrefixContexts(known, context, _horizon => CascadeLinear::ts(known, context, sigma.get())?),
     horizon: false, answers: Late, live: InOrder, limit: Limit::None,
     cost: "`K N + D^2 / 2` multiply-adds for D products with N columns of items, `2 L D^2` to learn",
     guarantee: "none",
@@ -678,9 +584,7 @@ catalogue! {
         /// Scale of the noise.
         r: NonNegative = NonNegative::from_count(1),
     }
-    plays {
-        PrefixContexts(known, context, _horizon => CascadeLinear::c3(known, context, lambda.get(), delta, r)?)
-    }
+    plays: PrefixContexts(known, context, _horizon => CascadeLinear::c3(known, context, lambda.get(), delta, r)?),
     horizon: false, answers: Late, live: InOrder, limit: Limit::None,
     cost: "as `cascade-lin-ucb`",
     guarantee: "O(sqrt(T)), up to logarithms, on linear attraction",
@@ -689,11 +593,9 @@ catalogue! {
 
     /// A uniformly random list, cell or pair.
     Uniform = "uniform" {}
-    plays {
-        AnyList(shape, _horizon => Uniform::new(shape))
-        Cells(shape, _horizon => UniformCell::new(shape))
-        Pairs(known, _horizon => UniformPair::new(known.shape))
-    }
+    plays: AnyList(shape, _horizon => Uniform::new(shape))
+    | Cells(shape, _horizon => UniformCell::new(shape))
+    | Pairs(known, _horizon => UniformPair::new(known.shape)),
     horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "L draws",
     guarantee: "none: learns nothing; a baseline",
@@ -701,9 +603,7 @@ catalogue! {
 
     /// The lists of a log by their frequencies: today's ranking.
     Logged = "logged" {}
-    plays {
-        Logged()
-    }
+    plays: Logged(),
     horizon: false, answers: Late, live: No, limit: Limit::None,
     cost: "a draw and a binary search among the lists",
     guarantee: "none: learns nothing; a baseline",
@@ -711,9 +611,7 @@ catalogue! {
 
     /// The best list, cell or pair; only simulations know it.
     Oracle = "oracle" {}
-    plays {
-        Reference()
-    }
+    plays: Reference(),
     horizon: false, answers: Late, live: No, limit: Limit::None,
     cost: "a copy",
     guarantee: "regret 0; a baseline",

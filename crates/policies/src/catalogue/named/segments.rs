@@ -44,7 +44,7 @@ pub(super) fn segments<I: CatalogueProtocol>(spec: &PolicySpec) -> Option<Maker>
         }
         Ok(Box::new(OfSegments { n_segments, policies, buffer: Decision::default() }))
     };
-    Some(Maker::with(fresh, saved, "Segmented"))
+    Some(Maker { fresh: Box::new(fresh), saved: Box::new(saved), type_name: "Segmented" })
 }
 
 /// Reads the parts of a list, or of a struct in the order of its fields.
