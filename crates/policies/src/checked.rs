@@ -1,11 +1,17 @@
 //! Types whose fields are checked when they are read.
 
-/// Writes a type by its derived functions, and reads it as its function `checked` returns it.
+/// Writes a type by its derived functions, and reads it as the given body returns it.
 ///
 /// The type derives `Serialize` and `Deserialize` with `#[serde(remote = "Self")]`. So each field
-/// is declared once. Fields that follow from others are skipped, and `checked` makes them.
+/// is declared once. Fields that follow from others are skipped, and the body makes them.
 macro_rules! checked {
-    ($Type:ty) => {
+    ($Type:ty, |$self:ident| $checked:expr) => {
+        impl $Type {
+            fn checked($self) -> Result<Self, crate::Error> {
+                $checked
+            }
+        }
+
         impl serde::Serialize for $Type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 Self::serialize(self, serializer)

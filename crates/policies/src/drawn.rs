@@ -20,7 +20,7 @@ pub struct Drawing {
     epsilon: Probability,
 }
 
-checked!(Drawing);
+checked!(Drawing, |self| Self::new(self.draws, self.epsilon));
 
 impl Drawing {
     /// The largest number of draws.
@@ -40,10 +40,6 @@ impl Drawing {
         } else {
             Err(Error::Draws { found: draws, most })
         }
-    }
-
-    fn checked(self) -> Result<Self, Error> {
-        Self::new(self.draws, self.epsilon)
     }
 
     /// The number of lists that are drawn in a round.

@@ -218,3 +218,14 @@ pub(crate) fn check_up_to(most: u64, shows: &[u64], clicks: &[u64]) -> Result<()
     let too_large = shows.iter().find(|&&count| count > most);
     too_large.map_or(Ok(()), |&count| Err(Error::TooManyRounds(count)))
 }
+
+/// Returns whether saved numbers are distinct, and below `n`.
+pub(crate) fn are_distinct(mut numbers: impl Iterator<Item = usize>, n: usize) -> bool {
+    let mut is_there = vec![false; n];
+    numbers.all(|number| number < n && !std::mem::replace(&mut is_there[number], true))
+}
+
+/// Returns whether saved numbers are a permutation of those below `n`.
+pub(crate) fn is_permutation(numbers: impl Iterator<Item = usize> + Clone, n: usize) -> bool {
+    numbers.clone().count() == n && are_distinct(numbers, n)
+}

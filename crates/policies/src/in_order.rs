@@ -1,5 +1,6 @@
 //! Policies for which the first position is examined most, on users for whom it may not be.
 
+use crate::error::is_permutation;
 use crate::{Decision, PositionsKnown, Select, Update};
 use click_models::{Clicks, ListShape, PbmFeedback, PbmKnown, Ranking};
 use rand::Rng;
@@ -38,9 +39,8 @@ pub struct InOrder<P: Select<Ranking>> {
 /// Reads an order of positions from a state, which may be damaged.
 fn read_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<usize>, D::Error> {
     let positions = Vec::<usize>::deserialize(deserializer)?;
-    let mut sorted = positions.clone();
-    sorted.sort_unstable();
-    if sorted.len() <= ListShape::MAX_POSITIONS && sorted.iter().copied().eq(0..sorted.len()) {
+    let is_order = is_permutation(positions.iter().copied(), positions.len());
+    if positions.len() <= ListShape::MAX_POSITIONS && is_order {
         Ok(positions)
     } else {
         Err(D::Error::custom("not an order of positions"))

@@ -1,5 +1,6 @@
 //! The prior of the attraction of every item.
 
+use crate::checked::checked;
 use crate::{Error, Tally};
 use confidence::math::{ln, ln_1p};
 use serde::{Deserialize, Serialize};
@@ -20,14 +21,8 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), policies::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Shapes")]
+#[serde(remote = "Self")]
 pub struct Prior {
-    a: f64,
-    b: f64,
-}
-
-#[derive(Deserialize)]
-struct Shapes {
     a: f64,
     b: f64,
 }
@@ -157,10 +152,4 @@ impl Default for Prior {
     }
 }
 
-impl TryFrom<Shapes> for Prior {
-    type Error = Error;
-
-    fn try_from(Shapes { a, b }: Shapes) -> Result<Self, Error> {
-        Self::new(a, b)
-    }
-}
+checked!(Prior, |self| Self::new(self.a, self.b));

@@ -17,6 +17,7 @@
 //! The draw is that of testing all arms: the same arms in order, and one draw.
 
 use crate::coin::pick;
+use crate::exact::number;
 use click_models::{ItemId, ItemSet, ListShape};
 use rand::{Rng, RngExt};
 use std::fmt::Debug;
@@ -278,10 +279,4 @@ impl<T: Threshold> Ranges<T> {
         }
         item
     }
-}
-
-/// The number of an arm; items are numbered by `u32`.
-#[expect(clippy::cast_possible_truncation, reason = "at most the number of items")]
-fn number(item: usize) -> u32 {
-    item as u32
 }

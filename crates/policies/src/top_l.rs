@@ -62,6 +62,15 @@ impl Ties {
         score > other_score || (score == other_score && self.breaks_for(item, other))
     }
 
+    /// The item of the largest score, which goes before its equals; `None` without items.
+    #[inline]
+    pub(crate) fn first(self, items: impl Iterator<Item = u32>, score: impl Fn(u32) -> f64) -> Option<u32> {
+        let first = items.map(|item| (score(item), item)).reduce(|best, (score, item)| {
+            if self.precedes(score, item, best.0, best.1) { (score, item) } else { best }
+        });
+        first.map(|(_, item)| item)
+    }
+
     /// Returns whether `item` goes before `other` of the same score. Not inlined: ties are rare.
     #[cold]
     #[inline(never)]

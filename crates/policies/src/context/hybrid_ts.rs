@@ -299,20 +299,13 @@ impl<F: RenderedClicks> UpdateFor<Ranking, F> for PbmHybridTs {
     }
 }
 
-checked!(HybridTs);
-checked!(PbmHybridTs);
+checked!(HybridTs, |self| {
+    let [n_items, n_positions] = self.learner.sizes();
+    PrefixKnown::with_places(ListShape::new(n_items, n_positions)?, &self.order)?;
+    if self.order.len() == n_positions { Ok(self) } else { Err(Error::SavedSizes) }
+});
 
-impl HybridTs {
-    fn checked(self) -> Result<Self, Error> {
-        let [n_items, n_positions] = self.learner.sizes();
-        PrefixKnown::with_places(ListShape::new(n_items, n_positions)?, &self.order)?;
-        if self.order.len() == n_positions { Ok(self) } else { Err(Error::SavedSizes) }
-    }
-}
-
-impl PbmHybridTs {
-    fn checked(self) -> Result<Self, Error> {
-        let is_known = self.policy.order == order_of(&self.examination);
-        if is_known { Ok(self) } else { Err(Error::SavedSizes) }
-    }
-}
+checked!(PbmHybridTs, |self| {
+    let is_known = self.policy.order == order_of(&self.examination);
+    if is_known { Ok(self) } else { Err(Error::SavedSizes) }
+});

@@ -530,26 +530,22 @@ fn n_cells(n_segments: u32, n_items: usize) -> Result<usize, Error> {
     }
 }
 
-checked!(Learner);
-
-impl Learner {
-    fn checked(self) -> Result<Self, Error> {
-        let n_items = self.products.n_items();
-        ListShape::new(n_items, self.n_positions)?;
-        let n_shared = if self.settings.interactions { self.products.len() } else { 1 };
-        let sizes = [self.shared.len(), self.intercepts.len(), self.slopes.len()];
-        let n_slopes = n_items * (self.products.user().len() - 1);
-        let (least, segments) = (n_cells(self.n_segments, n_items)?, self.n_segments.max(1) as usize);
-        let has_room = (least..=if least == 0 { 0 } else { MOST_CELLS }).contains(&self.cells.len());
-        if sizes != [n_shared, n_items, n_slopes] || !has_room || !self.cells.len().is_multiple_of(segments) {
-            return Err(Error::SavedSizes);
-        }
-        match [self.lists, self.next_estimate].into_iter().find(|&n| n > crate::error::MAX_COUNT * 2) {
-            Some(lists) => Err(Error::TooManyRounds(lists)),
-            None => Ok(self.prepared()),
-        }
+checked!(Learner, |self| {
+    let n_items = self.products.n_items();
+    ListShape::new(n_items, self.n_positions)?;
+    let n_shared = if self.settings.interactions { self.products.len() } else { 1 };
+    let sizes = [self.shared.len(), self.intercepts.len(), self.slopes.len()];
+    let n_slopes = n_items * (self.products.user().len() - 1);
+    let (least, segments) = (n_cells(self.n_segments, n_items)?, self.n_segments.max(1) as usize);
+    let has_room = (least..=if least == 0 { 0 } else { MOST_CELLS }).contains(&self.cells.len());
+    if sizes != [n_shared, n_items, n_slopes] || !has_room || !self.cells.len().is_multiple_of(segments) {
+        return Err(Error::SavedSizes);
     }
-}
+    match [self.lists, self.next_estimate].into_iter().find(|&n| n > crate::error::MAX_COUNT * 2) {
+        Some(lists) => Err(Error::TooManyRounds(lists)),
+        None => Ok(self.prepared()),
+    }
+});
 
 #[cfg(test)]
 mod tests;

@@ -217,18 +217,14 @@ impl Normal {
     }
 }
 
-checked!(Normal);
-
-impl Normal {
-    fn checked(self) -> Result<Self, Error> {
-        let n = self.mean.len();
-        if self.factor.len() != n * (n + 1) / 2 {
-            return Err(Error::SavedSizes);
-        }
-        let is_sound = self.mean.iter().chain(&self.factor).all(|number| number.abs() <= LARGEST);
-        if is_sound && self.rows().all(|row| row[0] > 0.0) { Ok(self) } else { Err(Error::SavedPosterior) }
+checked!(Normal, |self| {
+    let n = self.mean.len();
+    if self.factor.len() != n * (n + 1) / 2 {
+        return Err(Error::SavedSizes);
     }
-}
+    let is_sound = self.mean.iter().chain(&self.factor).all(|number| number.abs() <= LARGEST);
+    if is_sound && self.rows().all(|row| row[0] > 0.0) { Ok(self) } else { Err(Error::SavedPosterior) }
+});
 
 fn refill(buffer: &mut Vec<f64>, numbers: &[f64]) {
     buffer.clear();

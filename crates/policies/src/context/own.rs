@@ -117,20 +117,16 @@ impl Independent {
     }
 }
 
-checked!(Independent);
-
-impl Independent {
-    fn checked(self) -> Result<Self, Error> {
-        let Self { deviation, means, precisions, .. } = self;
-        if means.len() != precisions.len() {
-            return Err(Error::SavedSizes);
-        }
-        let is_posterior = means.iter().all(|mean| mean.abs() <= LARGEST)
-            && precisions.iter().all(|precision| *precision > 0.0 && *precision <= LARGEST);
-        if is_posterior && DEVIATIONS.contains(&deviation) {
-            Ok(Self::with(deviation, means, precisions))
-        } else {
-            Err(Error::SavedPosterior)
-        }
+checked!(Independent, |self| {
+    let Self { deviation, means, precisions, .. } = self;
+    if means.len() != precisions.len() {
+        return Err(Error::SavedSizes);
     }
-}
+    let is_posterior = means.iter().all(|mean| mean.abs() <= LARGEST)
+        && precisions.iter().all(|precision| *precision > 0.0 && *precision <= LARGEST);
+    if is_posterior && DEVIATIONS.contains(&deviation) {
+        Ok(Self::with(deviation, means, precisions))
+    } else {
+        Err(Error::SavedPosterior)
+    }
+});

@@ -180,19 +180,15 @@ impl Products {
     }
 }
 
-checked!(Products);
-
-impl Products {
-    fn checked(self) -> Result<Self, Error> {
-        let known = ContextKnown::new(self.n_items, &self.item_features)?;
-        let products = Self::new(known.with_user_features(self.n_user_features))?;
-        let sizes = [self.n_user_features, products.width() - 1];
-        match self.scale {
-            Some(scale) if [scale.user().len(), scale.item().len()] != sizes => Err(Error::SavedSizes),
-            scale => Ok(Self { scale, ..products }),
-        }
+checked!(Products, |self| {
+    let known = ContextKnown::new(self.n_items, &self.item_features)?;
+    let products = Self::new(known.with_user_features(self.n_user_features))?;
+    let sizes = [self.n_user_features, products.width() - 1];
+    match self.scale {
+        Some(scale) if [scale.user().len(), scale.item().len()] != sizes => Err(Error::SavedSizes),
+        scale => Ok(Self { scale, ..products }),
     }
-}
+});
 
 /// Replaces features with which sums would not stay finite.
 fn bound(features: &mut [f64]) {

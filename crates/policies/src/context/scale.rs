@@ -70,10 +70,4 @@ pub(super) fn first_difference(found: &[f64], expected: &[f64]) -> Option<usize>
     found.iter().zip(expected).position(differs)
 }
 
-checked!(FeatureScale);
-
-impl FeatureScale {
-    fn checked(self) -> Result<Self, Error> {
-        Self::new(self.user, self.item)
-    }
-}
+checked!(FeatureScale, |self| Self::new(self.user, self.item));

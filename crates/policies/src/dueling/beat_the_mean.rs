@@ -162,21 +162,10 @@ impl BeatTheMean {
         float(self.item_wins[item as usize]) / float(self.item_duels[item as usize])
     }
 
-    /// The remaining item of the largest `score`; ties are random.
-    fn first(&self, score: impl Fn(u32) -> f64, ties: Ties) -> u32 {
-        let mut best = (f64::NEG_INFINITY, self.left[0]);
-        for &item in &self.left {
-            let score = score(item);
-            if ties.precedes(score, item, best.0, best.1) {
-                best = (score, item);
-            }
-        }
-        best.1
-    }
-
     /// The item of largest mean; an item without comparisons has none.
     fn best(&self, ties: Ties) -> u32 {
-        self.first(|item| if self.item_duels[item as usize] == 0 { -1.0 } else { self.mean(item) }, ties)
+        let mean = |item: u32| if self.item_duels[item as usize] == 0 { -1.0 } else { self.mean(item) };
+        ties.first(self.left.iter().copied(), mean).unwrap_or(0)
     }
 
     #[inline]
@@ -199,7 +188,7 @@ impl BeatTheMean {
             largest = largest.max(mean);
         }
         if least + radius <= largest - radius {
-            let worst = self.first(|item| -self.mean(item), ties);
+            let worst = ties.first(self.left.iter().copied(), |item| -self.mean(item)).unwrap_or(0);
             self.remove(worst as usize);
         }
     }
@@ -216,21 +205,17 @@ impl BeatTheMean {
     }
 }
 
-checked!(BeatTheMean);
-
-impl BeatTheMean {
-    fn checked(self) -> Result<Self, Error> {
-        check_left(&self.left, self.shape)?;
-        if self.duels.len() != self.shape.n_pairs() {
-            return Err(Error::SavedSizes);
-        }
-        check_counts(self.rounds, &self.duels, &self.wins)?;
-        if self.horizon == 0 {
-            return Err(Error::SavedStage);
-        }
-        Ok(self.prepared())
+checked!(BeatTheMean, |self| {
+    check_left(&self.left, self.shape)?;
+    if self.duels.len() != self.shape.n_pairs() {
+        return Err(Error::SavedSizes);
     }
-}
+    check_counts(self.rounds, &self.duels, &self.wins)?;
+    if self.horizon == 0 {
+        return Err(Error::SavedStage);
+    }
+    Ok(self.prepared())
+});
 
 setup!(BeatTheMean, &["/horizon", "/gamma", "/radius"], |policy| [policy.shape.n_items(), 2]);
 

@@ -77,14 +77,10 @@ impl DuelCounts {
     }
 }
 
-checked!(DuelCounts);
-
-impl DuelCounts {
-    fn checked(self) -> Result<Self, Error> {
-        if self.wins.len() != self.shape.n_pairs() {
-            return Err(Error::SavedSizes);
-        }
-        let too_large = self.wins.iter().chain([&self.rounds]).copied().find(|&count| count > MAX_COUNT);
-        too_large.map_or(Ok(self), |count| Err(Error::TooManyRounds(count)))
+checked!(DuelCounts, |self| {
+    if self.wins.len() != self.shape.n_pairs() {
+        return Err(Error::SavedSizes);
     }
-}
+    let too_large = self.wins.iter().chain([&self.rounds]).copied().find(|&count| count > MAX_COUNT);
+    too_large.map_or(Ok(self), |count| Err(Error::TooManyRounds(count)))
+});

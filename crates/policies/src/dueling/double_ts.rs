@@ -1,9 +1,9 @@
 use super::counts::DuelCounts;
 use super::posterior::{Coins, Upsets};
 use crate::checked::with_state;
-use crate::exact::float;
+use crate::exact::{float, number};
 use crate::setup::setup;
-use crate::top_l::{Ties, TopL};
+use crate::top_l::Ties;
 use crate::{Decision, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::{NonNegative, Rate};
@@ -290,11 +290,7 @@ impl Update<Pair, DuelOutcome> for DoubleTs {
 impl Recommend<ItemId> for DoubleTs {
     /// The item that beats most others.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
-        let ties = Ties::draw(rng);
-        let mut top = TopL::new(1);
-        for (item, &led) in (0..).zip(&self.n_led) {
-            top.offer(item, f64::from(led), ties);
-        }
-        *out = ItemId::new(top.best().first().map_or(0, |&(_, item)| item));
+        let n_led = |item: u32| f64::from(self.n_led[item as usize]);
+        *out = ItemId::new(Ties::draw(rng).first(0..number(self.n_led.len()), n_led).unwrap_or(0));
     }
 }

@@ -3,9 +3,10 @@ mod tests;
 
 use super::counts::DuelCounts;
 use crate::checked::with_state;
-use crate::exact::float;
+use crate::error::are_distinct;
+use crate::exact::{float, number};
 use crate::setup::{restored, setup};
-use crate::top_l::{Ties, TopL};
+use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::math::ln;
@@ -108,13 +109,7 @@ pub struct EcwRmed {
     planned: Option<u32>,
     inferiors: Vec<(f64, u32)>,
     superiors: Vec<(f64, u32)>,
-    top: TopL,
 }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^16 items")]
-fn number(item: usize) -> u32 {
-    item as u32
 }
 
 impl EcwRmed {
@@ -176,7 +171,6 @@ impl EcwRmed {
             planned: None,
             inferiors: Vec::with_capacity(n_items),
             superiors: Vec::with_capacity(n_items),
-            top: TopL::new(1),
             counts,
             alpha,
             beta,
@@ -389,20 +383,14 @@ impl EcwRmed {
         if self.winners.is_empty() {
             self.find_winners();
         }
-        self.top.clear();
-        for &(winner, _) in self.winners.iter().filter(|(_, room)| level <= *room) {
-            self.top.offer(winner, 0.0, ties);
-        }
-        if let Some(&(_, winner)) = self.top.best().first() {
+        let sufficing = self.winners.iter().filter(|(_, room)| level <= *room);
+        if let Some(winner) = ties.first(sufficing.map(|&(winner, _)| winner), |_| 0.0) {
             return Some((winner, true));
         }
         if self.cheapest.is_empty() {
             self.find_cheapest();
         }
-        for &winner in &self.cheapest {
-            self.top.offer(winner, 0.0, ties);
-        }
-        self.top.best().first().map(|&(_, winner)| (winner, false))
+        ties.first(self.cheapest.iter().copied(), |_| 0.0).map(|winner| (winner, false))
     }
 
     fn list_pair(&mut self, i: usize, j: usize) {
@@ -429,18 +417,15 @@ restored!(EcwRmed, |saved| {
     let to_come = saved.pass.get(saved.place..).ok_or(Error::SavedLeft)?;
     let is_pair =
         |pair: u32| (pair as usize) < n_items * n_items && pair as usize % n_items <= pair as usize / n_items;
-    let mut is_listed = vec![false; n_items * n_items];
-    for &pair in to_come.iter().chain(&saved.next) {
-        if !is_pair(pair) || std::mem::replace(&mut is_listed[pair as usize], true) {
-            return Err(Error::SavedLeft);
-        }
-    }
+    let listed = || to_come.iter().chain(&saved.next).copied();
+    let are_pairs =
+        listed().all(is_pair) && are_distinct(listed().map(|pair| pair as usize), n_items * n_items);
     let in_order = saved.pass.windows(2).all(|pairs| pairs[0] < pairs[1]);
     let is_known = saved.pass.iter().all(|&pair| is_pair(pair))
         && saved.opening.is_none_or(|pair| (pair as usize) < n_items * n_items);
     // A pass opens with pairs to come, and ends with some for the next one.
     let is_stuck = saved.opening.is_some() || (saved.next.is_empty() && !saved.is_pending);
-    if !in_order || !is_known || (to_come.is_empty() && is_stuck) {
+    if !are_pairs || !in_order || !is_known || (to_come.is_empty() && is_stuck) {
         return Err(Error::SavedLeft);
     }
     Ok(Self::assemble(saved))

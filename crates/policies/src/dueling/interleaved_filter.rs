@@ -128,9 +128,7 @@ impl InterleavedFilter {
         let mut left = std::mem::take(&mut self.left);
         left.retain(|&item| self.verdict(item) != Verdict::Won);
         let beaten_by = left.iter().copied().filter(|&item| self.verdict(item) == Verdict::Lost);
-        let follower =
-            beaten_by.reduce(|best, item| if ties.precedes(0.0, item, 0.0, best) { item } else { best });
-        if let Some(follower) = follower {
+        if let Some(follower) = ties.first(beaten_by, |_| 0.0) {
             left.retain(|&item| {
                 item != follower && (self.duels[item as usize] == 0 || self.share(item) <= 0.5)
             });
@@ -143,34 +141,30 @@ impl InterleavedFilter {
     }
 }
 
-checked!(InterleavedFilter);
-
-impl InterleavedFilter {
-    fn checked(self) -> Result<Self, Error> {
-        let n_items = self.shape.n_items();
-        let in_order = self.left.windows(2).all(|pair| pair[0] < pair[1]);
-        let is_known = |&item: &u32| (item as usize) < n_items;
-        if !in_order || !self.left.last().is_none_or(is_known) {
-            return Err(Error::SavedLeft);
-        }
-        // All items remain before the first round, and only then.
-        let is_alone = |incumbent: &u32| is_known(incumbent) && self.left.binary_search(incumbent).is_err();
-        if !self.incumbent.as_ref().map_or(self.left.len() == n_items, is_alone) {
-            return Err(Error::SavedLeft);
-        }
-        if self.duels.len() != n_items {
-            return Err(Error::SavedSizes);
-        }
-        check_counts(self.rounds, &self.duels, &self.wins)?;
-        // Before the first sweep, the first incumbent still has to be taken from the remaining
-        // items.
-        let in_a_sweep = if self.incumbent.is_some() { self.left.len() } else { 0 };
-        if self.horizon == 0 || self.place >= in_a_sweep.max(1) {
-            return Err(Error::SavedStage);
-        }
-        Ok(self.prepared())
+checked!(InterleavedFilter, |self| {
+    let n_items = self.shape.n_items();
+    let in_order = self.left.windows(2).all(|pair| pair[0] < pair[1]);
+    let is_known = |&item: &u32| (item as usize) < n_items;
+    if !in_order || !self.left.last().is_none_or(is_known) {
+        return Err(Error::SavedLeft);
     }
-}
+    // All items remain before the first round, and only then.
+    let is_alone = |incumbent: &u32| is_known(incumbent) && self.left.binary_search(incumbent).is_err();
+    if !self.incumbent.as_ref().map_or(self.left.len() == n_items, is_alone) {
+        return Err(Error::SavedLeft);
+    }
+    if self.duels.len() != n_items {
+        return Err(Error::SavedSizes);
+    }
+    check_counts(self.rounds, &self.duels, &self.wins)?;
+    // Before the first sweep, the first incumbent still has to be taken from the remaining
+    // items.
+    let in_a_sweep = if self.incumbent.is_some() { self.left.len() } else { 0 };
+    if self.horizon == 0 || self.place >= in_a_sweep.max(1) {
+        return Err(Error::SavedStage);
+    }
+    Ok(self.prepared())
+});
 
 setup!(InterleavedFilter, &["/horizon"], |policy| [policy.shape.n_items(), 2]);
 

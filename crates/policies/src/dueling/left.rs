@@ -31,12 +31,5 @@ pub(super) fn most_beating(counts: &DuelCounts, items: &[u32], ties: Ties) -> u3
         };
         items.iter().filter(beats).count() as f64
     };
-    let mut best = (f64::NEG_INFINITY, items[0]);
-    for &item in items {
-        let score = beaten(item);
-        if ties.precedes(score, item, best.0, best.1) {
-            best = (score, item);
-        }
-    }
-    best.1
+    ties.first(items.iter().copied(), beaten).unwrap_or(0)
 }

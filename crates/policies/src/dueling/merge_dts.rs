@@ -2,7 +2,7 @@ use super::counts::DuelCounts;
 use super::left::most_beating;
 use super::posterior::{Coins, sample};
 use crate::checked::with_state;
-use crate::error::MAX_COUNT;
+use crate::error::{MAX_COUNT, are_distinct};
 use crate::exact::float;
 use crate::sampling::Sampler;
 use crate::setup::{restored, setup};
@@ -245,14 +245,8 @@ impl MergeDts {
             }
             scores[item as usize] += won;
         }
-        let mut best = (f64::NEG_INFINITY, items[0]);
-        for &item in items {
-            let score = f64::from(scores[item as usize]);
-            if ties.precedes(score, item, best.0, best.1) {
-                best = (score, item);
-            }
-        }
-        best.1
+        let won = |item: u32| f64::from(scores[item as usize]);
+        ties.first(items.iter().copied(), won).unwrap_or(items[0])
     }
 
     /// The other item of a batch that has the smallest sample against `first`.
@@ -270,12 +264,8 @@ impl MergeDts {
 
 restored!(MergeDts, |saved| {
     let n_items = saved.counts.shape().n_items();
-    let mut is_left = vec![false; n_items];
-    for &item in &saved.items {
-        match is_left.get_mut(item as usize) {
-            Some(is_left) if !*is_left => *is_left = true,
-            _ => return Err(Error::SavedLeft),
-        }
+    if !are_distinct(saved.items.iter().map(|&item| item as usize), n_items) {
+        return Err(Error::SavedLeft);
     }
     let in_order = saved.ends.windows(2).all(|ends| ends[0] < ends[1]);
     let starts = saved.ends.first().is_some_and(|&end| end > 0);

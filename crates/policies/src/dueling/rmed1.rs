@@ -1,8 +1,9 @@
 use super::counts::DuelCounts;
 use crate::checked::with_state;
-use crate::exact::float;
+use crate::error::are_distinct;
+use crate::exact::{float, number};
 use crate::setup::{restored, setup};
-use crate::top_l::{Ties, TopL};
+use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::{Rate, bernoulli_kl};
@@ -68,7 +69,6 @@ pub struct Rmed1 {
     /// The items with `least` evidence; empty if they have to be searched.
     leaders: Vec<u32>,
     slack: f64,
-    top: TopL,
 }
 }
 
@@ -142,7 +142,6 @@ impl Rmed1 {
             least: 0.0,
             leaders: Vec::with_capacity(n_items),
             slack: 0.3 * libm::pow(n_items as f64, 1.01),
-            top: TopL::new(1),
             counts,
             pass: room(pass),
             place,
@@ -165,7 +164,7 @@ impl Rmed1 {
         if let [only] = self.leaders[..] {
             return only as usize;
         }
-        first(&mut self.top, &self.leaders, ties)
+        ties.first(self.leaders.iter().copied(), |_| 0.0).unwrap_or(0) as usize
     }
 
     /// The opponent of `item`.
@@ -177,11 +176,8 @@ impl Rmed1 {
         }
         let row = &self.lost[item * self.nats.len()..][..self.nats.len()];
         let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        self.top.clear();
-        for (other, _) in (0..).zip(row).filter(|(_, lost)| **lost == most) {
-            self.top.offer(other, most, ties);
-        }
-        self.top.best().first().map_or(leader, |&(_, other)| other as usize)
+        let beat_most = (0..).zip(row).filter(|(_, lost)| **lost == most).map(|(other, _)| other);
+        ties.first(beat_most, |_| most).map_or(leader, |other| other as usize)
     }
 
     /// Lists the items for the next pass. `passed` has just left the list.
@@ -213,18 +209,6 @@ impl Rmed1 {
     }
 }
 
-/// The first of the tied items.
-fn first(top: &mut TopL, tied: &[u32], ties: Ties) -> usize {
-    top.clear();
-    top.offer_equals([tied].into_iter(), |_| true, 0.0, ties);
-    top.best().first().map_or(0, |&(_, item)| item as usize)
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^16 items")]
-fn number(item: usize) -> u32 {
-    item as u32
-}
-
 /// The unordered pair with this number, from 0 on; `None` if there are fewer.
 fn unordered_pair(mut place: u64, n_items: usize) -> Option<Pair> {
     for first in 0..n_items {
@@ -242,16 +226,10 @@ restored!(Rmed1, |saved| {
     let n_items = saved.counts.shape().n_items();
     let in_order = saved.pass.windows(2).all(|pair| pair[0] < pair[1]);
     let listed = saved.pass.get(saved.place..).ok_or(Error::SavedLeft)?;
-    let mut is_listed = vec![false; n_items];
-    for &item in listed.iter().chain(&saved.next) {
-        match is_listed.get_mut(item as usize) {
-            Some(is_listed) if !*is_listed => *is_listed = true,
-            _ => return Err(Error::SavedLeft),
-        }
-    }
+    let are_distinct = are_distinct(listed.iter().chain(&saved.next).map(|&item| item as usize), n_items);
     let is_known = saved.pass.last().is_none_or(|&item| (item as usize) < n_items);
     // An unlisted item was in this pass, or the leader was listed for the next one at its end.
-    if !in_order || !is_known || (listed.is_empty() && saved.next.is_empty()) {
+    if !are_distinct || !in_order || !is_known || (listed.is_empty() && saved.next.is_empty()) {
         return Err(Error::SavedLeft);
     }
     Ok(Self::assemble(saved))
@@ -313,11 +291,7 @@ impl Update<Pair, DuelOutcome> for Rmed1 {
 impl Recommend<ItemId> for Rmed1 {
     /// The leader.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
-        let ties = Ties::draw(rng);
-        let mut top = TopL::new(1);
-        for (item, against) in (0..).zip(&self.nats) {
-            top.offer(item, -against, ties);
-        }
-        *out = ItemId::new(top.best().first().map_or(0, |&(_, item)| item));
+        let leader = Ties::draw(rng).first(0..number(self.nats.len()), |item| -self.nats[item as usize]);
+        *out = ItemId::new(leader.unwrap_or(0));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::checked::checked;
-use crate::error::check_counts;
+use crate::error::{check_counts, is_permutation};
 use crate::exact::float;
 use crate::sort::sort;
 use click_models::{Clicks, ItemId, ListShape, Ranking};
@@ -226,33 +226,21 @@ pub(super) fn fill(places: &mut [ItemId], items: impl Iterator<Item = ItemId>) {
     }
 }
 
-checked!(Candidates);
-
-impl Candidates {
-    fn checked(mut self) -> Result<Self, Error> {
-        let n_items = self.n_items();
-        ListShape::new(n_items, self.n_best)?;
-        check_counts(0, &self.observations, &self.clicks)?;
-        if self.rejected.len() > n_items - self.n_best {
-            return Err(Error::SavedItems);
-        }
-        // Every item once.
-        let mut is_missing = vec![true; n_items];
-        for item in self.in_question.iter().chain(&self.accepted).chain(&self.rejected) {
-            match is_missing.get_mut(item.index()) {
-                Some(is_missing @ true) => *is_missing = false,
-                _ => return Err(Error::SavedItems),
-            }
-        }
-        if is_missing.contains(&true) {
-            return Err(Error::SavedItems);
-        }
-        self.is_in_question = vec![false; n_items];
-        for item in &self.in_question {
-            self.is_in_question[item.index()] = true;
-        }
-        self.accepted.reserve_exact(n_items - self.accepted.len());
-        self.rejected.reserve_exact(n_items - self.rejected.len());
-        Ok(self)
+checked!(Candidates, |self| {
+    let mut candidates = self;
+    let n_items = candidates.n_items();
+    ListShape::new(n_items, candidates.n_best)?;
+    check_counts(0, &candidates.observations, &candidates.clicks)?;
+    let sets = candidates.in_question.iter().chain(&candidates.accepted).chain(&candidates.rejected);
+    let is_every_item_once = is_permutation(sets.map(|item| item.index()), n_items);
+    if candidates.rejected.len() > n_items - candidates.n_best || !is_every_item_once {
+        return Err(Error::SavedItems);
     }
-}
+    candidates.is_in_question = vec![false; n_items];
+    for item in &candidates.in_question {
+        candidates.is_in_question[item.index()] = true;
+    }
+    candidates.accepted.reserve_exact(n_items - candidates.accepted.len());
+    candidates.rejected.reserve_exact(n_items - candidates.rejected.len());
+    Ok(candidates)
+});

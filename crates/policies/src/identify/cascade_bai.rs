@@ -12,8 +12,8 @@ mod sorted;
 use super::candidates::fill;
 use crate::setup::setup;
 use crate::sort::sort;
-use crate::{Decision, Delta, Recommend, Select, Stop, Update};
-use click_models::{CascadeFeedback, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
+use crate::{Decision, Delta, Recommend, Select, Stop};
+use click_models::{ItemId, ListShape, Ranking};
 use confidence::NonNegative;
 use items::{Candidate, Item, ItemState};
 use levels::Levels;
@@ -260,6 +260,7 @@ impl CascadeBai {
     }
 }
 
+reads_prefixes!(CascadeBai);
 setup!(CascadeBai, &["/settings"], |policy| [policy.items.len(), policy.settings.n_best]);
 
 impl Select<Ranking> for CascadeBai {
@@ -285,20 +286,6 @@ impl Select<Ranking> for CascadeBai {
             self.put_in_order(first);
         }
         fill(rest, self.accepted.iter().chain(&self.rejected).copied());
-    }
-}
-
-impl Update<Ranking, CascadeFeedback> for CascadeBai {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &CascadeFeedback) {
-        self.learn(&decision.action, feedback.observed_clicks());
-    }
-}
-
-impl Update<Ranking, PrefixFeedback> for CascadeBai {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &PrefixFeedback) {
-        self.learn(&decision.action, feedback.observed_clicks());
     }
 }
 

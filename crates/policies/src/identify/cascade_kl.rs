@@ -12,14 +12,13 @@ use super::evidence::{
 use crate::checked::with_state;
 use crate::exact::float;
 use crate::setup::setup;
-use crate::{Decision, Recommend, Select, Stop, Update};
+use crate::{Decision, Select};
 use by_need::ByNeed;
-use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
+use click_models::{Clicks, ItemId, ListShape, Ranking};
 use confidence::NonNegative;
 use need::boundary;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
-use std::ops::ControlFlow;
 
 /// The test by which `cascade-kl` decides that an item is better than another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -182,26 +181,6 @@ impl CascadeKl {
 
     fn with(&self, settings: Settings) -> Self {
         Self::from(State { settings, candidates: self.candidates.fresh() })
-    }
-
-    /// Observations of an item while undecided; 0 for an unknown item.
-    pub fn observations(&self, item: ItemId) -> u64 {
-        self.candidates.observations(item)
-    }
-
-    /// Observations of all items while undecided.
-    pub fn total_observations(&self) -> u64 {
-        self.candidates.total_observations()
-    }
-
-    /// Accepted items, in order of entry.
-    pub fn accepted(&self) -> &[ItemId] {
-        self.candidates.accepted()
-    }
-
-    /// Rejected items, in order of entry.
-    pub fn rejected(&self) -> &[ItemId] {
-        self.candidates.rejected()
     }
 
     #[inline]
@@ -443,6 +422,7 @@ impl From<State> for CascadeKl {
     }
 }
 
+identifies!(CascadeKl, and stops);
 setup!(CascadeKl, &["/settings"], |policy| policy.candidates.sizes());
 
 impl Select<Ranking> for CascadeKl {
@@ -463,36 +443,5 @@ impl Select<Ranking> for CascadeKl {
             }
             _ => candidates.show(in_question.iter().copied(), &mut out.action),
         }
-    }
-}
-
-impl Update<Ranking, CascadeFeedback> for CascadeKl {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &CascadeFeedback) {
-        self.learn(&decision.action, feedback.observed_clicks());
-    }
-}
-
-impl Update<Ranking, PrefixFeedback> for CascadeKl {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &PrefixFeedback) {
-        self.learn(&decision.action, feedback.observed_clicks());
-    }
-}
-
-impl Recommend<Ranking> for CascadeKl {
-    /// The items accepted so far, and the undecided items of largest mean; ties are random.
-    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Ranking) {
-        self.candidates.recommend(rng, out);
-    }
-}
-
-impl Stop for CascadeKl {
-    /// The best items, in increasing order.
-    type Answer = Vec<ItemId>;
-
-    #[inline]
-    fn check(&self) -> ControlFlow<Vec<ItemId>> {
-        self.candidates.check()
     }
 }

@@ -8,13 +8,12 @@ use crate::checked::with_state;
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::setup::{restored, setup};
-use crate::{Decision, Error, Recommend, Select, Stop, Update};
-use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
+use crate::{Decision, Error, Select};
+use click_models::{Clicks, ItemId, ListShape, Ranking};
 use confidence::math::ln;
 use confidence::{NonNegative, kl_ucb_lower, kl_ucb_upper};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
-use std::ops::ControlFlow;
 
 /// The source of the confidence levels of KL-LUCB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -164,16 +163,6 @@ impl KlLucb {
         policy
     }
 
-    /// Observations of an item; 0 for an unknown item.
-    pub fn observations(&self, item: ItemId) -> u64 {
-        self.candidates.observations(item)
-    }
-
-    /// Observations of all items.
-    pub fn total_observations(&self) -> u64 {
-        self.candidates.total_observations()
-    }
-
     #[inline]
     fn learn(&mut self, shown: &Ranking, seen: Clicks) {
         if self.candidates.is_done() {
@@ -275,6 +264,7 @@ restored!(KlLucb, |saved| {
     Ok(Self::assemble(saved))
 });
 
+identifies!(KlLucb, and stops);
 setup!(KlLucb, &["/delta", "/epsilon", "/levels"], |policy| policy.candidates.sizes());
 
 impl Select<Ranking> for KlLucb {
@@ -287,36 +277,5 @@ impl Select<Ranking> for KlLucb {
         }
         self.choose();
         self.candidates.show(self.shown.iter().map(|entry| entry.item), &mut out.action);
-    }
-}
-
-impl Update<Ranking, CascadeFeedback> for KlLucb {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &CascadeFeedback) {
-        self.learn(&decision.action, feedback.observed_clicks());
-    }
-}
-
-impl Update<Ranking, PrefixFeedback> for KlLucb {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &PrefixFeedback) {
-        self.learn(&decision.action, feedback.observed_clicks());
-    }
-}
-
-impl Recommend<Ranking> for KlLucb {
-    /// The items of largest mean; ties are random.
-    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Ranking) {
-        self.candidates.recommend(rng, out);
-    }
-}
-
-impl Stop for KlLucb {
-    /// The best items, in increasing order.
-    type Answer = Vec<ItemId>;
-
-    #[inline]
-    fn check(&self) -> ControlFlow<Vec<ItemId>> {
-        self.candidates.check()
     }
 }

@@ -3,8 +3,8 @@ use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::setup::setup;
-use crate::{Decision, Error, Recommend, Select, Update};
-use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
+use crate::{Decision, Select};
+use click_models::{Clicks, ItemId, ListShape, Ranking};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -72,21 +72,6 @@ impl SuccessiveRejects {
         self
     }
 
-    /// Observations of all items while undecided.
-    pub fn total_observations(&self) -> u64 {
-        self.candidates.total_observations()
-    }
-
-    /// Accepted items, in order of entry.
-    pub fn accepted(&self) -> &[ItemId] {
-        self.candidates.accepted()
-    }
-
-    /// Rejected items, in order of entry.
-    pub fn rejected(&self) -> &[ItemId] {
-        self.candidates.rejected()
-    }
-
     #[inline]
     fn learn(&mut self, shown: &Ranking, seen: Clicks) {
         if self.candidates.is_done() {
@@ -126,15 +111,12 @@ fn phase(n_left: usize) -> f64 {
     1.0 / float(n_left as u64 + 1)
 }
 
-checked!(SuccessiveRejects);
+checked!(SuccessiveRejects, |self| {
+    check_counts(self.rounds, &[], &[])?;
+    Ok(self.prepared())
+});
 
-impl SuccessiveRejects {
-    fn checked(self) -> Result<Self, Error> {
-        check_counts(self.rounds, &[], &[])?;
-        Ok(self.prepared())
-    }
-}
-
+identifies!(SuccessiveRejects);
 setup!(SuccessiveRejects, &["/horizon"], |policy| policy.candidates.sizes());
 
 impl Select<Ranking> for SuccessiveRejects {
@@ -144,26 +126,5 @@ impl Select<Ranking> for SuccessiveRejects {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         self.candidates.begin(rng);
         self.candidates.show(self.candidates.in_question().iter().copied(), &mut out.action);
-    }
-}
-
-impl Update<Ranking, CascadeFeedback> for SuccessiveRejects {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &CascadeFeedback) {
-        self.learn(&decision.action, feedback.observed_clicks());
-    }
-}
-
-impl Update<Ranking, PrefixFeedback> for SuccessiveRejects {
-    #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &PrefixFeedback) {
-        self.learn(&decision.action, feedback.observed_clicks());
-    }
-}
-
-impl Recommend<Ranking> for SuccessiveRejects {
-    /// The items accepted so far, and the undecided items of largest mean; ties are random.
-    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Ranking) {
-        self.candidates.recommend(rng, out);
     }
 }

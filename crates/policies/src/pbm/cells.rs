@@ -85,15 +85,11 @@ impl CellCounts {
     }
 }
 
-checked!(CellCounts);
-
-impl CellCounts {
-    fn checked(self) -> Result<Self, Error> {
-        if self.n_positions == 0 || !self.shows.len().is_multiple_of(self.n_positions) {
-            return Err(Error::SavedSizes);
-        }
-        ListShape::new(self.n_items(), self.n_positions)?;
-        check_counts(self.rounds, &self.shows, &self.clicks)?;
-        Ok(self)
+checked!(CellCounts, |self| {
+    if self.n_positions == 0 || !self.shows.len().is_multiple_of(self.n_positions) {
+        return Err(Error::SavedSizes);
     }
-}
+    ListShape::new(self.n_items(), self.n_positions)?;
+    check_counts(self.rounds, &self.shows, &self.clicks)?;
+    Ok(self)
+});

@@ -176,7 +176,7 @@ pub(crate) fn place(best: &[(f64, u32)], order: &[usize], out: &mut Ranking) {
 
 /// Shows `best` (items, best first); the best item gets the position with the largest examination.
 #[inline]
-fn place_items(best: impl ExactSizeIterator<Item = u32>, order: &[usize], out: &mut Ranking) {
+pub(crate) fn place_items(best: impl ExactSizeIterator<Item = u32>, order: &[usize], out: &mut Ranking) {
     let n_shown = best.len();
     let places = out.positions_mut(n_shown);
     // A short list has no lower positions.
@@ -232,16 +232,12 @@ impl Table for PbmCounts {
     }
 }
 
-checked!(PbmCounts);
-
-impl PbmCounts {
-    fn checked(self) -> Result<Self, Error> {
-        let positions = self.examination.len();
-        if positions == 0 || !self.shows.len().is_multiple_of(positions) {
-            return Err(Error::SavedSizes);
-        }
-        ListShape::new(self.shows.len() / positions, positions)?;
-        check_counts(self.rounds, &self.shows, &self.clicks)?;
-        Ok(Self::assemble(self.examination, self.rounds, self.shows, self.clicks))
+checked!(PbmCounts, |self| {
+    let positions = self.examination.len();
+    if positions == 0 || !self.shows.len().is_multiple_of(positions) {
+        return Err(Error::SavedSizes);
     }
-}
+    ListShape::new(self.shows.len() / positions, positions)?;
+    check_counts(self.rounds, &self.shows, &self.clicks)?;
+    Ok(Self::assemble(self.examination, self.rounds, self.shows, self.clicks))
+});

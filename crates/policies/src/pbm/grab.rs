@@ -1,7 +1,7 @@
 use super::assignment::Assignment;
 use super::cells::CellCounts;
 use super::leaders::{Leaders, SavedLeaders};
-use crate::exact::float;
+use crate::exact::{float, number};
 use crate::setup::setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
@@ -184,9 +184,7 @@ fn mean_and_upper(counts: &CellCounts, cell: usize, rate: Rate) -> (f64, f64) {
 /// The preference for an item at a position, below 2^40.
 #[inline]
 fn preference(key: u64, cell: usize) -> u64 {
-    #[expect(clippy::cast_possible_truncation, reason = "a policy of the catalogue has at most 2^22 cells")]
-    let cell = cell as u32;
-    Ties::of(key).hash(cell) >> 24
+    Ties::of(key).hash(number(cell)) >> 24
 }
 
 /// The mean in units of 2^-60, and then the preference.

@@ -72,14 +72,10 @@ fn pseudo(belief: Option<(f64, f64)>) -> Result<Pseudo, Error> {
     Ok(Pseudo { plays, clicks: mean * plays })
 }
 
-checked!(PbmPrior);
-
-impl PbmPrior {
-    fn checked(self) -> Result<Self, Error> {
-        let is_sound = |belief: &Pseudo| {
-            (0.0..=MOST).contains(&belief.plays) && (0.0..=belief.plays).contains(&belief.clicks)
-        };
-        let are_sound = self.attraction.iter().chain(&self.examination).all(is_sound);
-        if are_sound { Ok(self) } else { Err(Error::SavedPrior) }
-    }
-}
+checked!(PbmPrior, |self| {
+    let is_sound = |belief: &Pseudo| {
+        (0.0..=MOST).contains(&belief.plays) && (0.0..=belief.plays).contains(&belief.clicks)
+    };
+    let are_sound = self.attraction.iter().chain(&self.examination).all(is_sound);
+    if are_sound { Ok(self) } else { Err(Error::SavedPrior) }
+});

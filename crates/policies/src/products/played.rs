@@ -1,5 +1,7 @@
 //! The played cells of rows that have few.
 
+use crate::exact::number;
+
 /// With a larger share of its cells played, a row is summed faster over all cells.
 const SHARE: usize = 4;
 /// With fewer columns every row is summed over all cells.
@@ -45,8 +47,7 @@ impl PlayedColumns {
     /// A cell is played for the first time.
     #[inline]
     pub(super) fn add(&mut self, row: usize, column: usize) {
-        #[expect(clippy::cast_possible_truncation, reason = "columns are numbered by 32 bits")]
-        let column = column as u32;
+        let column = number(column);
         let len = self.lens[row];
         self.lens[row] += 1;
         if len < self.most {

@@ -64,14 +64,10 @@ impl CellCounts {
     }
 }
 
-checked!(CellCounts);
-
-impl CellCounts {
-    fn checked(self) -> Result<Self, Error> {
-        if self.plays.len() != self.shape.n_cells() {
-            return Err(Error::SavedSizes);
-        }
-        check_counts(self.rounds, &self.plays, &self.clicks)?;
-        Ok(self)
+checked!(CellCounts, |self| {
+    if self.plays.len() != self.shape.n_cells() {
+        return Err(Error::SavedSizes);
     }
-}
+    check_counts(self.rounds, &self.plays, &self.clicks)?;
+    Ok(self)
+});

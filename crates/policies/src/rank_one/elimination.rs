@@ -166,21 +166,17 @@ impl Line {
     }
 }
 
-checked!(Line);
-
-impl Line {
-    fn checked(self) -> Result<Self, Error> {
-        if self.stand_in.len() != self.plays.len() {
-            return Err(Error::SavedSizes);
-        }
-        check_counts(0, &self.plays, &self.clicks)?;
-        let stands_for_itself = |&other: &u32| self.stand_in.get(other as usize) == Some(&other);
-        if !self.stand_in.iter().all(stands_for_itself) {
-            return Err(Error::SavedStandIns);
-        }
-        Ok(self.prepared())
+checked!(Line, |self| {
+    if self.stand_in.len() != self.plays.len() {
+        return Err(Error::SavedSizes);
     }
-}
+    check_counts(0, &self.plays, &self.clicks)?;
+    let stands_for_itself = |&other: &u32| self.stand_in.get(other as usize) == Some(&other);
+    if !self.stand_in.iter().all(stands_for_itself) {
+        return Err(Error::SavedStandIns);
+    }
+    Ok(self.prepared())
+});
 
 /// `Rank1Elim` and `Rank1ElimKL`: compare rows on shared random columns and columns on shared
 /// random rows, in stages, and eliminate rows and columns that are certainly worse.
@@ -327,30 +323,26 @@ impl Rank1Elim {
     }
 }
 
-checked!(Rank1Elim);
-
-impl Rank1Elim {
-    fn checked(self) -> Result<Self, Error> {
-        TableShape::new(self.rows.stand_in.len(), self.columns.stand_in.len())?;
-        check_counts(self.sweep, &[], &[])?;
-        if self.stage > LAST_STAGE || self.horizon < 2 {
-            return Err(Error::SavedStage);
-        }
-        let (own, other) = match self.side {
-            Side::Rows => (&self.rows, &self.columns),
-            Side::Columns => (&self.columns, &self.rows),
-        };
-        // The first play of a sweep has no partner yet.
-        let started = self.place > 0;
-        if self.place >= own.left.len() || (started && other.left.binary_search(&self.partner).is_err()) {
-            return Err(Error::SavedStage);
-        }
-        if self.sweep > self.bounds.plays(self.stage, self.horizon).min(MAX_COUNT) {
-            return Err(Error::SavedStage);
-        }
-        Ok(self.prepared())
+checked!(Rank1Elim, |self| {
+    TableShape::new(self.rows.stand_in.len(), self.columns.stand_in.len())?;
+    check_counts(self.sweep, &[], &[])?;
+    if self.stage > LAST_STAGE || self.horizon < 2 {
+        return Err(Error::SavedStage);
     }
-}
+    let (own, other) = match self.side {
+        Side::Rows => (&self.rows, &self.columns),
+        Side::Columns => (&self.columns, &self.rows),
+    };
+    // The first play of a sweep has no partner yet.
+    let started = self.place > 0;
+    if self.place >= own.left.len() || (started && other.left.binary_search(&self.partner).is_err()) {
+        return Err(Error::SavedStage);
+    }
+    if self.sweep > self.bounds.plays(self.stage, self.horizon).min(MAX_COUNT) {
+        return Err(Error::SavedStage);
+    }
+    Ok(self.prepared())
+});
 
 setup!(Rank1Elim, &["/bounds", "/horizon"], |policy| [
     policy.rows.stand_in.len(),

@@ -1,7 +1,7 @@
 use super::cell_counts::CellCounts;
 use crate::checked::with_state;
 use crate::coin::place;
-use crate::exact::float;
+use crate::exact::{float, number};
 use crate::setup::setup;
 use crate::{Decision, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
@@ -168,9 +168,9 @@ impl Arms {
             self.ceiling = f64::NEG_INFINITY;
             return;
         }
-        self.home[item] = count(self.runs.len());
-        self.runs.push(Run { arm, start: count(self.members.len()), len: 1 });
-        self.members.push(count(item));
+        self.home[item] = number(self.runs.len());
+        self.runs.push(Run { arm, start: number(self.members.len()), len: 1 });
+        self.members.push(number(item));
     }
 
     /// Removes the arm from its run. Returns the run if it is empty now.
@@ -180,7 +180,7 @@ impl Arms {
         let run = self.runs.get_mut(home as usize)?;
         if run.len > 1 {
             let members = &mut self.members[run.start as usize..][..run.len as usize];
-            let hole = members.partition_point(|&member| member < count(item));
+            let hole = members.partition_point(|&member| member < number(item));
             members.copy_within(hole + 1.., hole);
         }
         run.len -= 1;
@@ -243,7 +243,7 @@ impl Arms {
                 Some(run) if run.arm == arms[item as usize] => run.len += 1,
                 _ => runs.push(Run { arm: arms[item as usize], start: at, len: 1 }),
             }
-            home[item as usize] = count(runs.len() - 1);
+            home[item as usize] = number(runs.len() - 1);
         }
         self.most_runs = runs.len() + RUNS_KEPT;
         if members.len() < FEWEST_MEMBERS {
@@ -257,10 +257,4 @@ impl Arms {
 /// The arm at a place of the arms in order.
 fn nth(arms: &mut [u32], place: usize) -> u32 {
     *arms.select_nth_unstable(place).1
-}
-
-/// The number of an arm or a run; cells are numbered by 32 bits.
-#[expect(clippy::cast_possible_truncation, reason = "at most twice the number of cells")]
-fn count(place: usize) -> u32 {
-    place as u32
 }

@@ -165,32 +165,28 @@ impl Ucb1Elim {
     }
 }
 
-checked!(Ucb1Elim);
-
-impl Ucb1Elim {
-    fn checked(self) -> Result<Self, Error> {
-        let n_cells = self.shape.n_cells();
-        if self.plays.len() != n_cells || self.clicks.len() != n_cells || self.left.len() > n_cells {
-            return Err(Error::SavedSizes);
-        }
-        if self.clicks.iter().zip(&self.plays).any(|(clicks, plays)| clicks > plays) {
-            return Err(Error::MoreClicksThanShows);
-        }
-        check_counts(self.sweep, &[], &[])?;
-        let in_order = self.left.windows(2).all(|pair| pair[0] < pair[1]);
-        let known = self.left.last().is_some_and(|&cell| (cell as usize) < n_cells);
-        if !in_order || !known || self.place >= self.left.len() || self.horizon == 0 {
-            return Err(Error::SavedStage);
-        }
-        let plan_before = self.stage.checked_sub(1).map(|before| plan(before, self.horizon));
-        let is_beyond = plan(self.stage, self.horizon).is_some_and(|(_, plays)| self.sweep > plays);
-        // There is one stage after the last that ends; its sweeps start after its beginning.
-        if plan_before == Some(None) || is_beyond {
-            return Err(Error::SavedStage);
-        }
-        Ok(self.prepared())
+checked!(Ucb1Elim, |self| {
+    let n_cells = self.shape.n_cells();
+    if self.plays.len() != n_cells || self.clicks.len() != n_cells || self.left.len() > n_cells {
+        return Err(Error::SavedSizes);
     }
-}
+    if self.clicks.iter().zip(&self.plays).any(|(clicks, plays)| clicks > plays) {
+        return Err(Error::MoreClicksThanShows);
+    }
+    check_counts(self.sweep, &[], &[])?;
+    let in_order = self.left.windows(2).all(|pair| pair[0] < pair[1]);
+    let known = self.left.last().is_some_and(|&cell| (cell as usize) < n_cells);
+    if !in_order || !known || self.place >= self.left.len() || self.horizon == 0 {
+        return Err(Error::SavedStage);
+    }
+    let plan_before = self.stage.checked_sub(1).map(|before| plan(before, self.horizon));
+    let is_beyond = plan(self.stage, self.horizon).is_some_and(|(_, plays)| self.sweep > plays);
+    // There is one stage after the last that ends; its sweeps start after its beginning.
+    if plan_before == Some(None) || is_beyond {
+        return Err(Error::SavedStage);
+    }
+    Ok(self.prepared())
+});
 
 setup!(Ucb1Elim, &["/horizon"], |policy| [policy.shape.n_rows(), policy.shape.n_columns()]);
 

@@ -1,10 +1,11 @@
 //! Observed displays and clicks of every item: the statistics of an observed prefix.
 
 use super::PrefixKnown;
+use crate::Tally;
 use crate::checked::checked;
 use crate::error::check_counts;
 use crate::live::Table;
-use crate::{Error, Tally};
+use crate::pbm::counts::place_items;
 use click_models::{Clicks, ItemId, ListShape, Ranking};
 use serde::{Deserialize, Serialize};
 
@@ -87,18 +88,12 @@ impl PrefixCounts {
     /// Shows `best` (items, best first), every item at the position of its rank.
     #[inline]
     pub(crate) fn show_items(&self, best: impl ExactSizeIterator<Item = u32>, out: &mut Ranking) {
-        let n_shown = best.len();
-        let list = out.positions_mut(n_shown);
         if self.places.is_empty() {
-            for (position, item) in list.iter_mut().zip(best) {
+            for (position, item) in out.positions_mut(best.len()).iter_mut().zip(best) {
                 *position = ItemId::new(item);
             }
         } else {
-            // A short list has no lower positions.
-            let places = self.places.iter().filter(|&&place| place < n_shown);
-            for (&place, item) in places.zip(best) {
-                list[place] = ItemId::new(item);
-            }
+            place_items(best, &self.places, out);
         }
     }
 
@@ -151,13 +146,9 @@ impl Table for PrefixCounts {
     }
 }
 
-checked!(PrefixCounts);
-
-impl PrefixCounts {
-    fn checked(self) -> Result<Self, Error> {
-        let shape = ListShape::new(self.shows.len(), self.n_positions)?;
-        let known = PrefixKnown::with_places(shape, &self.places)?;
-        check_counts(self.rounds, &self.shows, &self.clicks)?;
-        Ok(Self { places: Self::new(known).places, ..self })
-    }
-}
+checked!(PrefixCounts, |self| {
+    let shape = ListShape::new(self.shows.len(), self.n_positions)?;
+    let known = PrefixKnown::with_places(shape, &self.places)?;
+    check_counts(self.rounds, &self.shows, &self.clicks)?;
+    Ok(Self { places: Self::new(known).places, ..self })
+});

@@ -53,17 +53,13 @@ impl RbaKlUcb {
     }
 }
 
-checked!(RbaKlUcb);
-
-impl RbaKlUcb {
-    fn checked(self) -> Result<Self, Error> {
-        if self.pulls.len() != self.shape.n_items() * self.shape.n_positions() {
-            return Err(Error::SavedSizes);
-        }
-        check_counts(self.rounds, &self.pulls, &self.clicks)?;
-        Ok(self.prepared())
+checked!(RbaKlUcb, |self| {
+    if self.pulls.len() != self.shape.n_items() * self.shape.n_positions() {
+        return Err(Error::SavedSizes);
     }
-}
+    check_counts(self.rounds, &self.pulls, &self.clicks)?;
+    Ok(self.prepared())
+});
 
 setup!(RbaKlUcb, &[], |policy| [policy.shape.n_items(), policy.shape.n_positions()]);
 

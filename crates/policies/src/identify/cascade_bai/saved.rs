@@ -8,7 +8,7 @@ use super::radii::Radii;
 use super::settings::{Rival, Settings, ShowOrder};
 use super::sorted::SortedKeys;
 use crate::Error;
-use crate::error::check_counts;
+use crate::error::{check_counts, is_permutation};
 use crate::setup::restored;
 use crate::sort::sort;
 use click_models::{ItemId, ListShape};
@@ -132,10 +132,3 @@ restored!(CascadeBai, |saved| {
     }
     Ok(Self::assemble(saved))
 });
-
-/// Returns whether the numbers are a permutation of those below `n`.
-fn is_permutation(mut numbers: impl Iterator<Item = usize>, n: usize) -> bool {
-    let mut is_there = vec![false; n];
-    numbers.all(|number| number < n && !std::mem::replace(&mut is_there[number], true))
-        && is_there.iter().all(|&is_there| is_there)
-}

@@ -10,7 +10,7 @@
 use super::LANES;
 use super::need::{LEAST_SHARE, Need, equally_far, smoothed_mean};
 use super::packed::{Key, Packing};
-use crate::exact::float;
+use crate::exact::{float, number};
 use crate::identify::candidates::Candidates;
 use click_models::ItemId;
 use confidence::math::{ln, ln_1p};
@@ -239,10 +239,4 @@ impl Boundary {
         }
         self.logarithms
     }
-}
-
-/// A place; items are numbered by 32 bits.
-#[expect(clippy::cast_possible_truncation, reason = "below the number of items")]
-fn number(place: usize) -> u32 {
-    place as u32
 }

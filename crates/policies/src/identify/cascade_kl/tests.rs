@@ -5,12 +5,14 @@ use super::need::{LEAST_SHARE, Need, equally_far, smoothed_mean};
 use super::*;
 use crate::identify::evidence::{largest_ln_likelihoods, ln_likelihood};
 use crate::tests::{falling, sort_by_score};
-use click_models::{CascadeModel, ClickModel};
+use crate::{Stop, Update};
+use click_models::{CascadeModel, ClickModel, ObservedPrefix};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{Binomial, DiscreteCDF};
 use statrs::function::beta::{beta_reg, ln_beta};
+use std::ops::ControlFlow;
 
 /// `cascade-kl` without anything that spares work.
 struct Plain {

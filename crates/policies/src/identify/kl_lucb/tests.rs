@@ -3,11 +3,13 @@
 
 use super::*;
 use crate::tests::falling;
-use click_models::{CascadeModel, ClickModel};
+use crate::{Stop, Update};
+use click_models::{CascadeModel, ClickModel, ObservedPrefix};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{Binomial, DiscreteCDF};
+use std::ops::ControlFlow;
 
 /// KL-LUCB without anything that spares work.
 struct Plain {

@@ -1,5 +1,6 @@
 //! The cells of largest mean, kept up to date.
 
+use crate::exact::number;
 use crate::top_l::{Ties, TopL};
 
 /// The cells of largest mean.
@@ -74,9 +75,4 @@ impl Leaders {
             self.others = self.others.max(mean);
         }
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "cells are numbered by 32 bits")]
-fn number(cell: usize) -> u32 {
-    cell as u32
 }
