@@ -23,13 +23,14 @@
 mod played;
 
 use crate::Error;
+use crate::checked::with_state;
 use crate::error::{MAX_COUNT, check_up_to};
 use crate::exact::float;
 use crate::sampling::{GammaShape, Sampler};
+use crate::setup::restored;
 use played::PlayedColumns;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 
 /// The largest sum of a row or a column: with one more play it is exact as a floating-point number,
 /// so that no draw is narrowed to nothing.
@@ -42,8 +43,8 @@ pub(crate) struct Pseudo {
     pub(crate) clicks: f64,
 }
 
+with_state! {
 /// Plays and clicks of a table, and the last sweep.
-#[derive(Debug, Clone)]
 pub(crate) struct Products {
     /// Row by row.
     plays: Vec<u64>,
@@ -51,6 +52,7 @@ pub(crate) struct Products {
     column_clicks: Vec<u64>,
     /// The columns of the last sweep.
     columns: Vec<f64>,
+} derived {
     /// `plays` as floating-point numbers.
     weights: Vec<f64>,
     row_plays: Vec<u64>,
@@ -64,6 +66,7 @@ pub(crate) struct Products {
     /// Buffer: `sum over i of u_i N_i` of each column.
     expected: Vec<f64>,
     sampler: Sampler,
+}
 }
 
 /// The input of the draw of a row or a column.
@@ -90,30 +93,53 @@ impl Law {
     }
 }
 
-/// The saved state.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct SavedProducts<'a> {
-    pub(crate) plays: Cow<'a, [u64]>,
-    pub(crate) row_clicks: Cow<'a, [u64]>,
-    pub(crate) column_clicks: Cow<'a, [u64]>,
-    pub(crate) columns: Cow<'a, [f64]>,
-}
+restored!(Products, |saved| {
+    let (n_rows, n_columns) = (saved.row_clicks.len(), saved.columns.len());
+    let is_table = n_columns > 0 && n_rows.checked_mul(n_columns) == Some(saved.plays.len());
+    if !is_table || saved.column_clicks.len() != n_columns {
+        return Err(Error::SavedSizes);
+    }
+    check_up_to(MAX_COUNT, &saved.plays, &saved.plays)?;
+    let mut products = Self::assemble(saved);
+    check_up_to(MAX_SUM, &products.row_plays, &products.row_clicks)?;
+    check_up_to(MAX_SUM, &products.column_plays, &products.column_clicks)?;
+    if products.columns.iter().any(|column| !(0.0..=1.0).contains(column)) {
+        return Err(Error::SavedColumns);
+    }
+    products.set_laws();
+    Ok(products)
+});
 
 impl Products {
     /// A table without plays; the columns of the sweep before the first are 1.
     pub(crate) fn new(n_rows: usize, n_columns: usize) -> Self {
-        let mut products = Self::assemble(SavedProducts {
-            plays: vec![0; n_rows * n_columns].into(),
-            row_clicks: vec![0; n_rows].into(),
-            column_clicks: vec![0; n_columns].into(),
-            columns: vec![1.0; n_columns].into(),
+        let mut products = Self::assemble(State {
+            plays: vec![0; n_rows * n_columns],
+            row_clicks: vec![0; n_rows],
+            column_clicks: vec![0; n_columns],
+            columns: vec![1.0; n_columns],
         });
         products.set_laws();
         products
     }
 
+    /// The table with these plays, clicks of rows and of columns, and columns of the last sweep.
+    ///
+    /// # Errors
+    ///
+    /// Wrong lengths, more clicks than plays, or a column that is no probability.
+    pub(crate) fn of(counts: [Vec<u64>; 3], columns: Vec<f64>) -> Result<Self, Error> {
+        let [plays, row_clicks, column_clicks] = counts;
+        Self::try_from(State { plays, row_clicks, column_clicks, columns })
+    }
+
+    /// The inverse of [`Self::of`].
+    pub(crate) fn into_parts(self) -> ([Vec<u64>; 3], Vec<f64>) {
+        ([self.plays, self.row_clicks, self.column_clicks], self.columns)
+    }
+
     /// Without the distributions of draws.
-    fn assemble(SavedProducts { plays, row_clicks, column_clicks, columns }: SavedProducts<'_>) -> Self {
+    fn assemble(State { plays, row_clicks, column_clicks, columns }: State) -> Self {
         let n_columns = columns.len();
         let mut column_plays = vec![0; n_columns];
         for row in plays.chunks_exact(n_columns) {
@@ -134,10 +160,10 @@ impl Products {
             played: PlayedColumns::new(&plays, n_columns),
             expected: vec![0.0; n_columns],
             sampler: Sampler::new(),
-            plays: plays.into_owned(),
-            row_clicks: row_clicks.into_owned(),
-            column_clicks: column_clicks.into_owned(),
-            columns: columns.into_owned(),
+            plays,
+            row_clicks,
+            column_clicks,
+            columns,
         }
     }
 
@@ -150,37 +176,6 @@ impl Products {
         };
         laws(row_plays, row_clicks, row_prior, &mut self.row_laws);
         laws(column_plays, column_clicks, column_prior, &mut self.column_laws);
-    }
-
-    /// The table that was saved.
-    ///
-    /// # Errors
-    ///
-    /// Wrong lengths, more clicks than plays, or a column that is no probability.
-    pub(crate) fn restore(saved: SavedProducts<'_>) -> Result<Self, Error> {
-        let (n_rows, n_columns) = (saved.row_clicks.len(), saved.columns.len());
-        let is_table = n_columns > 0 && n_rows.checked_mul(n_columns) == Some(saved.plays.len());
-        if !is_table || saved.column_clicks.len() != n_columns {
-            return Err(Error::SavedSizes);
-        }
-        check_up_to(MAX_COUNT, &saved.plays, &saved.plays)?;
-        let mut products = Self::assemble(saved);
-        check_up_to(MAX_SUM, &products.row_plays, &products.row_clicks)?;
-        check_up_to(MAX_SUM, &products.column_plays, &products.column_clicks)?;
-        if products.columns.iter().any(|column| !(0.0..=1.0).contains(column)) {
-            return Err(Error::SavedColumns);
-        }
-        products.set_laws();
-        Ok(products)
-    }
-
-    pub(crate) fn to_save(&self) -> SavedProducts<'_> {
-        SavedProducts {
-            plays: (&self.plays).into(),
-            row_clicks: (&self.row_clicks).into(),
-            column_clicks: (&self.column_clicks).into(),
-            columns: (&self.columns).into(),
-        }
     }
 
     /// Begins the first rows and columns with these beliefs, the others without any.

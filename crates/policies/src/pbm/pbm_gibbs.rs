@@ -1,15 +1,15 @@
 use super::PbmPrior;
 use super::counts::{place, sort_by_examination};
-use crate::live::{LiveState, OnTable, SavedLive, Table, draws_from_posteriors, last, on_itself};
-use crate::products::{Products, Pseudo, SavedProducts};
-use crate::setup::setup;
+use crate::checked::with_state;
+use crate::live::{LiveState, OnTable, Table, draws_from_posteriors, on_itself};
+use crate::products::{Products, Pseudo};
+use crate::setup::{restored, setup};
 use crate::top_l::{Ties, TopL};
 use crate::{Bayesian, Decision, Error, PrefixKnown, Prior, Select, SelectAmong, Tally, Update};
 use click_models::value::index;
 use click_models::{ItemSet, ListShape, Ranking, RenderedClicks};
 use rand::Rng;
-use serde::{Deserialize, Serialize, Serializer};
-use std::borrow::Cow;
+use serde::{Deserialize, Serialize};
 
 /// Whether a policy knows which positions are examined more than others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -23,6 +23,7 @@ pub enum PbmGibbsOrder {
     Known,
 }
 
+with_state! {
 /// `pbm-gibbs`: Thompson sampling for position-based users with unknown examination.
 ///
 /// Item `k` at position `l` is clicked with probability `theta_k kappa_l`. A round makes one Gibbs
@@ -50,28 +51,18 @@ pub enum PbmGibbsOrder {
 ///
 /// Clicks show only products of attraction and examination, so drawn attractions exceed true ones
 /// by the factor of the largest examination. Memory: 24 bytes for each item and position.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "State<'_>")]
 pub struct PbmGibbs {
     /// Position of the best item, of the second best, and so on, if that is known.
     places: Option<Vec<usize>>,
     /// The prior; `None` for a policy that began without one.
     prior: Option<PbmPrior>,
+    /// With the sums of the clicks of items at positions, which `live` has.
     products: Products,
-    /// Its clicks are those of items at positions, of which `products` has sums.
-    live: LiveState,
+} live derived {
     /// The positions of this round's list: of the best item, of the second best, and so on.
     order: Vec<usize>,
     top: TopL,
 }
-
-#[derive(Serialize, Deserialize)]
-struct State<'a> {
-    places: Cow<'a, Option<Vec<usize>>>,
-    prior: Cow<'a, Option<PbmPrior>>,
-    products: SavedProducts<'a>,
-    #[serde(default, with = "last")]
-    live: SavedLive,
 }
 
 impl PbmGibbs {
@@ -132,43 +123,29 @@ impl PbmGibbs {
     }
 }
 
-impl Serialize for PbmGibbs {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { places, prior, products, live, .. } = self;
-        let (places, prior) = (Cow::Borrowed(places), Cow::Borrowed(prior));
-        State { places, prior, products: products.to_save(), live: live.to_save() }.serialize(serializer)
-    }
-}
-
-impl TryFrom<State<'_>> for PbmGibbs {
-    type Error = Error;
-
-    fn try_from(State { places, prior, products, live }: State<'_>) -> Result<Self, Error> {
-        let places = places.into_owned();
-        let products = Products::restore(products)?;
-        let [n_items, n_positions] = products.sizes();
-        let shape = ListShape::new(n_items, n_positions)?;
-        if let Some(places) = &places {
-            PrefixKnown::with_places(shape, places)?;
-            if places.is_empty() {
-                return Err(Error::NotTheirPlaces { n_positions });
-            }
-        }
-        let mut live = LiveState::restore(live, n_items)?;
-        live.prior.at_least_1()?;
-        if live.clicks.is_empty() {
-            live.clicks = products.some_clicks();
-        } else if !products.may_have(&live.clicks) {
-            return Err(Error::SavedCellClicks);
-        }
-        let mut policy = Self::assemble(places, products, live);
-        policy.begin();
-        match &*prior {
-            None => Ok(policy),
-            Some(prior) => policy.with_prior(prior),
+restored!(PbmGibbs, |State { places, prior, products, live }| {
+    let [n_items, n_positions] = products.sizes();
+    let shape = ListShape::new(n_items, n_positions)?;
+    if let Some(places) = &places {
+        PrefixKnown::with_places(shape, places)?;
+        if places.is_empty() {
+            return Err(Error::NotTheirPlaces { n_positions });
         }
     }
-}
+    let mut live = LiveState::restore(live, n_items)?;
+    live.prior.at_least_1()?;
+    if live.clicks.is_empty() {
+        live.clicks = products.some_clicks();
+    } else if !products.may_have(&live.clicks) {
+        return Err(Error::SavedCellClicks);
+    }
+    let mut policy = Self::assemble(places, products, live);
+    policy.begin();
+    match &prior {
+        None => Ok(policy),
+        Some(prior) => policy.with_prior(prior),
+    }
+});
 
 setup!(PbmGibbs, &["/places", "/prior"], |policy| policy.products.sizes());
 

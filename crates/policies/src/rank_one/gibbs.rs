@@ -1,10 +1,10 @@
-use crate::products::{Products, SavedProducts};
-use crate::setup::setup;
+use crate::exact::number;
+use crate::products::Products;
+use crate::setup::{restored, setup};
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use rand::Rng;
-use serde::{Deserialize, Serialize, Serializer};
-use std::borrow::Cow;
+use serde::{Deserialize, Serialize};
 
 /// `rank1-gibbs`: Thompson sampling with a posterior of rows and columns.
 ///
@@ -29,20 +29,20 @@ use std::borrow::Cow;
 /// | `rows`, `columns` | u, v | `n_rows`, `n_columns` | approximate probability |
 ///
 /// The sampled columns are saved, since the next sweep starts from them. Memory: 16 bytes a cell.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "State<'_>")]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "State", into = "State")]
 pub struct Rank1Gibbs {
     shape: TableShape,
     products: Products,
 }
 
 #[derive(Serialize, Deserialize)]
-struct State<'a> {
+struct State {
     shape: TableShape,
-    plays: Cow<'a, [u64]>,
-    row_clicks: Cow<'a, [u64]>,
-    column_clicks: Cow<'a, [u64]>,
-    columns: Cow<'a, [f64]>,
+    plays: Vec<u64>,
+    row_clicks: Vec<u64>,
+    column_clicks: Vec<u64>,
+    columns: Vec<f64>,
 }
 
 impl Rank1Gibbs {
@@ -52,31 +52,25 @@ impl Rank1Gibbs {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rows and columns are numbered by 32 bits")]
 fn largest(side: &[f64]) -> u32 {
-    (0..side.len()).fold(0, |best, place| if side[place] > side[best] { place } else { best }) as u32
+    number((0..side.len()).fold(0, |best, place| if side[place] > side[best] { place } else { best }))
 }
 
-impl Serialize for Rank1Gibbs {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let SavedProducts { plays, row_clicks, column_clicks, columns } = self.products.to_save();
-        State { shape: self.shape, plays, row_clicks, column_clicks, columns }.serialize(serializer)
+impl From<Rank1Gibbs> for State {
+    fn from(Rank1Gibbs { shape, products }: Rank1Gibbs) -> Self {
+        let ([plays, row_clicks, column_clicks], columns) = products.into_parts();
+        Self { shape, plays, row_clicks, column_clicks, columns }
     }
 }
 
-impl TryFrom<State<'_>> for Rank1Gibbs {
-    type Error = Error;
-
-    fn try_from(saved: State<'_>) -> Result<Self, Error> {
-        let State { shape, plays, row_clicks, column_clicks, columns } = saved;
-        let products = Products::restore(SavedProducts { plays, row_clicks, column_clicks, columns })?;
-        if products.sizes() == [shape.n_rows(), shape.n_columns()] {
-            Ok(Self { shape, products })
-        } else {
-            Err(Error::SavedSizes)
-        }
+restored!(Rank1Gibbs, |State { shape, plays, row_clicks, column_clicks, columns }| {
+    let products = Products::of([plays, row_clicks, column_clicks], columns)?;
+    if products.sizes() == [shape.n_rows(), shape.n_columns()] {
+        Ok(Self { shape, products })
+    } else {
+        Err(Error::SavedSizes)
     }
-}
+});
 
 setup!(Rank1Gibbs, &[], |policy| policy.products.sizes());
 
