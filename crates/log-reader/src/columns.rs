@@ -1,6 +1,7 @@
 //! The columns of a table, by their roles: the user names them.
 
 use crate::error::{Error, ErrorKind};
+use crate::list_cells::{ListCells, SEPARATORS, separator_of};
 use crate::lists::LoggerColumns;
 use std::borrow::Cow;
 
@@ -11,7 +12,8 @@ pub struct Columns {
     pub query: Option<String>,
     /// The item.
     pub item: String,
-    /// Its position, from 1 to 64 (0 to 63 if the reader counts from 0).
+    /// Its position, from 1 to 64 (0 to 63 if the reader counts from 0). Empty if a row is a list:
+    /// the cells of item, click, propensities and value then hold one element for each place.
     pub position: String,
     /// Clicks on it.
     pub click: String,
@@ -41,6 +43,9 @@ pub struct Columns {
     /// The time of a row; that of a list is the time of its first row. `None`: the order of rows
     /// is that of time.
     pub time: Option<String>,
+    /// What stands between the elements of a list that is text: a character, or one of `space`,
+    /// `comma`, `semicolon`, `bar`. `None`: the text is `[..]`, or the column's type is a list.
+    pub separator: Option<String>,
     /// The strata, then the time.
     pub(crate) beyond: Vec<String>,
 }
@@ -51,13 +56,16 @@ pub(crate) const ONE_QUERY: &[u8] = b"all";
 impl Columns {
     /// Reads `query=..,item=..,position=..,click=..`, and perhaps `impressions=..`, `session=..`,
     /// `user=..`, `propensity=..`, `prefix-propensity=..`, `list-propensity=..` and `value=..`,
-    /// `segment=..`, `features=a;b`, `stratum=a;b` and `time=..`; `query` may be missing.
+    /// `segment=..`, `features=a;b`, `stratum=a;b` and `time=..`; `query` may be missing. Without
+    /// `position`, a row is a list, perhaps with `separator=..`; if item and click are one column,
+    /// its elements are like `item-1`. The columns of a text file without a header are `#1`, `#2`
+    /// and so on.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Settings`] for an unknown, repeated or missing key, a key without a column, one
-    /// column for two keys, `impressions` with `session` or `value`, `time` without `session`, or
-    /// propensities of prefixes or lists without `session`.
+    /// column for two keys, `impressions` with `session`, `value` or a list, and without `session`,
+    /// if rows are no lists, `time` or propensities of prefixes or lists.
     ///
     /// # Examples
     ///
@@ -84,7 +92,8 @@ impl Columns {
     /// As [`parse`](Self::parse).
     pub fn named(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
         let keys: Vec<&str> = Self::keys().collect();
-        let mut names: [Vec<String>; ROLES + 4] = Default::default();
+        let mut names: [Vec<String>; ROLES + 5] = Default::default();
+        let mut twice = None;
         for (key, column) in pairs {
             // Python and CSV have names with underscores.
             let Some(place) = keys.iter().position(|&known| known == key.replace('_', "-")) else {
@@ -99,12 +108,19 @@ impl Columns {
                     return Err(wrong(format!("`{key}=`: a column has a name")));
                 }
                 let other = names.iter().position(|names| names.iter().any(|name| name == column));
-                if let Some(other) = other {
-                    let other = keys[other];
-                    return Err(wrong(format!("column `{column}` is given for `{other}` and `{key}`")));
+                if let Some(other) = other.filter(|&other| other.max(place) < ROLES + 4) {
+                    twice = twice.or(Some(([other.min(place), other.max(place)], column.to_owned())));
                 }
                 names[place].push(column.to_owned());
             }
+        }
+        let is_list = names[POSITION].is_empty();
+        // Elements of a list may be pairs.
+        if let Some(([one, other], column)) = twice.filter(|(of, _)| !is_list || *of != [ITEM, CLICK]) {
+            return Err(wrong(format!(
+                "column `{column}` is given for `{}` and `{}`",
+                keys[one], keys[other]
+            )));
         }
         // In the order of the keys.
         let mut names = names.into_iter();
@@ -115,7 +131,7 @@ impl Columns {
         let columns = Self {
             query: one(next()),
             item: needed(one(next()), "item")?,
-            position: needed(one(next()), "position")?,
+            position: one(next()).unwrap_or_default(),
             click: needed(one(next()), "click")?,
             impressions: one(next()),
             session: one(next()),
@@ -128,10 +144,25 @@ impl Columns {
             features: next(),
             strata: next(),
             time: one(next()),
+            separator: one(next()),
             beyond: Vec::new(),
         };
         let Self { session, prefix_propensity, list_propensity, time, .. } = &columns;
-        if time.is_some() && session.is_none() {
+        if let Some(separator) = &columns.separator {
+            if !is_list {
+                return Err(wrong("`separator` is of a list in one row, which has no `position`".into()));
+            }
+            if separator_of(separator).is_none() {
+                let names = SEPARATORS.map(|(name, _)| name).join(", ");
+                return Err(wrong(format!("`separator={separator}`: expected a character, or {names}")));
+            }
+        }
+        if columns.impressions.is_some() && is_list {
+            return Err(wrong(
+                "`impressions` without `position`: a list in one row is one impression".into(),
+            ));
+        }
+        if time.is_some() && session.is_none() && !is_list {
             return Err(wrong("`time` is of a list, and needs `session`".into()));
         }
         if columns.impressions.is_some() && session.is_some() {
@@ -142,7 +173,7 @@ impl Columns {
         }
         let of_list = [(prefix_propensity, "prefix"), (list_propensity, "list")];
         let of_list = of_list.into_iter().find(|(name, _)| name.is_some());
-        if let (Some((_, what)), None) = (of_list, session) {
+        if let (Some((_, what)), None, false) = (of_list, session, is_list) {
             return Err(wrong(format!("`{what}-propensity` is of a list, and needs `session`")));
         }
         Ok(Self { beyond: columns.strata.iter().chain(time).cloned().collect(), ..columns.clone() })
@@ -167,15 +198,16 @@ impl Columns {
     /// All keys.
     fn keys() -> impl Iterator<Item = &'static str> {
         let of_roles = Self::KEYS.into_iter().chain(Self::LOGGED_KEYS);
-        of_roles.chain(Self::CONTEXT_KEYS).chain(Self::BEYOND)
+        of_roles.chain(Self::CONTEXT_KEYS).chain(Self::BEYOND).chain(["separator"])
     }
 
     /// The columns by key; those of features with `;` between them.
     pub fn by_key(&self) -> impl Iterator<Item = (&'static str, Cow<'_, str>)> {
         let several = |names: &[String]| (!names.is_empty()).then(|| Cow::from(names.join(";")));
         let one = |name: &'_ Option<String>| name.clone().map(Cow::from);
-        let others = [one(&self.segment), several(&self.features), several(&self.strata), one(&self.time)];
+        let others = [one(&self.segment), several(&self.features), several(&self.strata)];
         let names = self.by_role().into_iter().map(|name| name.map(Cow::from)).chain(others);
+        let names = names.chain([one(&self.time), one(&self.separator)]);
         Self::keys().zip(names).filter_map(|(key, name)| Some((key, name?)))
     }
 
@@ -199,7 +231,7 @@ impl Columns {
         [
             self.query.as_deref(),
             Some(&self.item),
-            Some(&self.position),
+            Some(&*self.position).filter(|name| !name.is_empty()),
             Some(&self.click),
             self.impressions.as_deref(),
             self.session.as_deref(),
@@ -209,6 +241,11 @@ impl Columns {
             self.list_propensity.as_deref(),
             self.value.as_deref(),
         ]
+    }
+
+    /// Returns whether a row is a list.
+    pub fn are_lists(&self) -> bool {
+        self.position.is_empty()
     }
 
     /// The kinds of knowledge about the users and the logger.
@@ -237,6 +274,8 @@ pub(crate) struct ColumnNames<'a> {
     pub(crate) further: &'a [String],
     /// Whether the last of them is the time.
     pub(crate) is_timed: bool,
+    /// There if a row is a list.
+    pub(crate) lists: Option<ListCells>,
 }
 
 impl<'a> ColumnNames<'a> {
@@ -254,6 +293,10 @@ impl<'a> From<&'a Columns> for ColumnNames<'a> {
             optional: [false; ROLES],
             further: &columns.beyond,
             is_timed: columns.time.is_some(),
+            lists: columns.are_lists().then(|| ListCells {
+                separator: columns.separator.as_deref().and_then(separator_of),
+                are_pairs: columns.item == columns.click,
+            }),
         }
     }
 }

@@ -146,6 +146,25 @@ faults! {
         /// Propensities expected.
         expected: usize,
     } => "wrong number of propensities",
+    /// A cell that is no list, where a row is one.
+    #[error(
+        "expected a list, such as `[a, b]`, or with `separator=..` (`position=..` if a row is one item of it)"
+    )]
+    NotAList => "not a list",
+    /// An element of a list that is no item with its click.
+    #[error("expected an item and a 0 or 1, such as `item-1`")]
+    NotAPair => "not an item and a click",
+    /// Another number of elements than of items.
+    #[error("{found} element{}, expected {expected}, one for each item", if *.found == 1 { "" } else { "s" })]
+    NumberOfElements {
+        /// Elements found.
+        found: usize,
+        /// Items of the list.
+        expected: usize,
+    } => "wrong number of elements",
+    /// A line that is no JSON object, where the first one is.
+    #[error("expected a JSON object on the line, as on the first one")]
+    NotAnObject => "not a JSON object",
     /// A prefix propensity that is larger than that of a shorter prefix.
     #[error("larger than the prefix propensity of the position above")]
     PrefixGrows => "growing prefix propensity",

@@ -116,6 +116,9 @@ impl<'a> PersonalLists<'a> {
         };
         match (&columns.query, query) {
             _ if columns.impressions.is_some() => wrong("`impressions`: a context is that of one list"),
+            _ if columns.are_lists() => {
+                wrong("`position` is missing: with contexts, a row is an item of a list")
+            }
             _ if columns.session.is_none() => wrong("`session` is missing: a context is that of one list"),
             _ if !columns.strata.is_empty() => wrong("`stratum`: with contexts it is the `segment`"),
             (None, Some(_)) => wrong("`query` is missing: without it the log is of one query"),

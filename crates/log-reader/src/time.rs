@@ -1,4 +1,4 @@
-//! Times of rows: ISO 8601, a time of a typed column, a number since 1970, or the digits of a date.
+//! Times of rows: ISO 8601, that of the USA with `AM` or `PM`, a time of a typed column, a number since 1970, or the digits of a date.
 
 use crate::fault::Fault;
 use crate::read::Value;
@@ -76,6 +76,9 @@ fn ticks_of_day(number: f64) -> Option<i64> {
 
 /// `2026-03-02`, perhaps with `T10:00`, seconds, a fraction of them, and `Z` or an offset.
 fn of_text(text: &str) -> Option<i64> {
+    if let Ok(time) = NaiveDateTime::parse_from_str(text, OF_USA) {
+        return Some(time.and_utc().timestamp_millis());
+    }
     let (date, time) = text.split_at_checked(10).filter(|_| text.as_bytes()[0].is_ascii_digit())?;
     if time.is_empty() {
         let date = NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?;
@@ -93,6 +96,9 @@ fn of_text(text: &str) -> Option<i64> {
     let found = usual().or_else(|| FORMS.iter().find_map(|form| local(form).or_else(|| zoned(form))));
     found.map(|time| time.timestamp_millis())
 }
+
+/// `11/13/2019 8:36:57 AM`: with `AM` or `PM`, the month comes first.
+const OF_USA: &str = "%m/%d/%Y %I:%M:%S %p";
 
 /// A date with a time of day. A space stands for any number of them, also none.
 const FORMS: [&str; 2] = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%.f"];

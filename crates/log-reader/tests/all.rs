@@ -29,6 +29,7 @@ mod engines;
 mod formats;
 mod frame;
 mod generate;
+mod list_rows;
 mod lists;
 #[path = "support/log_generator.rs"]
 mod log_generator;

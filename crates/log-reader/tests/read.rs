@@ -526,8 +526,7 @@ fn tables_refuse_faulty_lines() {
     for delimiter in ["\t", ",", ";", "|"] {
         assert_eq!(csv(&read(&format, log(delimiter)).unwrap().counts), "1,2,1,0,1\n", "{delimiter:?}");
     }
-    let message =
-        "log:1: no column `who` in the header, with a tab, comma, semicolon or vertical bar between columns";
+    let message = "log:1: no column `who` in the header, with a tab, comma, semicolon, vertical bar or space between columns";
     assert!(read(&format, "who:what:rank:clicks\n").unwrap_err().to_string().starts_with(message));
 
     for columns in [

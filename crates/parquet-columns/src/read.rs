@@ -31,9 +31,14 @@ pub enum Cell {
     Number(f64),
     /// A date or a timestamp: a number of ticks since 1970, and the number of ticks of a day.
     Time(i64, i64),
-    /// A text, or a decimal with all digits of its scale.
+    /// A text, or a decimal with all digits of its scale. A list has before each element the byte
+    /// 0x1f or, if it is a number, 0x1e.
     Text(ByteArray),
 }
+
+/// The mark before each text of a list, and before each number.
+const TEXTS: u8 = 0x1f;
+const NUMBERS: u8 = 0x1e;
 
 impl Cell {
     fn of_decimal(unscaled: i128, scale: usize) -> Self {
@@ -122,8 +127,8 @@ impl Table {
 
 /// The content of a column, if [`Cells`] cannot read it.
 pub fn unsupported(column: &ColumnDescriptor) -> Option<String> {
-    if column.max_rep_level() > 0 {
-        return Some("lists".into());
+    if column.max_rep_level() > 1 {
+        return Some("lists of lists".into());
     }
     match column.physical_type() {
         _ if scale(column).is_some_and(|scale| scale.max(column.type_precision()) > 38) => {
@@ -185,16 +190,50 @@ fn ticks_of_day(column: &ColumnDescriptor) -> Option<i64> {
     }
 }
 
+/// The lists of elements whose levels of repetition and definition these are.
+fn lists(
+    starts: &[i16],
+    levels: &[i16],
+    column: &ColumnDescriptor,
+    values: &mut dyn Iterator<Item = Cell>,
+) -> Vec<Cell> {
+    let highest = column.max_def_level();
+    let lowest = highest - i16::from(column.self_type().is_optional());
+    let mut lists: Vec<Vec<u8>> = Vec::new();
+    for (start, level) in starts.iter().zip(levels) {
+        if *start == 0 {
+            lists.push(Vec::new());
+        }
+        let Some(list) = lists.last_mut().filter(|_| *level >= lowest) else { continue };
+        let value = if *level == highest { values.next() } else { None };
+        let (mark, text) = match value.unwrap_or(Cell::Missing) {
+            Cell::Missing => (TEXTS, Vec::new()),
+            Cell::Whole(number) | Cell::Time(number, _) => (NUMBERS, number.to_string().into_bytes()),
+            Cell::Unsigned(number) => (NUMBERS, number.to_string().into_bytes()),
+            Cell::Number(number) => (NUMBERS, number.to_string().into_bytes()),
+            Cell::Text(text) => (TEXTS, text.data().to_vec()),
+        };
+        // An element that is missing has the mark of the others.
+        list.push(list.first().copied().unwrap_or(mark));
+        list.extend(text);
+    }
+    lists.into_iter().map(|list| Cell::Text(list.into())).collect()
+}
+
 fn decode(reader: &mut ColumnReader, column: &ColumnDescriptor) -> Result<Vec<Cell>, ParquetError> {
     /// Decodes with a reader of one type, and inserts missing values.
     macro_rules! rows {
         ($reader:expr, $value:expr) => {{
-            let (mut values, mut levels) = (Vec::new(), Vec::new());
+            let (mut values, mut levels, mut starts) = (Vec::new(), Vec::new(), Vec::new());
             let highest = column.max_def_level();
             let wanted = (highest > 0).then_some(&mut levels);
-            let (rows, _, _) = $reader.read_records(ROWS, wanted, None, &mut values)?;
+            let is_list = column.max_rep_level() > 0;
+            let wanted_starts = is_list.then_some(&mut starts);
+            let (rows, _, _) = $reader.read_records(ROWS, wanted, wanted_starts, &mut values)?;
             let mut values = values.into_iter().map($value);
-            if highest == 0 {
+            if is_list {
+                lists(&starts, &levels, column, &mut values)
+            } else if highest == 0 {
                 values.collect()
             } else {
                 let value = |level: &i16| if *level == highest { values.next() } else { None };

@@ -2,6 +2,7 @@
 
 use crate::arrays::refuse_masked;
 use crate::message::{type_error, value_error};
+use crate::sequence::shape_of;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Float32Type, Float64Type, Int8Type,
@@ -13,10 +14,10 @@ use arrow_array::{
     UInt64Array,
 };
 use arrow_schema::{DataType, TimeUnit};
-use log_reader::{ReadColumn, Value};
+use log_reader::{NUMBERS, ReadColumn, TEXTS, Value};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,20 +26,86 @@ const DAY: i64 = 86_400;
 
 /// A column that rows of a log are read from.
 #[derive(Debug, Clone)]
-pub(super) struct ArrowColumn(ArrayRef);
+pub(super) struct ArrowColumn {
+    array: ArrayRef,
+    /// Whether the values are lists, as texts with a mark before each element.
+    is_list: bool,
+}
 
 impl ArrowColumn {
     /// # Errors
     ///
     /// `TypeError` if the values are neither numbers, truth values, times nor texts.
     pub(super) fn new(of: &str, name: &str, array: ArrayRef) -> PyResult<Self> {
-        if is_supported(array.data_type()) {
-            return Ok(Self(array));
+        let rows = 0..array.len();
+        // None of a row that is missing.
+        let present = |row, list: ArrayRef| if array.is_null(row) { list.slice(0, 0) } else { list };
+        match array.data_type() {
+            DataType::List(field) if is_supported(field.data_type()) => {
+                let lists = array.as_list::<i32>();
+                return Ok(Self::of_lists(rows.map(|row| present(row, lists.value(row)))));
+            }
+            DataType::LargeList(field) if is_supported(field.data_type()) => {
+                let lists = array.as_list::<i64>();
+                return Ok(Self::of_lists(rows.map(|row| present(row, lists.value(row)))));
+            }
+            DataType::FixedSizeList(field, _) if is_supported(field.data_type()) => {
+                let lists = array.as_fixed_size_list();
+                return Ok(Self::of_lists(rows.map(|row| present(row, lists.value(row)))));
+            }
+            found if is_supported(found) => return Ok(Self { array, is_list: false }),
+            _ => {}
         }
         Err(type_error(format!(
             "{of}: column `{name}` has type {}: expected whole numbers, truth values, times or texts",
             array.data_type()
         )))
+    }
+
+    /// A column of a dict or a data frame, copied; its values may be lists.
+    ///
+    /// # Errors
+    ///
+    /// As [`copied`].
+    pub(super) fn copied(of: &str, name: &str, given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = given.py();
+        refuse_masked(&format!("column {name:?}"), given)?;
+        let is_list = |row: &Bound<'_, PyAny>| {
+            let is_array = shape_of(row).is_some_and(|shape| !shape.is_empty());
+            is_array || row.cast::<PyList>().is_ok() || row.cast::<PyTuple>().is_ok()
+        };
+        match given.try_iter().ok().and_then(|mut rows| rows.next()).transpose()? {
+            Some(first) if is_list(&first) => {}
+            _ => return Self::new(of, name, copied(of, py, name, given)?),
+        }
+        let (all, mut ends) = (PyList::empty(py), vec![0]);
+        for row in given.try_iter()? {
+            let row = row?;
+            for element in if row.is_none() { PyList::empty(py).try_iter()? } else { row.try_iter()? } {
+                all.append(element?)?;
+            }
+            ends.push(all.len());
+        }
+        let all = copied(of, py, name, all.as_any())?;
+        Ok(Self::of_lists(ends.windows(2).map(|pair| all.slice(pair[0], pair[1] - pair[0]))))
+    }
+
+    fn of_lists(lists: impl Iterator<Item = ArrayRef>) -> Self {
+        let texts = lists.map(|list| {
+            let (mut elements, mut text) = (Vec::new(), String::new());
+            values(&*list, 0..list.len(), &mut elements);
+            let is_text = elements.iter().any(|element| matches!(element, Value::Text(_)));
+            for element in elements {
+                text.push(char::from(if is_text { TEXTS } else { NUMBERS }));
+                text.push_str(&String::from_utf8_lossy(&element.bytes()));
+            }
+            Some(text)
+        });
+        Self { array: Arc::new(texts.collect::<LargeStringArray>()), is_list: true }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.array.len()
     }
 }
 
@@ -62,8 +129,12 @@ fn is_supported(of: &DataType) -> bool {
 
 impl ReadColumn for ArrowColumn {
     fn values<'a>(&'a self, rows: Range<usize>, into: &mut Vec<Value<'a>>) {
-        let end = rows.end.min(self.0.len());
-        values(&*self.0, rows.start.min(end)..end, into);
+        let end = rows.end.min(self.len());
+        values(&*self.array, rows.start.min(end)..end, into);
+    }
+
+    fn is_list(&self) -> bool {
+        self.is_list
     }
 }
 
@@ -181,7 +252,7 @@ fn each<'a>(
 /// # Errors
 ///
 /// `TypeError` for other types, with the row of an object that is not a text or a whole number.
-pub(super) fn copied(of: &str, py: Python<'_>, name: &str, given: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+fn copied(of: &str, py: Python<'_>, name: &str, given: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     refuse_masked(&format!("column {name:?}"), given)?;
     let numpy = py.import("numpy")?;
     let mut array = numpy.call_method1("asarray", (given,))?;

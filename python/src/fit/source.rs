@@ -1,9 +1,9 @@
 //! The log that `fit` was given: files, or a table in memory with its columns by role.
 
-use super::columns::{ArrowColumn, copied};
+use super::columns::ArrowColumn;
 use crate::message::{did_you_mean, type_error, value_error};
 use arrow_array::ffi_stream::RecordBatchStreamReader;
-use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchReader as _};
+use arrow_array::{RecordBatch, RecordBatchReader as _};
 use arrow_pyarrow::FromPyArrow as _;
 use evaluation::{Question, Tally};
 use log_reader::formats::{self, FormatRow};
@@ -318,8 +318,8 @@ fn of_batches(name: &str, (schema, batches): &Batches, names: &[String]) -> PyRe
     let used: Vec<usize> = (0..schema.len()).filter(|&place| names.contains(&schema[place])).collect();
     let mut frame = Frame::new(used.iter().map(|&place| schema[place].clone()));
     for batch in batches {
-        let columns = used.iter().map(|&place| (schema[place].as_str(), batch.column(place).clone()));
-        frame = add(name, frame, batch.num_rows(), columns)?;
+        let column = |&place: &usize| ArrowColumn::new(name, &schema[place], batch.column(place).clone());
+        frame = add(frame, batch.num_rows(), used.iter().map(column).collect::<PyResult<_>>()?)?;
     }
     Ok(frame)
 }
@@ -332,28 +332,25 @@ fn by_columns(
     there: &[String],
 ) -> PyResult<Frame<'static>> {
     let used: Vec<&String> = there.iter().filter(|name| names.contains(name)).collect();
-    let mut arrays: Vec<(&str, ArrayRef)> = Vec::new();
+    let mut arrays: Vec<ArrowColumn> = Vec::new();
     for name in &used {
-        let array = copied(of, table.py(), name, &table.get_item(name.as_str())?)?;
-        if let Some((first, other)) = arrays.first().filter(|(_, other)| other.len() != array.len()) {
+        let array = ArrowColumn::copied(of, name, &table.get_item(name.as_str())?)?;
+        if let Some((first, other)) =
+            used.first().zip(arrays.first()).filter(|(_, other)| other.len() != array.len())
+        {
             return Err(value_error(format!(
                 "{of}: column `{name}` has {} rows and column `{first}` has {}",
                 array.len(),
                 other.len()
             )));
         }
-        arrays.push((name, array));
+        arrays.push(array);
     }
-    let n_rows = arrays.first().map_or(0, |(_, array)| array.len());
-    add(of, Frame::new(used.iter().map(|name| (*name).clone())), n_rows, arrays.into_iter())
+    let n_rows = arrays.first().map_or(0, ArrowColumn::len);
+    add(Frame::new(used.iter().map(|name| (*name).clone())), n_rows, arrays)
 }
 
-fn add<'a>(
-    of: &str,
-    frame: Frame<'static>,
-    n_rows: usize,
-    columns: impl Iterator<Item = (&'a str, ArrayRef)>,
-) -> PyResult<Frame<'static>> {
-    let column = |(name, array)| Ok(Box::new(ArrowColumn::new(of, name, array)?) as Box<dyn ReadColumn>);
-    frame.batch(n_rows, columns.map(column).collect::<PyResult<_>>()?).map_err(value_error)
+fn add(frame: Frame<'static>, n_rows: usize, columns: Vec<ArrowColumn>) -> PyResult<Frame<'static>> {
+    let columns = columns.into_iter().map(|column| Box::new(column) as Box<dyn ReadColumn>);
+    frame.batch(n_rows, columns.collect()).map_err(value_error)
 }

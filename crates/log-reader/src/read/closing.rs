@@ -140,7 +140,8 @@ impl<'a> Closing<'a> {
             // A run has at most 64 lines.
             lines.extend(held.run.positions.iter().enumerate().map(|(number, position)| Line {
                 position,
-                in_file: held.run.spot.line + number as u64,
+                // Without positions, a line has all of its list.
+                in_file: held.run.spot.line + self.columns[POSITION].map_or(0, |_| number as u64),
                 held,
                 number,
             }));

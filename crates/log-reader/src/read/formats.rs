@@ -22,6 +22,7 @@
 
 mod delimited;
 mod frame;
+mod json;
 mod kdd2012;
 mod named;
 mod obd;
@@ -158,11 +159,13 @@ static ROWS: [FormatRow; 7] = [
     },
     FormatRow {
         name: "delimited",
-        holds: "Any table with a header, columns named with --columns",
+        holds: "Any table, or JSON lines, columns named with --columns",
         description: "\
-            Any table with a header; the user names the columns. Users and propensities (of an \
-            item at its position, of the items down to it, of the list) may be among them.",
-        line: "clicks and impressions of an item at a position, columns by name",
+            Any table with a header, or a JSON object a line; the user names the columns: without a \
+            header `#1`, `#2` and so on, in JSON keys with points between them. Users and \
+            propensities (of an item at its position, of the items down to it, of the list) may be \
+            among them. Without `position`, a row is a list.",
+        line: "clicks and impressions of an item at a position, or a list; columns by name",
         query: "a column, or `all`",
         propensities: "if columns name them",
         sessions: SessionsOf::Column,
@@ -401,7 +404,9 @@ impl Format {
         match self.row().sessions {
             SessionsOf::None => false,
             SessionsOf::Log => true,
-            SessionsOf::Column => self.columns().is_some_and(|columns| columns.session.is_some()),
+            SessionsOf::Column => {
+                self.columns().is_some_and(|columns| columns.session.is_some() || columns.are_lists())
+            }
         }
     }
 }

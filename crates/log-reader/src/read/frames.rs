@@ -8,8 +8,9 @@ use super::formats::{Frame, Rows, TableOfRows, Value};
 use super::source::stopped;
 use super::thread_report::on_threads;
 use crate::collect::Collector;
-use crate::columns::{ColumnNames, Columns, places};
+use crate::columns::{ColumnNames, Columns, ROLES, places};
 use crate::error::{Error, ErrorKind};
+use crate::list_cells::ListCells;
 use crate::lists::{ReadLists, ReceiveLists};
 use crate::log::Log;
 use crate::names::Ids;
@@ -80,6 +81,15 @@ impl Reader {
             let there = frame.names[..frame.names.len().min(20)].join("`, `");
             Error::of(ErrorKind::Header, name, format!("{message}, found `{there}`"))
         })?;
+        let all = (0..ROLES).zip(places).chain(further.iter().map(|&place| (ROLES, Some(place))));
+        for (role, place) in all.filter_map(|(role, place)| Some((role, place?))) {
+            let may_be_list = columns.lists.is_some() && ListCells::ROLES.contains(&role);
+            if frame.has_lists(place) && !may_be_list {
+                let message =
+                    format!("column `{}` holds lists, expected a value for each row", frame.names[place]);
+                return Err(Error::of(ErrorKind::Header, name, message));
+            }
+        }
         let table = TableOfRows::new(columns, self.meaning, self.max_skipped.is_some(), collector);
         let table = TableOfRows { places, further: &further, name, ..table };
         if frame.n_rows() == 0 {

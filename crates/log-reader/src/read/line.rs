@@ -65,6 +65,11 @@ pub(crate) trait LineFormat: Sync {
     type Memory: Default;
     const HEADER: bool = false;
 
+    /// Returns whether the first line is a header.
+    fn has_header(&self, _first_line: &[u8]) -> bool {
+        Self::HEADER
+    }
+
     /// Reads the header; it is empty if the format has none.
     fn layout(&self, _header: &[u8]) -> Result<Self::Layout, String> {
         Ok(Self::Layout::default())

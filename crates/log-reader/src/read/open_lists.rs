@@ -50,9 +50,10 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Returns whether a line follows its last one.
+    /// Returns whether a line follows its last one, or is the same one, which has a list.
     pub(super) fn continues(&self, spot: Spot) -> bool {
-        self.spot.file == spot.file && self.spot.line + self.positions.len() as u64 == spot.line
+        let next = self.spot.line + self.positions.len() as u64;
+        self.spot.file == spot.file && (next == spot.line || self.spot.line == spot.line)
     }
 
     /// Returns whether it is the beginning of a list that begins at the first position.

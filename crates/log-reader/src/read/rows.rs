@@ -121,8 +121,13 @@ fn further(columns: &[RowColumn<'_>]) -> Vec<String> {
 }
 
 fn named<'a>(columns: &[RowColumn<'a>], further: &'a [String]) -> ColumnNames<'a> {
-    let mut named =
-        ColumnNames { by_role: [None; ROLES], optional: [false; ROLES], further, is_timed: false };
+    let mut named = ColumnNames {
+        by_role: [None; ROLES],
+        optional: [false; ROLES],
+        further,
+        is_timed: false,
+        lists: None,
+    };
     for (place, column) in columns.iter().take(READ).enumerate().filter(|(_, column)| !column.name.is_empty())
     {
         (named.by_role[place], named.optional[place]) = (Some(column.name), column.optional);

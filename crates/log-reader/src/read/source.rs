@@ -169,7 +169,7 @@ struct Laid<'a, F: LineFormat>(&'a F, Arc<F::Layout>);
 
 /// The part of a format that reading files needs. It is compiled once, whatever the format.
 trait Lay {
-    fn has_header(&self) -> bool;
+    fn has_header(&self, first_line: &[u8]) -> bool;
     fn is_header(&self, line: &[u8]) -> bool;
     /// Takes the layout of the next file from its header.
     fn lay(&mut self, header: &[u8]) -> Result<(), String>;
@@ -177,8 +177,8 @@ trait Lay {
 }
 
 impl<F: LineFormat> Lay for Laid<'_, F> {
-    fn has_header(&self) -> bool {
-        F::HEADER
+    fn has_header(&self, first_line: &[u8]) -> bool {
+        self.0.has_header(first_line)
     }
 
     fn is_header(&self, line: &[u8]) -> bool {
@@ -311,19 +311,16 @@ impl<'a> Files<'a> {
             self.report.byte_order_marks += 1;
             start.drain(..BYTE_ORDER_MARK.len());
         }
-        let has_header = format.has_header();
-        let header = match first_line(&start) {
-            _ if !has_header => 0,
-            0 => start.len(),
-            end => end,
-        };
-        if has_header && is_blank(&start[..header]) {
+        let end = Some(first_line(&start)).filter(|end| *end > 0).unwrap_or(start.len());
+        let line = start[..end].strip_suffix(b"\n").unwrap_or(&start[..end]);
+        let line = &line[memchr::memrchr(b'\n', line).map_or(0, |end| end + 1)..];
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let has_header = format.has_header(line);
+        let header = if has_header { end } else { 0 };
+        if has_header && is_blank(line) {
             return self.empty(name).map(|()| None);
         }
-        let line = start[..header].strip_suffix(b"\n").unwrap_or(&start[..header]);
-        let line = &line[memchr::memrchr(b'\n', line).map_or(0, |end| end + 1)..];
         let n_lines = memchr::memchr_iter(b'\n', &start[..header]).count() as u64;
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
         format.lay(line).map_err(|message| {
             let shown =
                 if format.is_header(line) { &line[..line.len().min(MAX_TEXT)] } else { HIDDEN.as_bytes() };

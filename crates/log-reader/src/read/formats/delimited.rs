@@ -1,4 +1,5 @@
-//! Any table with a header and one (query, item, position) a line; the user names the columns.
+//! Any table with a header, or of JSON lines, and one (query, item, position) a line, or one list;
+//! the user names the columns.
 //!
 //! A quoted column may contain the delimiter, line ends, and a quotation mark written twice. Other
 //! columns than the named ones are not read. Positions count from 1 or, if the reader is set so,
@@ -8,19 +9,19 @@
 //! they stand. If a line of a list is skipped, the list ends above it; such lists are counted.
 //! Names of sessions are neither kept nor shown.
 
-use super::Value;
-use super::table_rows::within;
+use super::table_rows::{logged_row, read_row, within};
+use super::{Value, json};
 use crate::collect::{Batches, Collector};
 use crate::columns::{
-    CLICK, ColumnNames, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES,
-    SESSION, USER, VALUE, number_of, places,
+    CLICK, ColumnNames, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, Places, QUERY, READ, ROLES, SESSION, USER,
+    number_of, places,
 };
 use crate::error::HIDDEN;
 use crate::fault::Fault;
 use crate::fields::{check_count, table_clicks, table_number};
 use crate::keys::{KeyHash, ListKey};
-use crate::logged::{LoggedRow, value_of};
-use crate::read::line::{LineFault, LineFormat, MAX_TEXT};
+use crate::list_cells::{ListCells, shown};
+use crate::read::line::{LineFault, LineFormat, MAX_TEXT, after_last_line};
 use crate::read::marks::{CutLine, Cuts, after_last_record};
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::{OpenLists, Spot};
@@ -37,21 +38,46 @@ pub(in crate::read) struct Layout {
     /// The columns beyond those of roles.
     further: Vec<usize>,
     names: Vec<String>,
+    /// Whether lines are objects of JSON, and columns their keys.
+    is_json: bool,
 }
 
 /// The delimiters, in the order of trial, and how messages call them.
-const DELIMITERS: [(u8, &str); 4] =
-    [(b'\t', "tabs"), (b',', "commas"), (b';', "semicolons"), (b'|', "vertical bars")];
+const DELIMITERS: [(u8, &str); 5] =
+    [(b'\t', "tabs"), (b',', "commas"), (b';', "semicolons"), (b'|', "vertical bars"), (b' ', "spaces")];
+
+/// Returns whether lines that begin like this are objects of JSON.
+fn is_json(line: &[u8]) -> bool {
+    line.trim_ascii_start().starts_with(b"{")
+}
 
 impl Layout {
     /// The indices of the columns in the header, if this is the delimiter.
     fn new(named: &ColumnNames<'_>, header: &[u8], delimiter: u8, called: &str) -> Result<Self, String> {
         let fields = split(header, delimiter).map_err(|fault| fault.to_string())?;
-        let names: Vec<String> =
-            fields.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
+        let names: Vec<String> = if is_numbered(named) {
+            (1..=fields.len()).map(|number| format!("#{number}")).collect()
+        } else {
+            fields.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect()
+        };
         let (columns, further) = places(named, &names)
             .map_err(|message| format!("{message} in the header, with {called} between columns"))?;
-        Ok(Self { delimiter, n_columns: names.len(), columns, further, names })
+        Ok(Self { delimiter, n_columns: names.len(), columns, further, names, is_json: false })
+    }
+
+    /// The keys of the objects of JSON; one that a table may lack is that of the first object.
+    fn of_json(named: &ColumnNames<'_>, first: &[u8]) -> Result<Self, String> {
+        let object = serde_json::from_slice(first).map_err(|_| Fault::NotAnObject.to_string())?;
+        let is_there = |(name, optional): &(Option<&str>, bool)| {
+            name.is_some_and(|name| !optional || json::has(&object, name))
+        };
+        let of_roles = named.by_role.into_iter().zip(named.optional).filter(is_there);
+        let of_roles = of_roles.filter_map(|(name, _)| Some(name?.to_owned()));
+        let mut names: Vec<String> = of_roles.chain(named.further.iter().cloned()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let (columns, further) = places(named, &names)?;
+        Ok(Self { delimiter: b'\n', n_columns: names.len(), columns, further, names, is_json: true })
     }
 
     /// The index of a role's column; beyond roles, that of a further one.
@@ -62,6 +88,13 @@ impl Layout {
             None => self.further.get(number - ROLES).copied(),
         }
     }
+}
+
+/// Returns whether columns are named by their number: the file has no header.
+fn is_numbered(named: &ColumnNames<'_>) -> bool {
+    named.by_role[ITEM]
+        .and_then(|name| name.strip_prefix('#'))
+        .is_some_and(|number| number.parse::<u16>().is_ok())
 }
 
 /// A table, and the meaning of its numbers.
@@ -93,7 +126,14 @@ impl LineFormat for TableLines<'_> {
     type Memory = OpenLists;
     const HEADER: bool = true;
 
+    fn has_header(&self, first_line: &[u8]) -> bool {
+        !is_json(first_line) && !is_numbered(&self.table)
+    }
+
     fn layout(&self, header: &[u8]) -> Result<Layout, String> {
+        if is_json(header) {
+            return Layout::of_json(&self.table, header);
+        }
         let mut wrong = None;
         for (delimiter, called) in DELIMITERS {
             match Layout::new(&self.table, header, delimiter, called) {
@@ -114,7 +154,7 @@ impl LineFormat for TableLines<'_> {
         }
         Err(wrong.unwrap_or_else(|| {
             let name = self.table.by_role.into_iter().flatten().next().unwrap_or_default();
-            format!("no column `{name}` in the header, with a tab, comma, semicolon or vertical bar between columns")
+            format!("no column `{name}` in the header, with a tab, comma, semicolon, vertical bar or space between columns")
         }))
     }
 
@@ -127,7 +167,7 @@ impl LineFormat for TableLines<'_> {
     }
 
     fn cuts(&self, layout: &Layout) -> Cuts {
-        Cuts { delimiter: layout.delimiter, quotes: true }
+        Cuts { delimiter: layout.delimiter, quotes: !layout.is_json }
     }
 
     #[inline]
@@ -139,6 +179,9 @@ impl LineFormat for TableLines<'_> {
         lists: &mut OpenLists,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
+        if layout.is_json {
+            return self.object(layout, line.whole(), at, lists, batches);
+        }
         let field = |role: usize| line.get(layout.column(role)?);
         self.count_line(layout, line.n_columns(), field, at, lists, batches)
     }
@@ -165,7 +208,7 @@ impl LineFormat for TableLines<'_> {
     }
 
     fn cut(&self, layout: &Layout, bytes: &[u8]) -> usize {
-        after_last_record(bytes, layout.delimiter)
+        if layout.is_json { after_last_line(bytes) } else { after_last_record(bytes, layout.delimiter) }
     }
 
     fn column_name(&self, layout: &Layout, column: usize) -> String {
@@ -174,12 +217,84 @@ impl LineFormat for TableLines<'_> {
 }
 
 impl TableLines<'_> {
-    /// Reads a line, and notes a fault in its list.
+    /// Reads an object of JSON.
+    #[inline(never)]
+    fn object(
+        &self,
+        layout: &Layout,
+        line: &[u8],
+        mut at: Spot,
+        lists: &mut OpenLists,
+        batches: &mut Batches<'_>,
+    ) -> Result<(), LineFault> {
+        let object = serde_json::from_slice(line).ok().filter(serde_json::Value::is_object);
+        let object = object.ok_or(Fault::NotAnObject)?;
+        let mut first = Ok(());
+        for row in json::rows(&object, &layout.names, layout.column(ITEM)) {
+            let field = |role: usize| row.get(layout.column(role)?).map(Vec::as_slice);
+            // A fault of a list is that of the line, whose other lists count.
+            first = first.and(self.count_line(layout, row.len(), field, at, lists, batches));
+            // Another list of the line has another place.
+            at.at += 1;
+        }
+        first
+    }
+
+    /// Reads a line, an item or a list of them.
     #[inline]
     fn count_line<'f>(
         &self,
         layout: &Layout,
         found: usize,
+        field: impl Fn(usize) -> Option<&'f [u8]>,
+        at: Spot,
+        lists: &mut OpenLists,
+        batches: &mut Batches<'_>,
+    ) -> Result<(), LineFault> {
+        match self.table.lists {
+            Some(cells) if found == layout.n_columns => {
+                self.count_list(layout, cells, &field, at, lists, batches)
+            }
+            _ => self.count_item(layout, found, None, field, at, lists, batches),
+        }
+    }
+
+    /// Reads the items of a line that is a list.
+    #[inline(never)]
+    fn count_list<'f>(
+        &self,
+        layout: &Layout,
+        cells: ListCells,
+        field: &impl Fn(usize) -> Option<&'f [u8]>,
+        at: Spot,
+        lists: &mut OpenLists,
+        batches: &mut Batches<'_>,
+    ) -> Result<(), LineFault> {
+        let elements = cells.of_row(|role| field(role).map(Value::Text)).map_err(|(role, fault)| {
+            let column = layout.column(role).map_or(0, |column| column + 1);
+            LineFault::new(fault, column, &shown(field(role).unwrap_or_default()))
+        })?;
+        let key = self.hash.of_numbers(at.at, at.line);
+        for place in 0..elements[ITEM].len() {
+            let position = self.meaning.named(place).to_string();
+            let field = |role: usize| match elements.get(role).and_then(|all| all.get(place)) {
+                _ if role == POSITION => Some(position.as_bytes()),
+                Some(&Value::Text(text)) => Some(text),
+                _ => field(role),
+            };
+            self.count_item(layout, layout.n_columns, Some(key), field, at, lists, batches)?;
+        }
+        Ok(())
+    }
+
+    /// Reads an item, and notes a fault in its list, which has a key of its own if a line is one.
+    #[expect(clippy::too_many_arguments, reason = "those of a line")]
+    #[inline]
+    fn count_item<'f>(
+        &self,
+        layout: &Layout,
+        found: usize,
+        list: Option<ListKey>,
         field: impl Fn(usize) -> Option<&'f [u8]>,
         at: Spot,
         lists: &mut OpenLists,
@@ -207,7 +322,7 @@ impl TableLines<'_> {
             });
         }
         // The query without its strata: of one list they are the same.
-        let key = self.key(layout, &fields);
+        let key = list.or_else(|| self.key(layout, &fields));
         let composed;
         let (mut fields, mut at) = (fields, at);
         let strata = layout.further.len() - usize::from(self.table.is_timed);
@@ -275,7 +390,17 @@ impl TableLines<'_> {
         let session = fields[SESSION].filter(|_| layout.columns[SESSION].is_some());
         let shown = match self.read(layout, found, fields, batches) {
             Ok(None) => return Ok(()),
-            Ok(Some(shown)) => logged_row(layout, logged, session, &shown, batches).map(|row| (shown, row)),
+            Ok(Some(shown)) => {
+                let values = logged.map(|field| field.map(Value::Text));
+                let row = logged_row(session.map(Value::Text), &values, shown.clicks, batches);
+                row.map_err(|(role, fault)| {
+                    let column = layout.columns[role].map_or(0, |column| column + 1);
+                    // A user is not shown.
+                    let text = if role > USER { logged[role - READ].unwrap_or_default() } else { b"" };
+                    LineFault::new(fault, column, text).of(Ok(shown.clicks), Ok(shown.impressions))
+                })
+                .map(|row| (shown, row))
+            }
             Err(fault) => Err(fault),
         };
         match (shown, key) {
@@ -318,64 +443,15 @@ impl TableLines<'_> {
             };
             return Err(LineFault::new(fault, 0, &text[..text.len().min(MAX_TEXT)]));
         }
-        let field = |role: usize| fields[role].unwrap_or_default();
-        let clicks = || table_clicks(field(CLICK)).and_then(check_count);
-        let impressions =
-            || fields[IMPRESSIONS].map_or(Ok(1), |text| table_number(text).and_then(check_count));
-        let in_role = |role: usize| {
-            move |fault| {
-                let column = layout.columns[role].map_or(0, |column| column + 1);
-                LineFault::new(fault, column, field(role)).of(clicks(), impressions())
-            }
-        };
-        let position =
-            table_number(field(POSITION)).and_then(|position| self.meaning.position(position, u64::MAX));
-        if position == Ok(None) {
-            return Ok(None);
-        }
-        if layout.columns[SESSION].is_some() && field(SESSION).is_empty() {
-            return Err(in_role(SESSION)(Fault::Empty));
-        }
-        let query = fields[QUERY].unwrap_or(ONE_QUERY);
-        let query = batches.id(query).map_err(in_role(QUERY))?;
-        let item = batches.id(field(ITEM)).map_err(in_role(ITEM))?;
-        let position = position.map_err(in_role(POSITION))?;
-        let clicks = clicks().map_err(in_role(CLICK))?;
-        let impressions = impressions().map_err(in_role(IMPRESSIONS))?;
-        let clicks = self.meaning.clicks(clicks, impressions, batches).map_err(in_role(CLICK))?;
-        Ok(position.map(|position| LineCounts { query, item, clicks, impressions, position }))
+        let shown = read_row(&fields.map(|field| field.map(Value::Text)), self.meaning, None, batches);
+        shown.map_err(|(role, fault)| {
+            let column = layout.columns[role].map_or(0, |column| column + 1);
+            let impressions =
+                fields[IMPRESSIONS].map_or(Ok(1), |text| table_number(text).and_then(check_count));
+            let clicks = table_clicks(fields[CLICK].unwrap_or_default()).and_then(check_count);
+            LineFault::new(fault, column, fields[role].unwrap_or_default()).of(clicks, impressions)
+        })
     }
-}
-
-/// Reads user and propensities.
-fn logged_row(
-    layout: &Layout,
-    fields: LoggedFields<'_>,
-    session: Option<&[u8]>,
-    shown: &LineCounts,
-    batches: &mut Batches<'_>,
-) -> Result<LoggedRow, LineFault> {
-    let field =
-        |role: usize| layout.columns[role].map(|column| (column, fields[role - READ].unwrap_or_default()));
-    let at_fault = |fault, column: usize, text| {
-        LineFault::new(fault, column + 1, text).of(Ok(shown.clicks), Ok(shown.impressions))
-    };
-    let mut row = LoggedRow::default();
-    if let Some((column, user)) = field(USER) {
-        if user.is_empty() {
-            return Err(at_fault(Fault::Empty, column, b""));
-        }
-        row.user = Some(batches.texts.hash(user, USER));
-    }
-    row.session = session.map(|session| batches.texts.hash(session, SESSION));
-    for (kind, propensity) in row.propensities.iter_mut().enumerate() {
-        if let Some((column, text)) = field(PROPENSITY + kind) {
-            let number = batches.texts.propensity(text, kind);
-            let number = if PROPENSITY + kind == VALUE { value_of(number, shown.clicks) } else { number };
-            *propensity = Some(number.map_err(|fault| at_fault(fault, column, text))?);
-        }
-    }
-    Ok(row)
 }
 
 /// Splits a line with quotation marks into columns.

@@ -9,12 +9,18 @@ use std::ops::Range;
 const ROWS_AT_ONCE: usize = 1 << 12;
 
 /// A column of a table in memory.
-pub trait ReadColumn: Sync {
+pub trait ReadColumn: Send + Sync {
     /// Appends the values of these rows, in order, except for rows that the column does not have.
     fn values<'a>(&'a self, rows: Range<usize>, into: &mut Vec<Value<'a>>);
+
+    /// Returns whether the values are lists: texts with a mark before each element,
+    /// [`TEXTS`](crate::TEXTS) or [`NUMBERS`](crate::NUMBERS).
+    fn is_list(&self) -> bool {
+        false
+    }
 }
 
-impl<T: Copy + Sync> ReadColumn for Vec<T>
+impl<T: Copy + Send + Sync> ReadColumn for Vec<T>
 where
     for<'a> Value<'a>: From<T>,
 {
@@ -90,6 +96,11 @@ impl<'a> Frame<'a> {
     /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.n_rows
+    }
+
+    /// Returns whether the values of a column are lists.
+    pub(in crate::read) fn has_lists(&self, place: usize) -> bool {
+        self.batches.iter().any(|batch| batch.columns[place].is_list())
     }
 
     /// The rows of each batch within a range of rows, cut into parts of limited length.

@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
 use crate::fields::{check_count, check_propensity, check_value, decimal, table_clicks, table_number};
 use crate::keys::{KeyHash, ListKey};
+use crate::list_cells::{ListCells, shown};
 use crate::logged::{LoggedRow, value_of};
 use crate::names::{Id, mix};
 use crate::read::line::{Lost, MAX_TEXT};
@@ -280,6 +281,41 @@ impl<'a, 'b> Rows<'a, 'b> {
     #[inline]
     pub(in crate::read) fn row<'v>(&mut self, row: u64, value: impl Fn(usize) -> Option<Value<'v>>) -> bool {
         self.report.read.lines += 1;
+        match self.table.columns.lists {
+            None => self.item(row, None, value),
+            Some(cells) => self.list(row, cells, &value),
+        }
+    }
+
+    /// Counts the items of a row that is a list.
+    #[inline(never)]
+    fn list<'v>(&mut self, row: u64, cells: ListCells, value: &impl Fn(usize) -> Option<Value<'v>>) -> bool {
+        let elements = match cells.of_row(value) {
+            Ok(elements) => elements,
+            Err((role, fault)) => {
+                let text = value(role).map(|value| Value::Text(&shown(&value.bytes())).text());
+                return self.at_fault(row, &std::array::from_fn(value), text, role, fault);
+            }
+        };
+        let key = self.table.hash.of_numbers(row, self.table.number as u64);
+        let meaning = self.table.meaning;
+        (0..elements[ITEM].len()).all(|place| {
+            self.item(row, Some(key), |role| match elements.get(role).and_then(|all| all.get(place)) {
+                _ if role == POSITION => Some(Value::Number(meaning.named(place))),
+                None => value(role),
+                element => element.copied(),
+            })
+        })
+    }
+
+    /// Counts an item, of a list that has a key of its own if a row is a list.
+    #[inline]
+    fn item<'v>(
+        &mut self,
+        row: u64,
+        list: Option<ListKey>,
+        value: impl Fn(usize) -> Option<Value<'v>>,
+    ) -> bool {
         let values = &std::array::from_fn(&value);
         if self.batches.takes_rows() {
             let further: Vec<Value<'_>> = (ROLES..self.table.n_columns()).filter_map(&value).collect();
@@ -294,7 +330,7 @@ impl<'a, 'b> Rows<'a, 'b> {
             };
         }
         // The query without its strata: of one list they are the same.
-        let key = self.key(values);
+        let key = list.or_else(|| self.key(values));
         let (composed, mut values) = (self.of_stratum(values[QUERY], &value), *values);
         if let Some(composed) = &composed {
             values[QUERY] = Some(Value::Text(composed));
@@ -319,7 +355,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         let TableOfRows { meaning, number, places, .. } = self.table;
         // The place of the row in the log, as for a line.
         let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row, time };
-        let counted = read_row(values, meaning, &mut self.known, self.batches);
+        let counted = read_row(values, meaning, Some(&mut self.known), self.batches);
         let counted = if let Some(key) = key {
             match counted {
                 Ok(Some(shown)) => {
@@ -390,7 +426,7 @@ impl<'a, 'b> Rows<'a, 'b> {
     ) -> bool {
         let TableOfRows { meaning, number, places, .. } = self.table;
         let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row, time };
-        let shown = match read_row(values, meaning, &mut self.known, self.batches) {
+        let shown = match read_row(values, meaning, Some(&mut self.known), self.batches) {
             Ok(None) => return true,
             Ok(Some(shown)) => {
                 logged_row(values[SESSION], logged, shown.clicks, self.batches).map(|row| (shown, row))
@@ -462,7 +498,7 @@ pub(super) fn within<'a>(query: &[u8], strata: impl Iterator<Item = &'a [u8]>) -
 }
 
 /// The user and the propensities of a row, or the role at fault.
-fn logged_row(
+pub(super) fn logged_row(
     session: Option<Value<'_>>,
     values: &LoggedValues<'_>,
     clicks: u64,
@@ -487,12 +523,13 @@ fn logged_row(
     Ok(row)
 }
 
-/// The content of a row, or the role at fault; `None` if its position is not wanted.
+/// The content of a row, or the role at fault; `None` if its position is not wanted. Texts that are
+/// `known` stay where they are.
 #[inline]
-fn read_row(
+pub(super) fn read_row(
     values: &RowValues<'_>,
     meaning: Meaning,
-    known: &mut LongTexts,
+    mut known: Option<&mut LongTexts>,
     batches: &mut Batches<'_>,
 ) -> Result<Option<LineCounts>, (usize, Fault)> {
     let of_role = |role: usize| move |fault| (role, fault);
@@ -506,12 +543,12 @@ fn read_row(
     if matches!(values[SESSION], Some(Value::Missing | Value::Text(b""))) {
         return Err((SESSION, Fault::Empty));
     }
-    let query = match values[QUERY] {
-        Some(query) => known.id(query, batches),
-        None => batches.id(ONE_QUERY),
+    let mut id = |name: Value<'_>, batches: &mut Batches<'_>| match &mut known {
+        Some(known) => known.id(name, batches),
+        None => name.id(batches),
     };
-    let query = query.map_err(of_role(QUERY))?;
-    let item = known.id(value(ITEM), batches).map_err(of_role(ITEM))?;
+    let query = id(values[QUERY].unwrap_or(Value::Text(ONE_QUERY)), batches).map_err(of_role(QUERY))?;
+    let item = id(value(ITEM), batches).map_err(of_role(ITEM))?;
     let position = position?;
     let clicks = value(CLICK).clicks().and_then(check_count).map_err(of_role(CLICK))?;
     let impressions = if values[IMPRESSIONS].is_some() { number(IMPRESSIONS)? } else { 1 };
@@ -522,7 +559,7 @@ fn read_row(
 
 /// Long texts that were hashed, by their place in memory: the rows of a dictionary share them.
 #[derive(Default)]
-struct LongTexts(HashTable<LongText>);
+pub(super) struct LongTexts(HashTable<LongText>);
 
 struct LongText {
     place: (usize, usize),

@@ -1,5 +1,5 @@
 //! Whole numbers, texts, truth values, times, decimals (as the same text in CSV), and
-//! floating-point numbers that are whole; no nested columns. Only the named columns are read, a few
+//! floating-point numbers that are whole; lists where a row is one. Only the named columns are read, a few
 //! thousand rows at a time. Compression may be Snappy, gzip, LZ4 or Zstandard. A stream is read
 //! completely first, since the description of a file is at its end.
 //!
@@ -9,6 +9,7 @@
 use crate::collect::{Batches, Collector};
 use crate::columns::{ColumnNames, Places, ROLES, places};
 use crate::error::{Error, ErrorKind};
+use crate::list_cells::ListCells;
 use crate::names::{lock, unlocked};
 use crate::read::formats::table_rows::{Rows, TableOfRows, Value};
 use crate::read::source::{Input, Watch, stopped};
@@ -185,7 +186,12 @@ fn wrong(name: &str, error: &ParquetError) -> Error {
 /// The column of each role, and those beyond.
 fn columns_of(reader: &Table, file: &str, columns: &ColumnNames<'_>) -> Result<(Places, Vec<usize>), Error> {
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+    // A list has two names of the format between its own and those of its elements.
+    let names = schema.columns().iter().map(|column| match column.path().parts() {
+        parts if column.max_rep_level() == 0 => parts.join("."),
+        parts => [&parts[..1], parts.get(3..).unwrap_or_default()].concat().join("."),
+    });
+    let names: Vec<String> = names.collect();
     let header = |message: String| Error::of(ErrorKind::Header, file, message);
     let (places, further) = places(columns, &names).map_err(|message| {
         let there = names[..names.len().min(20)].join("`, `");
@@ -195,7 +201,10 @@ fn columns_of(reader: &Table, file: &str, columns: &ColumnNames<'_>) -> Result<(
         let (Some(name), Some(place)) = (columns.name(number), place) else { continue };
         let of_column =
             |found: String| Error::of(ErrorKind::Parquet, file, format!("column `{name}` {found}"));
-        if let Some(found) = unsupported(&schema.column(place)) {
+        let is_list = schema.column(place).max_rep_level() > 0;
+        let may_be_list = columns.lists.is_some() && ListCells::ROLES.contains(&number);
+        let found = (is_list && !may_be_list).then(|| "lists".to_owned());
+        if let Some(found) = found.or_else(|| unsupported(&schema.column(place))) {
             return Err(of_column(format!("holds {found}, expected whole numbers or text")));
         }
         for group in reader.metadata().row_groups() {
