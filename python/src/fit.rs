@@ -21,7 +21,7 @@ pub(crate) use policy::{CountedItem, FromFit, given_of};
 
 use self::contexts::{Common, ContextArguments, fit_log};
 use self::source::Source;
-use crate::interrupt::interruptible;
+use crate::interrupt::{abandoning, interruptible};
 use crate::message::{did_you_mean, value_error};
 use crate::name::query_text;
 use crate::options::Keywords;
@@ -151,8 +151,9 @@ pub(crate) fn fit(
         intervals: settings.intervals,
         today: settings.today,
     };
-    let study = interruptible(py, |stop| run(&settings, &source, &reader, stop))?;
-    let study = study.map_err(|error| of_study(error, &settings.filter))?;
+    let study = abandoning(py, move |stop| {
+        run(&settings, &source, &reader, stop).map_err(|error| of_study(error, &settings.filter))
+    })??;
     Ok(Fit::Counts(Fitted { study, options, left_out: chosen.left_out, json: None }))
 }
 

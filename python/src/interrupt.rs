@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -9,6 +10,8 @@ use std::time::Duration;
 
 /// Time between two looks.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+const PANICKED: &str = "a thread panicked: this is a defect, please report it";
 
 /// The exception of a signal that has arrived, such as Ctrl-C, for code that has released the
 /// interpreter's lock.
@@ -24,6 +27,29 @@ pub(crate) fn interruptible<T: Send>(
 ) -> PyResult<T> {
     let stop = AtomicBool::new(false);
     watched(py, &stop, |_| check_signals(), || work(&stop))
+}
+
+/// As [`interruptible`], for work that may not stop for a while: an exception leaves it to itself.
+pub(crate) fn abandoning<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
+) -> PyResult<T> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (sender, receiver) = channel();
+    let of_work = Arc::clone(&stop);
+    // Nobody waits for work that was left to itself.
+    thread::spawn(move || drop(sender.send(work(&of_work))));
+    py.detach(move || {
+        loop {
+            match receiver.recv_timeout(BETWEEN_LOOKS) {
+                Ok(done) => return Ok(done),
+                Err(RecvTimeoutError::Timeout) => {
+                    check_signals().inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err(PANICKED)),
+            }
+        }
+    })
 }
 
 /// Does `work` in another thread, while this one calls `look` now and then, which looks for
@@ -54,8 +80,6 @@ pub(crate) fn watched<T: Send>(
     });
     match exception {
         Some(exception) => Err(exception),
-        None => {
-            done.map_err(|_| PyRuntimeError::new_err("a thread panicked: this is a defect, please report it"))
-        }
+        None => done.map_err(|_| PyRuntimeError::new_err(PANICKED)),
     }
 }

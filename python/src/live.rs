@@ -644,15 +644,8 @@ impl LivePolicy {
     /// The whole state, with open decisions and that of the generator of random numbers, as JSON
     /// text in UTF-8.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let state = self.lock(py)?;
-        let items = state.live.items();
-        let names = items.into_iter().filter_map(|item| state.name(item).map(|name| (item, name))).collect();
-        let (generator, users) = (state.generator.clone(), UserNames::clone(&state.users));
-        let protocol = state.live.policy().protocol().name();
-        let kind = format!("{protocol}{}", if state.told().is_some() { USERS } else { "" });
-        let live = BTreeMap::from([(kind, &*state.live)]);
-        let saved = SavedLive { format: FORMAT, generator, names, users, live };
-        Ok(PyBytes::new(py, &serde_json::to_vec(&saved).map_err(value_error)?))
+        let json = py.detach(|| self.saved())?;
+        Ok(PyBytes::new(py, &json))
     }
 
     /// The policy that `save` wrote. It makes the same choices as the original.
@@ -660,7 +653,36 @@ impl LivePolicy {
     /// Raises:
     ///     ValueError: the data are no policy in live use, or a damaged one.
     #[classmethod]
-    fn load(_class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
+    fn load(class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
+        class.py().detach(|| Self::read(data))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        reduced::<Self>(py, "load", (self.save(py)?,))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let state = self.lock(py)?;
+        let (spec, items) = (state.live.policy().spec(), state.live.items().len());
+        Ok(format!("Live('{spec}', items={items})"))
+    }
+}
+
+impl LivePolicy {
+    /// The state, for code that has released the interpreter's lock.
+    fn saved(&self) -> PyResult<Vec<u8>> {
+        let state = self.state.lock().map_err(broken)?;
+        let items = state.live.items();
+        let names = items.into_iter().filter_map(|item| state.name(item).map(|name| (item, name))).collect();
+        let (generator, users) = (state.generator.clone(), UserNames::clone(&state.users));
+        let protocol = state.live.policy().protocol().name();
+        let kind = format!("{protocol}{}", if state.told().is_some() { USERS } else { "" });
+        let live = BTreeMap::from([(kind, &*state.live)]);
+        let saved = SavedLive { format: FORMAT, generator, names, users, live };
+        serde_json::to_vec(&saved).map_err(value_error)
+    }
+
+    fn read(data: &[u8]) -> PyResult<Self> {
         let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved policy: {fault}"));
         let saved: SavedLive<BTreeMap<String, Value>, Name> =
             serde_json::from_slice(data).map_err(|error| invalid(&error))?;
@@ -691,16 +713,6 @@ impl LivePolicy {
             state.set_name(item, name);
         }
         Ok(Self { state: Mutex::new(state) })
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        reduced::<Self>(py, "load", (self.save(py)?,))
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let state = self.lock(py)?;
-        let (spec, items) = (state.live.policy().spec(), state.live.items().len());
-        Ok(format!("Live('{spec}', items={items})"))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::reduced::reduced;
 use crate::sequence;
 use crate::table::{Column, Table};
 use crate::task::{
-    UserFacts, build, count, drawing, generator, is_alive, order_of, protocol_named, protocol_of, size,
+    UserFacts, build, count, drawing, is_alive, order_of, protocol_named, protocol_of, seed_of, seeded, size,
 };
 use ::live::Estimator;
 use click_models::{Context, ItemId};
@@ -31,6 +31,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 use state::{FORMAT, SavedPolicy, State};
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A policy of the catalogue: it chooses what to show, and learns from the clicks.
@@ -68,8 +69,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 ///         users and items: a ContextFit, or context.json, of the same items in the same order,
 ///         with features as in the log.
 ///     query: the query of the fit whose items are meant, by default all.
-///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1, or a generator of numpy,
-///         which draws one; by default another one for every policy.
+///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1, or a Generator, SeedSequence
+///         or BitGenerator of numpy, which draws one; by default another one for every policy. `rng`
+///         is another name of it.
 ///     **parameters: the policy's parameters.
 ///
 /// Raises:
@@ -92,6 +94,8 @@ pub(crate) struct Policy {
     origin: Arc<Origin>,
     names: Option<Arc<Names>>,
     users: Arc<UserNames>,
+    /// The arguments by name that it was built with; `None` if it was not built from arguments.
+    given: Option<Py<PyDict>>,
     state: Mutex<State>,
 }
 
@@ -130,7 +134,7 @@ impl Policy {
         let knowledge = state.player.told();
         let told = knowledge.context.as_ref().map(ContextFacts::of);
         let origin = Origin { spec: *state.player.spec(), protocol, sizes: knowledge.sizes, told };
-        Self { origin: Arc::new(origin), names, users: Arc::default(), state: Mutex::new(state) }
+        Self { origin: Arc::new(origin), names, users: Arc::default(), given: None, state: Mutex::new(state) }
     }
 
     /// The policy that begins with a log of these segments and features.
@@ -193,7 +197,8 @@ impl Policy {
             estimator: state.estimator.clone(),
         };
         let (origin, users) = (Arc::clone(&self.origin), Arc::clone(&self.users));
-        Ok(Self { origin, names: self.names.clone(), users, state: Mutex::new(copied) })
+        let given = self.given.as_ref().map(|given| given.clone_ref(py));
+        Ok(Self { origin, names: self.names.clone(), users, given, state: Mutex::new(copied) })
     }
 }
 
@@ -221,6 +226,33 @@ impl Policy {
         seed: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
+        // As of numpy, whose name is the other one.
+        let rng = parameters.map(|all| all.get_item("rng")).transpose()?.flatten();
+        if let (Some(all), Some(_)) = (parameters, &rng) {
+            all.del_item("rng")?;
+            if seed.is_some() {
+                return Err(type_error("rng: means the same as seed: give one of them"));
+            }
+        }
+        let seed = seed_of(seed.or(rng.as_ref()))?;
+        let arguments = PyDict::new(py);
+        for (key, value) in [
+            ("items", items),
+            ("positions", positions),
+            ("rows", rows),
+            ("columns", columns),
+            ("examination", examination),
+            ("order", order),
+            ("item_features", item_features),
+            ("user_features", user_features),
+            ("segments", segments),
+            ("horizon", horizon),
+            ("prior", prior),
+            ("query", query),
+        ] {
+            value.map(|value| arguments.set_item(key, value)).transpose()?;
+        }
+        arguments.set_item("seed", seed)?;
         let mut parameters = to_parameters(parameters)?;
         let (items, names) = Names::read(items)?;
         let given = UserFacts {
@@ -253,7 +285,32 @@ impl Policy {
             prior.give(&mut player, query.as_deref())?;
             estimator = matches!(prior, Prior::Estimated).then(Estimator::default);
         }
-        Ok(Self::of_estimate(player, generator(seed)?, protocol, names, estimator).for_users(users))
+        let policy = Self::of_estimate(player, seeded(seed)?, protocol, names, estimator);
+        Ok(Self { given: Some(arguments.unbind()), ..policy.for_users(users) })
+    }
+
+    /// The arguments by name: those that it was built with, the seed that a generator of numpy
+    /// drew, and its parameters with the defaults. A policy that was loaded or begins with a fit
+    /// has its name, model and parameters.
+    ///
+    /// Examples:
+    ///     >>> policy = Policy("cascade-ts", "cascade", items=3, positions=2, seed=1)
+    ///     >>> policy
+    ///     Policy('cascade-ts', model='cascade', sizes=(3, 2), seed=1)
+    ///     >>> Policy(**policy.get_params()).get_params() == policy.get_params()
+    ///     True
+    #[pyo3(signature = (deep=true))]
+    fn get_params<'py>(&self, py: Python<'py>, deep: bool) -> PyResult<Bound<'py, PyDict>> {
+        // For scikit-learn, which passes it; no argument has arguments of its own.
+        let _ = deep;
+        let all = PyDict::new(py);
+        all.set_item("name", self.name())?;
+        all.set_item("model", self.model())?;
+        all.update(self.parameters(py)?.as_mapping())?;
+        if let Some(given) = &self.given {
+            all.update(given.bind(py).as_mapping())?;
+        }
+        Ok(all)
     }
 
     /// The policy of a query that begins with what a fit knows: its items by name and its
@@ -483,8 +540,11 @@ impl Policy {
             let total = |count: fn(&Tally) -> u64| row.iter().map(count).sum();
             Tally { shows: total(|tally| tally.shows), clicks: total(|tally| tally.clicks) }
         };
-        let sums: Vec<Tally> = tallies.iter().map(sum).collect();
-        let intervals: Vec<[f64; 2]> = sums.iter().map(|&tally| ::live::interval(tally)).collect();
+        let (sums, intervals) = py.detach(|| {
+            let sums: Vec<Tally> = tallies.iter().map(sum).collect();
+            let intervals: Vec<[f64; 2]> = sums.iter().map(|&tally| ::live::interval(tally)).collect();
+            (sums, intervals)
+        });
         let mean = |tally: &Tally| (tally.shows > 0).then(|| tally.clicks as f64 / tally.shows as f64);
         let items = self.items(py)?;
         let numbers: PyResult<Vec<i64>> = items.iter().map(|item| item.extract()).collect();
@@ -840,9 +900,16 @@ impl Policy {
         self.duplicate(py)
     }
 
-    fn __repr__(&self) -> String {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let Origin { spec, protocol, sizes: [first, second], .. } = &*self.origin;
-        format!("Policy('{spec}', model='{}', sizes=({first}, {second}))", protocol.name())
+        let mut text = format!("Policy('{spec}', model='{}', sizes=({first}, {second})", protocol.name());
+        for key in ["prior", "seed"] {
+            let given = self.given.as_ref().map(|given| given.bind(py).get_item(key)).transpose()?.flatten();
+            if let Some(value) = given.filter(|value| !value.is_none()) {
+                write!(text, ", {key}={}", value.repr()?.to_string_lossy()).map_err(value_error)?;
+            }
+        }
+        Ok(text + ")")
     }
 }
 

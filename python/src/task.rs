@@ -285,9 +285,13 @@ pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &UserFacts) -> 
     AnyPolicy::build(spec, protocol, Knowledge { horizon, context, ..knowledge }).map_err(value_error)
 }
 
-/// The argument `seed`: an integer, or a generator of numpy, which draws one.
+/// The argument `seed`: an integer, or what numpy makes a generator of, which draws one.
 pub(crate) fn seed_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
     match given {
+        Some(source) if source.hasattr("generate_state")? || source.hasattr("random_raw")? => {
+            let numpy = source.py().import("numpy.random")?;
+            seed_of(Some(&numpy.call_method1("default_rng", (source,))?))
+        }
         Some(generator) if generator.hasattr("bit_generator")? => {
             let drawn = generator.call_method1("integers", (0, u64::MAX, None::<u32>, "uint64"))?;
             drawn.extract().map(Some)
@@ -296,9 +300,14 @@ pub(crate) fn seed_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>>
     }
 }
 
-/// A generator with this seed, by default another one every time.
+/// A generator with the seed of the argument.
 pub(crate) fn generator(seed: Option<&Bound<'_, PyAny>>) -> PyResult<Xoshiro256PlusPlus> {
-    let seed = match seed_of(seed)? {
+    seeded(seed_of(seed)?)
+}
+
+/// A generator with this seed, by default another one every time.
+pub(crate) fn seeded(seed: Option<u64>) -> PyResult<Xoshiro256PlusPlus> {
+    let seed = match seed {
         Some(seed) => seed,
         None => getrandom::u64().map_err(|error| PyRuntimeError::new_err(error.to_string()))?,
     };

@@ -12,12 +12,17 @@
 //! where the rate of a position is that of all queries. An item without expected clicks has no
 //! rating. The interval of COEC treats clicks as Poisson variables (Byar's approximation).
 //!
+//! Files for `LightGBM` come from counts and examination: a click on a position that few examine
+//! stands for those of all others, so its weight is one over the examination (Joachims,
+//! Swaminathan, Schnabel, *Unbiased learning-to-rank with biased feedback*, WSDM 2017).
+//!
 //! Reference: Zhang, Jones, *Comparing click logs and editorial labels for training query
 //! rewriting*, WWW 2007 (clicks over expected clicks). Deviations: none.
 
 use crate::parameters::ItemRecord;
 use log_reader::Counts;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The quantile of the normal distribution for intervals of 95 %.
@@ -147,6 +152,38 @@ pub fn of_attraction(query: &str, item: &ItemRecord, min_impressions: u64) -> Op
         impressions: item.impressions,
     })
 }
+
+/// The examination of positions from 1, by query; `None` for all queries together.
+pub type Examinations = BTreeMap<(Option<String>, usize), f64>;
+
+/// The table that `LightGBM` is trained with, CSV: a row for the clicked impressions of an item at
+/// a position, whose weight is their number over the examination, and one for the others, whose
+/// weight is their number. Rows of a group, a query, stand together; positions count from 0.
+///
+/// # Errors
+///
+/// A message if no position has an examination.
+pub fn lightgbm(counts: &Counts, examinations: &Examinations) -> Result<String, String> {
+    let mut text = String::from(LIGHTGBM_HEADER);
+    for (group, query) in counts.queries().enumerate() {
+        let name = counts.names().name(query.id());
+        for cell in query.cells() {
+            let of = |query| examinations.get(&(query, cell.position + 1)).copied();
+            let examination = of(Some(name.to_string())).or_else(|| of(None)).filter(|value| *value > 0.0);
+            let Some(examination) = examination else { continue };
+            let [query, item] = [&name, &counts.names().name(cell.item)].map(|name| field(name));
+            let (clicked, others) = (cell.clicks as f64 / examination, cell.impressions - cell.clicks);
+            for (label, weight) in [(1, clicked), (0, others as f64)].iter().filter(|row| row.1 > 0.0) {
+                let _ =
+                    writeln!(text, "{query},{item},{group},{label},{},{weight},{examination}", cell.position);
+            }
+        }
+    }
+    let nothing = "the fit has no examination by position: fit the model pbm";
+    if text == LIGHTGBM_HEADER { Err(nothing.to_owned()) } else { Ok(text) }
+}
+
+const LIGHTGBM_HEADER: &str = "query,item,group,label,position,weight,examination\n";
 
 /// Byar's approximation of an interval for the mean of a Poisson variable.
 fn poisson_interval(count: f64) -> (f64, f64) {

@@ -18,7 +18,15 @@ models: ModuleType
 _Clicks = npt.NDArray[np.bool_]
 _Integers = npt.NDArray[np.int64]
 _Floats = npt.NDArray[np.float64]
-_Numbers = Union[Sequence[float], npt.NDArray[np.floating[Any]]]
+
+# A Series of pandas or polars.
+class _Series(Protocol):
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+    def to_numpy(self) -> Any: ...
+
+_Numbers = Union[Sequence[float], npt.NDArray[np.floating[Any]], _Series]
 _Matrix = Union[Sequence[Sequence[float]], npt.NDArray[np.floating[Any]]]
 _Features = Union[Sequence[float], Sequence[Sequence[float]], npt.NDArray[Any], _DataFrame, Mapping[str, Any]]
 _Segment = Union[SupportsIndex, str]
@@ -51,7 +59,7 @@ class _PolicyRow(TypedDict):
 def policies() -> list[_PolicyRow]: ...
 _Path = Union[str, os.PathLike[str]]
 _Spec = Union[str, os.PathLike[str], Mapping[str, Any]]
-_Seed = Union[SupportsIndex, np.random.Generator]
+_Seed = Union[SupportsIndex, np.random.Generator, np.random.SeedSequence, np.random.BitGenerator]
 
 class _Answers(TypedDict):
     steps: npt.NDArray[np.uint64]
@@ -218,8 +226,9 @@ class Policy:
         prior: tuple[float, float] | Fitted | ContextFit | _Path | None = None,
         query: _Name | None = None,
         seed: _Seed | None = None,
-        **parameters: _Parameter,
+        **parameters: _Parameter | _Seed,
     ) -> Policy: ...
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
     @property
     def name(self) -> str: ...
     @property
@@ -507,7 +516,7 @@ def test_plan(
 ) -> dict[str, Any]: ...
 def judgments(
     fitted: Fitted,
-    form: Literal["quepid", "workbench", "trec", "topics", "ltr", "csv"] = "csv",
+    form: Literal["quepid", "workbench", "trec", "topics", "ltr", "csv", "lightgbm"] = "csv",
     *,
     by: Literal["attraction", "coec"] = "attraction",
     model: _FittedModel | None = None,
@@ -562,6 +571,8 @@ class ContextFit:
 
 @final
 class Fitted:
+    def plot(self, ax: Any = None, model: _FittedModel | None = None) -> Any: ...
+    def _repr_html_(self) -> str: ...
     @property
     def models(self) -> list[str]: ...
     @property

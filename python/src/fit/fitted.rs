@@ -38,6 +38,7 @@ const FILE: &str = "parameters.json";
 ///     >>> fitted = fit(log, model="pbm")
 ///     >>> pickle.loads(pickle.dumps(fitted)).counts == fitted.counts
 ///     True
+///     >>> axes = fitted.plot()  # doctest: +SKIP
 ///     >>> Fitted.from_json(fitted.to_json()).models
 ///     ['pbm']
 #[pyclass(module = "click_bandits", frozen)]
@@ -545,6 +546,32 @@ impl Fitted {
 
     fn __deepcopy__<'py>(fitted: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
         fitted
+    }
+
+    /// Draws attractions with their intervals, of the items with the most impressions. Needs
+    /// matplotlib.
+    ///
+    /// Args:
+    ///     ax: the axes to draw on; by default new ones.
+    ///     model: the model; by default the one whose users are simulated.
+    ///
+    /// Returns:
+    ///     the axes.
+    #[pyo3(signature = (ax=None, model=None))]
+    fn plot<'py>(
+        slf: Bound<'py, Self>,
+        ax: Option<&Bound<'py, PyAny>>,
+        model: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let model = slf.get().fit(model)?.model().name();
+        slf.py().import("click_bandits._plot")?.call_method1("plot_fit", (&slf, ax, model))
+    }
+
+    /// The sentence of repr and a picture of attractions, for notebooks.
+    fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<String> {
+        // Parameters alone name no choice among several models.
+        let model = slf.get().fit(None).ok().or(slf.get().study.fits.first()).map(|fit| fit.model().name());
+        slf.py().import("click_bandits._plot")?.call_method1("html_of_fit", (&slf, model))?.extract()
     }
 
     fn __repr__(&self) -> String {

@@ -10,7 +10,7 @@ use crate::message::{one_of, value_error};
 use ::evaluation::online::{
     Kind, Metric, OnlineError, Plan, PlanSettings, Settings, miss_of_level, online, row_columns,
 };
-use click_logs::judgments::{Judgment, JudgmentForm, Scale, over_expected, write};
+use click_logs::judgments::{Examinations, Judgment, JudgmentForm, Scale, lightgbm, over_expected, write};
 use click_logs::parameters::for_each_parameter;
 use log_reader::formats::is_parquet;
 use log_reader::{RowColumn, TakeRows, read_rows, read_rows_of_frame};
@@ -191,7 +191,8 @@ pub(crate) fn test_plan<'py>(
 /// Ratings of the items of a fit, as the text of a file that another tool imports.
 ///
 /// form is "quepid", "workbench", "trec", "ltr", "csv" or "topics", the words of the queries that
-/// "trec" and "ltr" number. by is "attraction", of model, by default the one whose users are
+/// "trec" and "ltr" number; or "lightgbm", labels, groups, positions and weights from clicks and
+/// the examination of the model pbm, for which the other arguments do not matter. by is "attraction", of model, by default the one whose users are
 /// simulated; or "coec", clicks over expected clicks. scale is "0-1" or "0-3", relative to the
 /// largest rating of each query. Items with fewer than min_impressions impressions are left out;
 /// name is that of the judgments in the workbench. In "quepid" and "csv", names that a spreadsheet
@@ -215,6 +216,18 @@ pub(crate) fn judgments(
     name: &str,
     keep_formulas: bool,
 ) -> PyResult<String> {
+    if form == "lightgbm" {
+        let (study, mut all) = (fitted.whole("form \"lightgbm\"")?, Examinations::new());
+        let counts = &study.log.counts;
+        let Ok(()) = for_each_parameter(counts, std::slice::from_ref(fitted.fit(Some("pbm"))?), |row| {
+            if let ("examination", Some(position)) = (row.kind, row.position) {
+                let query = row.query.map(|query| counts.names().name(query).into_owned());
+                all.insert((query, position), row.estimate.value);
+            }
+            Ok::<(), Infallible>(())
+        });
+        return lightgbm(counts, &all).map_err(value_error);
+    }
     let form = one_of("form", form, &JudgmentForm::ALL)?;
     let scale = scale.map(|scale| one_of("scale", scale, &[("0-1", Scale::ToOne), ("0-3", Scale::Grades)]));
     let scale = scale.unwrap_or(Ok(Scale::Plain))?;

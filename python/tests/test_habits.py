@@ -1,0 +1,108 @@
+"""What users of numpy, scikit-learn and notebooks expect, and logs with a list in a row."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from click_bandits import Policy, fit, judgments
+
+ROWS = {"query": ["q"] * 40, "item": [["a", "b"], ["b", "a"]] * 20, "click": [[0, 1], [1, 0]] * 20}
+LONG = {
+    "query": ["q"] * 80,
+    "session": np.arange(40).repeat(2),
+    "item": ["a", "b", "b", "a"] * 20,
+    "position": [1, 2] * 40,
+    "click": [0, 1, 1, 0] * 20,
+}
+
+
+def tables():
+    yield ROWS
+    for name in ("pandas", "polars", "pyarrow"):
+        module = pytest.importorskip(name)
+        yield (module.table if name == "pyarrow" else module.DataFrame)(ROWS)
+
+
+def test_a_list_in_a_row_is_the_same_log():
+    expected = fit(LONG, model="pbm").counts
+    for table in tables():
+        assert fit(table, model="pbm").counts == expected
+    numbers = {**ROWS, "item": [[1, 2], [2, 1]] * 20}
+    assert fit(numbers, model="pbm").counts["item"].tolist() == [1, 1, 2, 2]
+    with pytest.raises(ValueError, match="1 element, expected 2, one for each item, found `1`"):
+        fit({"item": [["a", "b"]], "click": [[1]]})
+    with pytest.raises(ValueError, match="column `item` holds lists"):
+        fit({"item": [["a"]], "position": [1], "click": [1]})
+    with pytest.raises(ValueError, match="row 0, column `item`: expected a list"):
+        fit({"item": ["a"], "click": [1]})
+
+
+def test_seeds_are_those_of_numpy():
+    def choices(**seed):
+        policy = Policy("pbm-ts", items=9, examination=[1.0, 0.5], **seed)
+        return [policy.select().action for _ in range(3)]
+
+    assert choices(seed=7) == choices(rng=7)
+    assert choices(rng=np.random.SeedSequence(5)) == choices(seed=np.random.default_rng(5))
+    assert choices(rng=np.random.PCG64(5)) == choices(seed=np.random.default_rng(5))
+    with pytest.raises(TypeError, match="rng: means the same as seed"):
+        choices(rng=1, seed=1)
+
+
+def test_get_params_builds_the_same_policy():
+    policy = Policy("cascade-ts", "cascade", items=["a", "b", "c"], positions=2, prior=(1, 2), seed=3)
+    assert repr(policy) == "Policy('cascade-ts', model='cascade', sizes=(3, 2), prior=(1, 2), seed=3)"
+    again = Policy(**policy.get_params())
+    assert again.get_params() == policy.get_params() and again.save() == policy.save()
+
+
+def test_a_series_is_a_sequence_of_numbers():
+    for name in ("pandas", "polars"):
+        series = pytest.importorskip(name).Series([1.0, 0.5])
+        assert Policy("pbm-ts", items=3, examination=series, seed=1).sizes == (3, 2)
+
+
+def test_pictures_of_a_fit():
+    fitted = fit(LONG, model="pbm")
+    assert "<svg" in fitted._repr_html_() and fitted._repr_html_().count("<circle") == 2
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    assert len(fitted.plot().get_yticks()) == 2
+
+
+def test_weights_for_lightgbm_are_clicks_over_examination():
+    fitted = fit(LONG, model="pbm")
+    head, *rows = judgments(fitted, "lightgbm").splitlines()
+    assert head == "query,item,group,label,position,weight,examination"
+    for row in rows:
+        _, _, group, label, _, weight, examination = row.split(",")
+        assert group == "0" and float(weight) * (float(examination) if label == "1" else 1) == pytest.approx(20)
+
+
+CODE = """
+import numpy as np
+from click_bandits import fit
+random, n = np.random.default_rng(1), 100_000
+log = {"query": random.integers(0, 20, n).repeat(5), "session": np.arange(n).repeat(5),
+       "item": random.integers(0, 60, n * 5), "position": np.tile(np.arange(1, 6), n), "click": random.random(n * 5) < 0.2}
+print("begins", flush=True)
+fit(log, model=["ubm", "dbn", "ccm"])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_ends_a_fit_at_once():
+    with subprocess.Popen([sys.executable, "-c", CODE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "begins\n"
+        time.sleep(1.5)
+        os.kill(process.pid, signal.SIGINT)
+        start = time.monotonic()
+        _, errors = process.communicate(timeout=60)
+        took = time.monotonic() - start
+    # With the end of the process, on a machine that may be busy.
+    assert "KeyboardInterrupt" in errors and took < 3.0
