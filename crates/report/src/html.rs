@@ -111,7 +111,7 @@ impl Html {
     }
 
     /// Appends a table: its heads, and rows of cells. A head that begins with `#` marks a column of
-    /// numbers.
+    /// numbers. A table of class `narrow` has its cells below each other on a narrow screen.
     pub fn table(&mut self, class: &str, heads: &[&str], rows: &[Vec<Self>]) -> &mut Self {
         let style = |head: &str| if head.starts_with('#') { "number" } else { "" };
         // A table that is wider than the screen is scrolled, by keyboard too.
@@ -126,9 +126,12 @@ impl Html {
         for row in rows {
             self.raw("<tr>");
             for (index, cell) in row.iter().enumerate() {
-                self.open("td", heads.get(index).map_or("", |head| style(head)))
-                    .raw(&cell.markup)
-                    .close("td");
+                let head = heads.get(index).copied().unwrap_or_default();
+                self.raw("<td").class(style(head));
+                if class == "narrow" && index > 0 {
+                    self.raw(" data-head=\"").text(head.trim_start_matches('#')).raw("\"");
+                }
+                self.raw(">").raw(&cell.markup).close("td");
             }
             self.raw("</tr>\n");
         }

@@ -48,7 +48,7 @@ pub(super) fn write(answer: &Answer, html: &mut Html) {
         row.iter().chain([&passed]).map(|cell| Html::of(cell)).collect()
     };
     let rows: Vec<Vec<Html>> = answer.queries.iter().zip(rows(answer)).map(row).collect();
-    html.table("wide", &[&HEADS[..], &["#Passed after"]].concat(), &rows);
+    html.table("narrow", &[&HEADS[..], &["#Passed after"]].concat(), &rows);
     let text = "Losses and gains of lists are clicks per 1,000 lists. Intervals are 95 %. Users are drawn from the fits of two halves of the \
                 log, and a list is valued on the half that did not choose it. Halves are dealt by the content of lists, so the order of \
                 rows changes nothing, but where it stands for time: in the search for changes, and in that for clicks that more than the \
@@ -111,7 +111,7 @@ fn strata(answer: &Answer, html: &mut Html) {
         };
         let rows: Vec<Vec<Html>> = strata.strata.iter().map(row).collect();
         let heads = ["Stratum", "#Lists", "#Clicks per 1,000", "#Better list gains", "Its items"];
-        html.table("wide", &heads, &rows);
+        html.table("narrow", &heads, &rows);
     }
 }
 
@@ -158,7 +158,7 @@ fn recommended(answer: &Answer, html: &mut Html) {
         "#Items known there",
         "What it is",
     ];
-    html.table("wide", &heads, &rows);
+    html.table("narrow", &heads, &rows);
     html.paragraph(
         "small muted",
         "Lists whose gain is surely above 0 come first, then those that gain most with the traffic of their query. Gains are clicks \
