@@ -91,7 +91,8 @@ impl LiveState {
     /// The posteriors of the present items.
     #[inline]
     pub(crate) fn present<'a, P>(&'a self, posteriors: &'a P) -> Present<'a, P> {
-        Present { posteriors, absent: &self.absent }
+        let Values { of, scale, .. } = &self.values;
+        Present { posteriors, absent: &self.absent, values: of, scale: *scale }
     }
 
     /// The values of the items of `available`; `None` if all are equal.

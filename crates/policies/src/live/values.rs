@@ -1,11 +1,8 @@
 //! The value of a click on an item, and the terms on which a list is chosen.
 
 use crate::Error;
-use crate::sampling::Sampler;
-use crate::sampling::thinning::{Posteriors, Threshold};
-use click_models::value::{GoesOn, index};
+use click_models::value::GoesOn;
 use click_models::{ItemId, ItemSet};
-use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -75,7 +72,7 @@ impl Terms {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Values {
     /// By item; empty until one is set: all are 1.
-    of: Vec<f64>,
+    pub(crate) of: Vec<f64>,
     /// Thinned draws are multiplied by the value over this power of two; 0 if they are not
     /// multiplied.
     pub(crate) scale: f64,
@@ -174,88 +171,10 @@ impl Values {
             (scale, n_valued >= many)
         })
     }
-
-    /// Posteriors of what items earn, as they are thinned.
-    pub(crate) fn price<'a, P>(&'a self, posteriors: &'a P) -> Priced<'a, P> {
-        Priced { posteriors, values: &self.of, scale: self.scale }
-    }
 }
 
 /// The smallest power of two that is at least as large as a positive number.
 fn power_of_two_from(number: f64) -> f64 {
     let below = f64::from_bits(number.max(f64::MIN_POSITIVE).to_bits() & !((1 << 52) - 1));
     if below < number { 2.0 * below } else { below }
-}
-
-/// Posteriors of the expected value of a display, over the scale.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Priced<'a, P> {
-    posteriors: &'a P,
-    values: &'a [f64],
-    scale: f64,
-}
-
-impl<P> Priced<'_, P> {
-    /// The value of an item over the scale, at most 1.
-    #[inline]
-    fn share(&self, item: usize) -> f64 {
-        if self.scale == 0.0 { 1.0 } else { self.values[item] / self.scale }
-    }
-
-    /// The threshold of attraction of an item; `None` if no attraction exceeds it.
-    #[inline]
-    fn threshold(&self, item: usize, threshold: &Threshold) -> Option<Threshold> {
-        threshold.over(self.share(item))
-    }
-}
-
-impl<P: Posteriors> Posteriors for Priced<'_, P> {
-    #[inline]
-    fn n_items(&self) -> usize {
-        self.posteriors.n_items()
-    }
-
-    #[inline]
-    fn draw<R: Rng + ?Sized>(&self, item: usize, sampler: Sampler, rng: &mut R) -> f64 {
-        let draw = self.posteriors.draw(item, sampler, rng);
-        if self.scale == 0.0 { draw } else { index(draw, self.share(item)) }
-    }
-
-    #[inline]
-    fn bound(&self, item: usize, threshold: &Threshold) -> f64 {
-        if self.scale == 0.0 {
-            return self.posteriors.bound(item, threshold);
-        }
-        self.threshold(item, threshold).map_or(0.0, |threshold| self.posteriors.bound(item, &threshold))
-    }
-
-    #[inline]
-    fn draw_above<R: Rng + ?Sized>(
-        &self,
-        item: usize,
-        threshold: &Threshold,
-        least: f64,
-        rng: &mut R,
-    ) -> Option<f64> {
-        if self.scale == 0.0 {
-            return self.posteriors.draw_above(item, threshold, least, rng);
-        }
-        let (share, threshold) = (self.share(item), self.threshold(item, threshold)?);
-        Some(share * self.posteriors.draw_above(item, &threshold, least / share, rng)?)
-    }
-
-    fn chance(&self, item: usize, threshold: &Threshold) -> f64 {
-        self.threshold(item, threshold).map_or(0.0, |threshold| self.posteriors.chance(item, &threshold))
-    }
-
-    #[inline]
-    fn hash(&self, item: usize) -> u64 {
-        let hash = self.posteriors.hash(item);
-        if self.scale == 0.0 { hash } else { hash ^ self.values[item].to_bits().rotate_left(17) }
-    }
-
-    #[inline]
-    fn is_like(&self, item: usize, other: usize) -> bool {
-        self.posteriors.is_like(item, other) && self.share(item) == self.share(other)
-    }
 }

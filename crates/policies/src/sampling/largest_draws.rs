@@ -74,7 +74,7 @@ impl LargestDraws {
         large: Large,
     ) -> Self {
         let mut draws = Self { large: Some(large), ..Self::of_all(n_positions) };
-        draws.set_pace(&live.present(&live.values.price(posteriors)));
+        draws.set_pace(&live.present(posteriors));
         draws
     }
 
@@ -132,7 +132,7 @@ impl LargestDraws {
             && live.absent.is_empty()
             && !thinning.counts_as_full()
         {
-            thinning.select(&Present { posteriors, absent: &live.absent }, top, rng);
+            thinning.select(&live.present(posteriors), top, rng);
         } else {
             draw_all(posteriors, (0..posteriors.n_items()).map(ItemId::from_index), top, rng);
         }
@@ -157,11 +157,10 @@ impl LargestDraws {
         if let Some(thinning) = thinning
             && is_thinned(thinning, live, available, n_items)
         {
-            let LiveState { absent, late, .. } = live;
-            if absent.is_empty() && available.is_all(n_items) {
+            if live.absent.is_empty() && available.is_all(n_items) {
                 thinning.select(posteriors, top, rng);
             } else {
-                thinning.select_among(&Present { posteriors, absent }, available, late, top, rng);
+                thin_among(thinning, posteriors, live, available, top, rng);
             }
         } else {
             draw_all(posteriors, live.items(available, n_items), top, rng);
@@ -201,9 +200,7 @@ impl LargestDraws {
                 && let Some(thinning) = &mut self.thinning
                 && is_thinned(thinning, live, available, n_items)
             {
-                let LiveState { absent, late, values, .. } = live;
-                let present = Present { posteriors: &values.price(posteriors), absent };
-                thinning.select_among(&present, available, late, &mut self.top, rng);
+                thin_among(thinning, posteriors, live, available, &mut self.top, rng);
                 return true;
             }
         }
@@ -246,7 +243,7 @@ impl LargestDraws {
     #[inline]
     pub(crate) fn update<P: Posteriors>(&mut self, posteriors: &P, live: &LiveState, item: usize) {
         if let Some(thinning) = &mut self.thinning {
-            thinning.update(&live.present(&live.values.price(posteriors)), item);
+            thinning.update(&live.present(posteriors), item);
         }
     }
 
@@ -271,13 +268,13 @@ impl LargestDraws {
             thinning.push();
         }
         self.update(posteriors, live, posteriors.n_items() - 1);
-        self.set_pace(&live.present(&live.values.price(posteriors)));
+        self.set_pace(&live.present(posteriors));
     }
 
     /// All posteriors have changed.
     pub(crate) fn renew<P: Posteriors>(&mut self, posteriors: &P, live: &LiveState) {
         if self.thinning.take().is_some() {
-            self.set_pace(&live.present(&live.values.price(posteriors)));
+            self.set_pace(&live.present(posteriors));
         }
     }
 }
@@ -288,6 +285,21 @@ fn is_thinned(thinning: &mut Thinning, live: &LiveState, available: &ItemSet, n_
     let (m, n) = (available.len(), n_items - live.absent.len());
     let is_many = m.saturating_mul(m) > MANY.saturating_mul(n);
     is_many && (thinning.pace() == Pace::Eager || !thinning.counts_as_full())
+}
+
+/// A thinned round among these items.
+#[inline]
+fn thin_among<P: Posteriors, R: Rng + ?Sized>(
+    thinning: &mut Thinning,
+    posteriors: &P,
+    live: &mut LiveState,
+    available: &ItemSet,
+    top: &mut TopL,
+    rng: &mut R,
+) {
+    let mut late = live.late;
+    thinning.select_among(&live.present(posteriors), available, &mut late, top, rng);
+    live.late = late;
 }
 
 /// Draws all of these items.

@@ -121,9 +121,8 @@ impl<C: ListCounts, P: PosteriorsOf<C>> TryFrom<State<C>> for Thompson<C, P> {
         let live = LiveState::restore(live, counts.n_items())?;
         P::check(live.prior)?;
         let posteriors = P::of(&counts, live.prior, draws.is_some());
-        let price = live.values.price(&posteriors);
-        let draws =
-            LargestDraws::restore(draws.as_ref(), &live.present(&price), counts.n_positions(), P::LARGE)?;
+        let present = live.present(&posteriors);
+        let draws = LargestDraws::restore(draws.as_ref(), &present, counts.n_positions(), P::LARGE)?;
         Ok(Self { counts, draws, live, posteriors })
     }
 }

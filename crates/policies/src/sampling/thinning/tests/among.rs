@@ -50,14 +50,17 @@ impl Catalogue {
                 }
                 _ => {}
             }
-            let present = Present { posteriors: &posteriors, absent: &absent };
+            let present = Present { posteriors: &posteriors, absent: &absent, values: &[], scale: 0.0 };
             thinning.select_among(&present, sets.next(), &mut late, &mut top, &mut rng);
             for &(_, item) in top.best() {
                 let seen = &mut counts[item as usize];
                 let clicked = rng.random_range(0..N_ITEMS) + 40 < item % 90;
                 *(if clicked { &mut seen.0 } else { &mut seen.1 }) += 1.0;
                 posteriors.set(item as usize, *seen);
-                thinning.update(&Present { posteriors: &posteriors, absent: &absent }, item as usize);
+                thinning.update(
+                    &Present { posteriors: &posteriors, absent: &absent, values: &[], scale: 0.0 },
+                    item as usize,
+                );
             }
         }
         assert!(absent.len() > 20 && !thinning.buckets.all_in_full());
@@ -68,14 +71,20 @@ impl Catalogue {
             // Far from above the threshold, or a rate of 0 would be a draw below it without end.
             posteriors.set(item.index(), (2.0 + (place % 3) as f64, 8.0));
             if fault != Fault::ReturningOnes {
-                thinning.update(&Present { posteriors: &posteriors, absent: &absent }, item.index());
+                thinning.update(
+                    &Present { posteriors: &posteriors, absent: &absent, values: &[], scale: 0.0 },
+                    item.index(),
+                );
             }
         }
         for item in N_ITEMS..N_ITEMS + N_NEW {
             posteriors.push((f64::from(item % 3), f64::from(item % 5)));
             thinning.push();
             if fault != Fault::NewOnes {
-                thinning.update(&Present { posteriors: &posteriors, absent: &absent }, item as usize);
+                thinning.update(
+                    &Present { posteriors: &posteriors, absent: &absent, values: &[], scale: 0.0 },
+                    item as usize,
+                );
             }
         }
         Self { posteriors, absent, thinning, late }
@@ -85,7 +94,7 @@ impl Catalogue {
     /// with the share of short ones.
     fn thinned(&self, moved: f64) -> (Seen, f64) {
         let (mut rng, mut sets) = (Xoshiro256PlusPlus::seed_from_u64(9), Sets::new(10));
-        let present = Present { posteriors: &self.posteriors, absent: &self.absent };
+        let present = Present { posteriors: &self.posteriors, absent: &self.absent, values: &[], scale: 0.0 };
         let (mut thinning, mut n_short, mut n_rounds) = (self.thinning.clone(), 0_u32, 0_u32);
         let mut late = self.late;
         if moved > 0.0 {
@@ -108,7 +117,7 @@ impl Catalogue {
     /// With a search whenever one is due.
     fn thinned_with_searches(&self) -> Seen {
         let (mut rng, mut sets) = (Xoshiro256PlusPlus::seed_from_u64(12), Sets::new(10));
-        let present = Present { posteriors: &self.posteriors, absent: &self.absent };
+        let present = Present { posteriors: &self.posteriors, absent: &self.absent, values: &[], scale: 0.0 };
         let (mut thinning, mut late) = (self.thinning.clone(), self.late);
         Seen::of((N_ITEMS + N_NEW) as usize, N_POSITIONS, |top| {
             thinning.select_among(&present, sets.next(), &mut late, top, &mut rng);
