@@ -346,29 +346,26 @@ pub struct Answer {
     pub stored: Option<bool>,
 }
 
+/// Items of a list, with their propensities.
+fn slots<'a>(list: impl Iterator<Item = &'a Name>, propensities: Option<&[f64]>) -> Vec<Slot> {
+    let propensity = |place: usize| propensities.map(|of| of[place]);
+    let slots = list.cloned().enumerate();
+    slots.map(|(at, item)| Slot { item, position: at + 1, propensity: propensity(at) }).collect()
+}
+
 impl Answer {
     /// The list of a decision that the store has later.
     pub(crate) fn deferred(decision: &Decision, unknown: Box<[Name]>, version: u64) -> Self {
         let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
-        let slot = |(place, item): (usize, &Name)| Slot {
-            item: item.clone(),
-            position: place + 1,
-            propensity: propensities.map(|of| of.items[place]),
-        };
-        let items = decision.list.iter().enumerate().map(slot).collect();
+        let items = slots(decision.list.iter(), propensities.map(|of| &of.items[..]));
         Self { id: decision.id.clone(), items, unknown, side: None, version, stored: Some(false) }
     }
 
     /// The list of a decision, as the API names its items.
     pub(crate) fn new(open: DecisionView<'_>) -> Self {
-        let slot = |(place, item): (usize, &Name)| Slot {
-            item: item.clone(),
-            position: place + 1,
-            propensity: open.propensities().map(|of| of[place]),
-        };
         Self {
             id: open.id(),
-            items: open.list().enumerate().map(slot).collect(),
+            items: slots(open.list(), open.propensities()),
             unknown: open.unknown().into(),
             side: open.shows_policy().map(side),
             version: open.version,
@@ -538,12 +535,6 @@ impl Refusal {
     pub(crate) fn of_terms(error: &live::Error, at: impl Into<String>) -> Self {
         match error {
             live::Error::Value(_) => Self::new(400, "malformed", error.to_string(), at),
-            live::Error::NoClick(_) => Self::other_terms("the position has no click", at),
-            live::Error::PinBeyondList { positions, .. } => {
-                Self::other_terms(format!("a pin beyond a list of {positions}"), at)
-            }
-            live::Error::PinnedTwice(_) => Self::other_terms("the item is pinned twice", at),
-            live::Error::PinNotAvailable(_) => Self::other_terms("the item is not available", at),
             other => Self::other_terms(other.to_string(), at),
         }
     }

@@ -1,6 +1,7 @@
 //! The configuration: a TOML file.
 
 use crate::api::Refusal;
+use crate::engine::{Learner, VALUE};
 use crate::event::{Context, Name, Worth};
 use crate::export::{HEAD, OF_LAUNCH};
 use crate::store::{NEWER, SMALL, Store, StoreError, is_database};
@@ -310,10 +311,24 @@ impl Template {
         self.policy.0.check_live_among().is_ok()
     }
 
-    /// Whether the policy knows values of items; an error says why not.
+    /// Whether the policy, unless it is at fault, knows values of items; an error says why not.
     pub(crate) fn has_values(&self) -> Result<(), String> {
-        let mut of_nobody = crate::engine::fresh(self)?;
+        let Some(mut of_nobody) = self.of_nobody() else { return Ok(()) };
         of_nobody.check_value(1.0, false).map_err(|error| error.to_string())
+    }
+
+    fn of_nobody(&self) -> Option<Box<Learner>> {
+        crate::engine::fresh(&self.completed()).ok()
+    }
+
+    /// With an examination, which may come from a fit or a store.
+    fn completed(&self) -> Self {
+        let examination = if self.is_complete() {
+            self.examination.clone()
+        } else {
+            vec![Probability::ONE; self.positions]
+        };
+        Self { examination, ..self.clone() }
     }
 
     /// Whether policies can be made without what a fit or a store knows.
@@ -354,7 +369,8 @@ impl Template {
     /// The keys with names that are not those of columns, and why.
     fn faults(&self) -> Vec<(&'static str, String)> {
         let of_launch = OF_LAUNCH.into_iter().filter(|_| self.launch.is_some());
-        let taken = HEAD.split(',').chain(of_launch);
+        let of_values = self.has_values().is_ok().then_some(VALUE);
+        let taken = HEAD.split(',').chain(of_launch).chain(of_values);
         let of_users: Vec<&str> = taken.chain(self.features.iter().map(|name| &**name)).collect();
         let segments = self.segments.iter().map(|name| &**name).collect();
         let of_items = std::iter::once("item").chain(self.item_features.iter().map(|name| &**name)).collect();
@@ -375,12 +391,7 @@ impl Template {
     /// The settings that the policy refuses, and why: each by itself, and if none is at fault
     /// alone, all together. Examination may come from a fit or a store.
     fn faults_of_settings(&self) -> Vec<(&'static str, String)> {
-        let examination = if self.is_complete() {
-            self.examination.clone()
-        } else {
-            vec![Probability::ONE; self.positions]
-        };
-        let all = Self { examination, ..self.clone() };
+        let all = self.completed();
         let Err(fault) = crate::engine::check(&all) else { return vec![] };
         let told: Keys = serde_json::from_str(&all.to_text()).expect("settings are an object");
         let alone = |key: &'static str| {
@@ -635,6 +646,9 @@ impl Config {
             if config.policy.propensities.is_some() {
                 add(&policy, "propensities", "not in a launch, whose lists mix two sides".into());
             }
+            if let (Some(_), Err(what)) = (launch.guard(VALUE), config.policy.has_values()) {
+                add(&table, "guards", format!("`{VALUE}`: {what}"));
+            }
             config.policy.launch = Some(launch);
         }
         for (key, what) in config.policy.faults() {
@@ -645,15 +659,11 @@ impl Config {
         if config.policy.cap.is_some() && config.policy.values == ValuesFrom::Told {
             add(&policy, "cap", "only for values = \"answers\"".into());
         }
-        let no_values = config.policy.has_values().err();
+        let mut of_nobody = config.policy.of_nobody();
         for FirstItem { item, features, worth } in &config.items {
-            let is_value = worth.value.is_none_or(|value| (0.0..=policies::MAX_VALUE).contains(&value));
-            if !is_value {
-                let most = policies::MAX_VALUE;
-                add(&root, "items", format!("`{}`: expected a value from 0 to {most}", &**item));
-            } else if worth.value.is_some() && config.policy.values == ValuesFrom::Answers {
-                add(&root, "items", format!("`{}` has a value, but values = \"answers\"", &**item));
-            } else if let (Some(_), Some(what)) = (worth.value, &no_values) {
+            if let (Some(value), Some(of_nobody)) = (worth.value, &mut of_nobody)
+                && let Err(what) = of_nobody.check_value(value, true)
+            {
                 add(&root, "items", format!("`{}` has a value: {what}", &**item));
             }
             if worth.group.is_some() && config.policy.sees_contexts() {

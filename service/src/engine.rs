@@ -29,6 +29,8 @@ pub(crate) use decisions::DecisionView;
 pub use deferred::Deferred;
 pub use history::{Known, Origin};
 pub use launch::LaunchState;
+pub(crate) use launch::VALUE;
+pub(crate) use learner::Learner;
 pub use query::ItemRow;
 pub use recovery::Base;
 pub use settings::Differences;

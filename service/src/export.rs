@@ -3,6 +3,7 @@
 
 use crate::archive::read_all;
 use crate::config::{Template, Users, settings_of_store};
+use crate::engine::VALUE;
 use crate::event::{Batch, Change, Context, Decision, Event, Name};
 use crate::store::{self, is_database};
 use interleaving::launch::Compared;
@@ -74,6 +75,8 @@ struct OpenDecision {
     seen: Option<u8>,
     /// Whose list it is, and the period in which it is compared, if it was decided in a launch.
     side: Option<(&'static str, Option<u8>)>,
+    /// Values of clicks by position.
+    values: BTreeMap<u8, f64>,
 }
 
 /// The columns that the decisions in a file have.
@@ -97,6 +100,7 @@ struct Table<W> {
     written: [Contents; 2],
     template: Template,
     has_launch: bool,
+    has_values: bool,
     waiting: VecDeque<OpenDecision>,
     /// The number of the first one that waits.
     first: usize,
@@ -106,11 +110,17 @@ struct Table<W> {
 }
 
 impl<W: Write> Table<W> {
-    fn new(form: Form, mut out: Vec<W>, template: Template, has_launch: bool) -> io::Result<Self> {
+    fn new(
+        form: Form,
+        mut out: Vec<W>,
+        template: Template,
+        [has_launch, has_values]: [bool; 2],
+    ) -> io::Result<Self> {
         if form == Form::Csv {
             let of_launch = OF_LAUNCH.into_iter().filter(|_| has_launch);
             let features = template.features.iter().map(|name| &**name);
-            let columns = std::iter::once(HEAD).chain(features).chain(of_launch);
+            let of_values = has_values.then_some(VALUE);
+            let columns = std::iter::once(HEAD).chain(features).chain(of_launch).chain(of_values);
             let head = columns.collect::<Vec<_>>().join(",");
             out.iter_mut().try_for_each(|out| writeln!(out, "{head}"))?;
         }
@@ -120,6 +130,7 @@ impl<W: Write> Table<W> {
             written: Default::default(),
             template,
             has_launch,
+            has_values,
             waiting: VecDeque::new(),
             first: 0,
             numbers: HashMap::new(),
@@ -142,6 +153,11 @@ impl<W: Write> Table<W> {
             Event::Clicked { id, position } => {
                 if let Some(place) = waiting(self, &id) {
                     self.waiting[place].clicks |= 1_u64.checked_shl(position.into()).unwrap_or(0);
+                }
+            }
+            Event::Valued { id, position, value, .. } => {
+                if let Some(place) = waiting(self, &id) {
+                    self.waiting[place].values.insert(position, value);
                 }
             }
             Event::Closed { id, seen } => {
@@ -170,7 +186,8 @@ impl<W: Write> Table<W> {
         side: Option<(&'static str, Option<u8>)>,
     ) -> io::Result<()> {
         self.numbers.insert(decision.id.clone(), self.first + self.waiting.len());
-        self.waiting.push_back(OpenDecision { decision, time, clicks: 0, seen: None, side });
+        let values = BTreeMap::new();
+        self.waiting.push_back(OpenDecision { decision, time, clicks: 0, seen: None, side, values });
         while self.waiting.len() > self.template.keep {
             self.write_first()?;
         }
@@ -210,9 +227,8 @@ impl<W: Write> Table<W> {
 
     /// Writes the positions of the first decision that were seen; none if it was never closed.
     fn write_first(&mut self) -> io::Result<()> {
-        let Some(OpenDecision { decision, time, clicks, seen, side }) = self.waiting.pop_front() else {
-            return Ok(());
-        };
+        let Some(open) = self.waiting.pop_front() else { return Ok(()) };
+        let OpenDecision { decision, time, clicks, seen, side, values } = open;
         self.first += 1;
         self.numbers.remove(&decision.id);
         let Some(seen) = seen else { return Ok(()) };
@@ -256,13 +272,17 @@ impl<W: Write> Table<W> {
             let period = period.map(|period| period.to_string()).unwrap_or_default();
             _ = write!(context, ",{side},{period}");
         }
-        for (place, item) in decision.list.iter().enumerate().take(seen) {
+        for ((place, item), position) in decision.list.iter().enumerate().take(seen).zip(0..) {
+            let is_click = clicks >> place & 1;
+            // A click without an order earned nothing.
+            let value = values.get(&position).copied().or((is_click > 0).then_some(0.0));
+            let value = if self.has_values { format!(",{}", number(value.as_ref())) } else { String::new() };
             writeln!(
                 self.out[part],
-                "{query},{id},{user},{},{},{},{},{},{},{time},{context}",
+                "{query},{id},{user},{},{},{},{},{},{},{time},{context}{value}",
                 place + 1,
                 quoted(item),
-                clicks >> place & 1,
+                is_click,
                 number(propensities.and_then(|of| of.items.get(place))),
                 number(propensities.and_then(|of| of.prefixes.get(place))),
                 number(list),
@@ -365,13 +385,14 @@ pub fn export(
     let settings = store.settings().map_err(|error| error.to_string())?.ok_or("the store is empty")?;
     let first = settings_of_store(&settings).map_err(|error| error.to_string())?;
     // Columns are those of the last settings.
-    let (mut template, mut has_launch) = (first.clone(), first.launch.is_some());
+    let (mut template, mut has) = (first.clone(), [first.launch.is_some(), false]);
     let mut changed = Ok(());
     let begun = read_all(&*store, archives, &mut |_, batch| {
         for event in batch.events {
+            has[1] |= matches!(event, Event::Valued { .. });
             if let Event::Settings { settings, .. } = event {
                 changed = Template::of_text(&settings).map(|settings| template = settings);
-                has_launch |= template.launch.is_some();
+                has[0] |= template.launch.is_some();
             }
         }
         ControlFlow::Continue(())
@@ -385,7 +406,7 @@ pub fn export(
     let part = |name: &str| out.join(format!("{name}.part"));
     let files = names.iter().map(|name| File::create(part(name)).map(BufWriter::new));
     let files = files.collect::<io::Result<Vec<_>>>().map_err(fault)?;
-    let mut table = Table::new(form, files, template, has_launch).map_err(fault)?;
+    let mut table = Table::new(form, files, template, has).map_err(fault)?;
     let mut failed = None;
     let outcome = read_all(&*store, archives, &mut |_, Batch { events, time }| {
         for event in events {

@@ -117,7 +117,7 @@ by_name! {
         fn has_features(&mut self, item: Handle, features: &[f64]) -> bool;
         fn begin_with(&mut self, item: Handle, kind: usize, tally: Tally) -> bool;
         fn add_item_with(&mut self, features: &[f64]) -> Result<Handle, policies::Error>;
-        fn is_clicked(&mut self, id: &D, position: usize) -> bool;
+        fn check_earned(&mut self, id: &D, position: usize, value: f64, revision: Option<u64>) -> Result<(), Error>;
         fn value(&mut self, item: Handle) -> f64;
         fn check_value(&mut self, value: f64, is_told: bool) -> Result<(), Error>;
         fn set_value(&mut self, item: Handle, value: f64) -> Result<bool, Error>;

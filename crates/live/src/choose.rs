@@ -5,11 +5,12 @@ use click_models::{ItemId, ItemSet, Ranking};
 use policies::{Decision, Draws, SelectFor, Tallies, Terms};
 use rand::{Rng, RngExt as _};
 
-/// Writes a list of at most `positions` of the items of `available` to the decision.
+/// Writes a list of at most `positions`, some of which have pins, of the items of `available` to
+/// the decision. The lists of `select` are [arranged](arrange).
 pub(crate) fn choose<P, N, R>(
     settings: &Settings,
     available: &ItemSet,
-    positions: usize,
+    (positions, pins): (usize, &[(usize, ItemId)]),
     (policy, rng): (&mut P, &mut R),
     (draws, decision): (&mut Draws<N>, &mut Decision<Ranking, N>),
     terms: Option<&Terms>,
@@ -29,30 +30,34 @@ pub(crate) fn choose<P, N, R>(
     if positions < list.len() {
         list.positions_mut(positions);
     }
-    if settings.explore > 0.0 && !list.is_empty() && rng.random::<f64>() < settings.explore {
+    let is_free = |item: &ItemId| pins.iter().all(|(_, pinned)| pinned != item);
+    let last = list.iter().rposition(|item| is_free(&item));
+    if let Some(last) = last.filter(|_| settings.explore > 0.0 && rng.random::<f64>() < settings.explore) {
         let item = available.nth(rng.random_range(0..available.len()));
-        let last = list.len() - 1;
-        let others = || list.iter().take(last).map(ItemId::number);
-        let is_new = |item: &ItemId| !list.contains(*item);
+        let others = || list.iter().take(last).filter(is_free).map(ItemId::number);
         let is_admitted = |item: &ItemId| terms.is_none_or(|terms| terms.admits(item.number(), others()));
-        if let Some(item) = item.filter(|item| is_new(item) && is_admitted(item)) {
-            list.positions_mut(last + 1)[last] = item;
+        if let Some(item) = item.filter(|item| !list.contains(*item) && is_admitted(item)) {
+            list.positions_mut(list.len())[last] = item;
         }
     }
 }
 
-/// Inserts items at their positions, which the policy has left them, of a list of at most
-/// `positions`. The others keep their order of ranks.
-pub(crate) fn pin(list: &mut Ranking, pins: &[(usize, ItemId)], positions: usize, policy: &dyn Tallies) {
-    let (n_chosen, n_pins) = (list.len(), pins.len());
-    let places = || (0..policy.n_positions()).map(|rank| policy.place(rank));
+/// Brings the items of a list to those of the first `positions` that pins leave free, by rank, and
+/// the others behind them. Without pins and with all positions nothing changes.
+pub(crate) fn arrange(list: &mut Ranking, pins: &[(usize, ItemId)], positions: usize, policy: &dyn Tallies) {
+    let (n_chosen, n_positions) = (list.len(), policy.n_positions());
+    if pins.is_empty() && positions >= n_chosen {
+        return;
+    }
+    let places = || (0..n_positions).map(|rank| policy.place(rank));
     let chosen: Vec<ItemId> = places().filter(|&place| place < n_chosen).map(|place| list[place]).collect();
-    let n_shown = (n_chosen + n_pins).min(positions).min(policy.n_positions());
+    let n_shown = (n_chosen + pins.len()).min(positions).min(n_positions);
+    let (first, rest) = chosen.split_at(n_shown.saturating_sub(pins.len()).min(n_chosen));
     let pinned = |place: usize| pins.iter().find(|(at, _)| *at == place).map(|&(_, item)| item);
     let beyond = pins.iter().filter(|(at, _)| *at >= n_shown).map(|&(_, item)| item);
-    let mut others = chosen.into_iter().take(n_shown - n_pins.min(n_shown)).chain(beyond);
-    let list = list.positions_mut(n_shown);
-    for place in places().filter(|&place| place < n_shown) {
+    let mut others = first.iter().copied().chain(beyond).chain(rest.iter().copied());
+    let list = list.positions_mut(n_shown.max(n_chosen));
+    for place in places().filter(|&place| place < n_shown).chain(n_shown..n_chosen) {
         if let Some(item) = pinned(place).or_else(|| others.next()) {
             list[place] = item;
         }

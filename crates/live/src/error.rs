@@ -41,8 +41,11 @@ pub enum Error {
     #[error("the values of items are those of the answers, and cannot be told")]
     ValuesOfAnswers,
     /// The value of a click that was not counted.
-    #[error("a value at position {0} (counted from 0), which has no click")]
+    #[error("the position has no click, and no value")]
     NoClick(usize),
+    /// A value without a revision after one with, so that it is not known which one holds.
+    #[error("the value of the position has a `revision`: another one needs one too")]
+    NoRevision(usize),
     /// Values, groups or pins for a policy that sees who asks.
     #[error("the policy sees who asks: it takes no values, groups or pins")]
     NoTerms,
@@ -56,7 +59,7 @@ pub enum Error {
     #[error("`most` limits the items of a group, but no item has a group")]
     NoGroups,
     /// A pin at a position that the list does not have.
-    #[error("a pin at position {position} (counted from 0) of a list of {positions}")]
+    #[error("a pin beyond a list of {positions}")]
     PinBeyondList {
         /// The position.
         position: usize,
@@ -64,10 +67,10 @@ pub enum Error {
         positions: usize,
     },
     /// A position or an item that is pinned twice.
-    #[error("item {} is pinned twice, or its position is", .0.slot.index())]
+    #[error("an item or a position is pinned twice")]
     PinnedTwice(Handle),
     /// A pinned item that may not be shown.
-    #[error("item {} is pinned, but not available", .0.slot.index())]
+    #[error("the pinned item is not available")]
     PinNotAvailable(Handle),
     /// No decision would stay open.
     #[error("at least one decision must stay open")]

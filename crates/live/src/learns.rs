@@ -111,8 +111,8 @@ pub trait Learns<I: ObservationRule>: Keeps + Sized {
     /// Counts a decision.
     fn decided(&mut self) {}
 
-    /// The policy with what it knows of values, groups and positions, if it takes terms.
-    fn table(&mut self) -> Option<&mut dyn Tallies> {
+    /// A policy with what it knows of values, groups and positions, if it takes terms.
+    fn table(_policy: &mut Self::Policy) -> Option<&mut dyn Tallies> {
         None
     }
 

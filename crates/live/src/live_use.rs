@@ -110,7 +110,8 @@ where
 
     /// Takes other settings. What is counted stays: a window that is new counts what comes, beside
     /// what counts already; a smaller one lets the oldest observations go; and without one, those
-    /// that left stay away.
+    /// that left stay away. Values that were told before `Answers` do not come back after it: all
+    /// are 1 until they are told again.
     ///
     /// # Errors
     ///
@@ -118,6 +119,10 @@ where
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), Error> {
         check_values(&mut self.learner, settings.check()?)?;
         self.learner.set_settings(&settings, &mut self.open.states_mut())?;
+        if settings.values == ItemValues::Told && self.settings.values != ItemValues::Told {
+            let of_answers: Vec<_> = self.values().into_iter().map(|(slot, _)| (slot, 1.0)).collect();
+            _ = valued(&mut self.learner).map(|valued| valued.set_values(&of_answers));
+        }
         self.settings = settings;
         self.worth.is_known = false;
         self.is_priced |= settings.values != ItemValues::Told;
@@ -245,7 +250,7 @@ where
     ///
     /// [`Error::NoTerms`]. Nothing changes then.
     pub fn set_group(&mut self, item: Handle, group: Option<&str>) -> Result<bool, Error> {
-        self.learner.table().ok_or(Error::NoTerms)?;
+        L::table(self.learner.policy_mut()).ok_or(Error::NoTerms)?;
         let is_known = self.items.is_known(item);
         if is_known {
             self.worth.set_group(item.slot, group);
@@ -253,9 +258,27 @@ where
         Ok(is_known)
     }
 
-    /// Whether a position of an open decision, counted from 0, has a click.
-    pub fn is_clicked(&mut self, id: &D, position: usize) -> bool {
-        self.open.find(id).is_some_and(|place| self.open.at_mut(place).shown_mut().clicks.get(position))
+    /// Refuses what cannot be the value of a click.
+    ///
+    /// # Errors
+    ///
+    /// As [`earned`](Self::earned).
+    pub fn check_earned(
+        &mut self,
+        id: &D,
+        position: usize,
+        value: f64,
+        revision: Option<u64>,
+    ) -> Result<(), Error> {
+        self.check_value(value, false)?;
+        let shown = self.open.find(id).map(|place| self.open.at(place).shown());
+        match shown.filter(|shown| position < shown.list.len()) {
+            Some(shown) if !shown.clicks.get(position) => Err(Error::NoClick(position)),
+            Some(shown) if revision.is_none() && shown.revision(position).is_some() => {
+                Err(Error::NoRevision(position))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Takes the value of a click, such as that of the order that it led to, also after the end of
@@ -264,8 +287,9 @@ where
     ///
     /// # Errors
     ///
-    /// [`Error::Value`], [`Error::NoValues`], and [`Error::NoClick`] if the position has no click.
-    /// Nothing changes then.
+    /// [`Error::Value`], [`Error::NoValues`], [`Error::NoClick`] if the position has no click, and
+    /// [`Error::NoRevision`] after a value with a revision: it is not known which one holds. Nothing
+    /// changes then.
     pub fn earned(
         &mut self,
         id: &D,
@@ -273,14 +297,11 @@ where
         value: f64,
         revision: Option<u64>,
     ) -> Result<Taken, Error> {
-        self.check_value(value, false)?;
+        self.check_earned(id, position, value, revision)?;
         let Some(place) = self.open.find(id) else { return Ok(Taken::Unknown) };
         let shown = self.open.at_mut(place).shown_mut();
         if position >= shown.list.len() {
             return Ok(Taken::NoSuchPosition);
-        }
-        if !shown.clicks.get(position) {
-            return Err(Error::NoClick(position));
         }
         let before = shown.earned.get(position).copied().flatten();
         let now = Earned::after(before, value, revision);
@@ -445,7 +466,7 @@ where
         if values.is_empty() && most.is_none() && pins.is_empty() {
             return Ok(());
         }
-        let n_positions = self.learner.table().ok_or(Error::NoTerms)?.n_positions();
+        let n_positions = L::table(self.learner.policy_mut()).ok_or(Error::NoTerms)?.n_positions();
         if !values.is_empty() {
             valued(&mut self.learner)?;
         }
@@ -490,7 +511,7 @@ where
     /// The terms of a choice, if it has any.
     fn terms(&mut self, ask: &Ask<'_>) -> Option<Terms> {
         let &Ask { positions, values, most, pins, .. } = ask;
-        let n_positions = self.learner.table()?.n_positions();
+        let n_positions = L::table(self.learner.policy_mut())?.n_positions();
         let positions = positions.min(n_positions) - pins.len();
         let is_short = positions < n_positions && self.is_priced;
         if values.is_empty() && most.is_none() && pins.is_empty() && !is_short {
@@ -511,24 +532,26 @@ where
         let without = Ask { values: &[], most: None, pins: &[], ..*ask };
         let ask = if self.check(ask).is_ok() { ask } else { &without };
         let terms = self.terms(ask);
-        if let (Some(terms), Some(table)) = (&terms, self.learner.table()) {
+        if let (Some(terms), Some(table)) = (&terms, L::table(self.learner.policy_mut())) {
             table.set_terms(Some(Box::new(terms.clone())));
         }
         let &Ask { user, among, positions, pins, .. } = ask;
         let available = self.items.available(among, pins, &mut self.available);
+        let pins: Vec<_> = pins.iter().map(|&(position, item)| (position, item.slot)).collect();
         let select = |policy: &mut L::Policy, rng: &mut R, out: &mut Decision<Ranking, L::Note>| {
             policy.select_among_for(user, available, rng, out);
+            if let Some(table) = L::table(policy) {
+                choose::arrange(&mut out.action, &pins, positions, table);
+            }
         };
+        let (free, terms) = ((positions, &*pins), terms.as_ref());
         let memory = (&mut self.draws, &mut self.decision);
         let policy = self.learner.policy_mut();
-        choose::choose(&self.settings, available, positions, (policy, rng), memory, terms.as_ref(), select);
+        choose::choose(&self.settings, available, free, (policy, rng), memory, terms, select);
         self.items.reveal();
-        let Some(table) = self.learner.table().filter(|_| terms.is_some()) else { return };
-        if !pins.is_empty() {
-            let pins: Vec<_> = pins.iter().map(|&(position, item)| (position, item.slot)).collect();
-            choose::pin(&mut self.decision.action, &pins, positions, table);
+        if let Some(table) = L::table(self.learner.policy_mut()).filter(|_| terms.is_some()) {
+            table.set_terms(None);
         }
-        table.set_terms(None);
     }
 
     /// The propensities of an open decision, position by position, if [`Settings::propensities`]
@@ -626,7 +649,7 @@ where
 
 /// The policy, if it has values of items.
 fn valued<I: ObservationRule, L: Learns<I>>(learner: &mut L) -> Result<&mut dyn Valued, Error> {
-    learner.table().and_then(|table| table.valued()).ok_or(Error::NoValues)
+    L::table(learner.policy_mut()).and_then(|table| table.valued()).ok_or(Error::NoValues)
 }
 
 fn check_values<I: ObservationRule, L: Learns<I>>(learner: &mut L, settings: Settings) -> Result<(), Error> {

@@ -163,8 +163,8 @@ impl<I: ObservationRule, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnT
         &mut self.policy
     }
 
-    fn table(&mut self) -> Option<&mut dyn Tallies> {
-        Some(&mut self.policy)
+    fn table(policy: &mut P) -> Option<&mut dyn Tallies> {
+        Some(policy)
     }
 
     fn prior(&mut self) -> Option<Prior> {
@@ -271,10 +271,7 @@ impl<I: ObservationRule, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnT
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    bound(serialize = "W: Serialize, O: Serialize, E: Serialize + Copy, P: Serialize")
-)]
+#[serde(deny_unknown_fields)]
 struct State<W, O, E, P> {
     settings: Settings,
     items: SavedItems,
@@ -302,7 +299,7 @@ where
             items: SavedItems::from(&self.items),
             windows: windows.as_ref(),
             open: self.open.in_order().collect::<Vec<&(D, ShownList)>>(),
-            estimator: Beside { estimator: estimator.as_ref(), worth },
+            estimator: Beside::new(estimator.as_ref(), worth),
             policy,
         }
         .serialize(serializer)
@@ -319,7 +316,7 @@ where
 
     fn try_from(saved: State<Windows, (D, ShownList), Estimator, P>) -> Result<Self, SavedError> {
         let State { settings, items, windows, mut open, estimator, mut policy } = saved;
-        let Beside { estimator, worth: saved } = estimator;
+        let (estimator, saved) = estimator.parts();
         let values = saved.as_ref().map_or_else(ItemValues::default, |saved| saved.values);
         let settings = Settings { values, ..settings }.check().map_err(|_| SavedError::Settings)?;
         if saved.is_some() && policy.valued().is_none() && values != ItemValues::Told {

@@ -74,6 +74,11 @@ impl ShownList {
         is_clicked
     }
 
+    /// The revision of the value of a click.
+    pub(crate) fn revision(&self, position: usize) -> Option<u64> {
+        self.earned.get(position).copied().flatten()?.revision
+    }
+
     /// Values of clicks, with their positions.
     pub(crate) fn earned(&self) -> impl Iterator<Item = (u8, Earned)> + '_ {
         (0..).zip(&self.earned).filter_map(|(position, earned)| Some((position, (*earned)?)))

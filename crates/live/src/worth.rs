@@ -4,7 +4,7 @@ use crate::SavedError;
 use click_models::ItemId;
 use policies::check_value;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Where the values of items come from.
@@ -15,7 +15,8 @@ pub enum ItemValues {
     #[default]
     Told,
     /// They are means of the values in the answers ([`LiveUse::earned`](crate::LiveUse::earned)),
-    /// shrunk by five orders to the mean of all, at most `cap`; 1 before the first order.
+    /// shrunk by five orders to the mean of all, to half a percent, at most `cap`; 1 before the
+    /// first order.
     Answers {
         /// The largest value of an item, by default none.
         cap: Option<f64>,
@@ -70,18 +71,16 @@ impl Orders {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Earned {
     value: f64,
-    revision: u64,
+    pub(crate) revision: Option<u64>,
 }
 
 impl Earned {
     /// The value that holds after another one came: the one of the larger revision, of the same one
     /// the larger value, and without revisions the later one.
     pub(crate) fn after(before: Option<Self>, value: f64, revision: Option<u64>) -> Self {
-        let new = Self { value, revision: revision.unwrap_or(0) };
-        let Some(before) = before else { return new };
-        let is_newer = new.revision > before.revision
-            || new.revision == before.revision && (revision.is_none() || new.value > before.value);
-        if is_newer { new } else { before }
+        let of = |earned: Self| earned.revision.map(|revision| (revision, earned.value));
+        let new = Self { value, revision };
+        before.filter(|&before| of(before) > of(new)).unwrap_or(new)
     }
 }
 
@@ -162,9 +161,11 @@ impl Worth {
         self.is_known = false;
     }
 
-    /// The values of all items by their orders.
+    /// The values of all items by their orders. The mean of all is rounded to eight binary digits:
+    /// otherwise each order would change the values of all items, and what is drawn of each.
     pub(crate) fn values(&self, cap: Option<f64>, n_items: usize) -> Vec<(ItemId, f64)> {
-        let all = if self.all.n == 0 { 1.0 } else { self.all.sum() / self.all.n as f64 };
+        let mean = if self.all.n == 0 { 1.0_f64 } else { self.all.sum() / self.all.n as f64 };
+        let all = f64::from_bits((mean.to_bits() + (1 << 44)) & (u64::MAX << 45));
         let value = |slot: ItemId| self.orders(slot).mean(all).min(cap.unwrap_or(policies::MAX_VALUE));
         (0..n_items).map(ItemId::from_index).map(|slot| (slot, value(slot))).collect()
     }
@@ -225,53 +226,30 @@ impl SavedWorth {
     }
 }
 
-/// The saved part beside a policy's table: in binary formats an `Option`, as older states have it,
-/// with a further case.
-#[derive(Debug)]
-pub(crate) struct Beside<E> {
-    pub(crate) estimator: Option<E>,
-    pub(crate) worth: Option<SavedWorth>,
-}
-
-#[derive(Serialize, Deserialize)]
-enum Compact<E> {
+/// The saved part beside a policy's table: in binary formats an `Option`, as states without values
+/// have it, with a further case.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Beside<E> {
     Nothing,
     Estimator(E),
-    Both(Option<E>, SavedWorth),
+    Worth(Option<E>, SavedWorth),
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Readable<E> {
-    Both { estimator: Option<E>, worth: SavedWorth },
-    Estimator(Option<E>),
-}
-
-impl<E: Serialize + Copy> Serialize for Beside<E> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (estimator, worth) = (self.estimator, self.worth.clone());
-        match (serializer.is_human_readable(), worth) {
-            (true, None) => Readable::Estimator(estimator).serialize(serializer),
-            (true, Some(worth)) => Readable::Both { estimator, worth }.serialize(serializer),
-            (false, None) => estimator.map_or(Compact::Nothing, Compact::Estimator).serialize(serializer),
-            (false, Some(worth)) => Compact::Both(estimator, worth).serialize(serializer),
+impl<E> Beside<E> {
+    pub(crate) fn new(estimator: Option<E>, worth: Option<SavedWorth>) -> Self {
+        match (estimator, worth) {
+            (estimator, Some(worth)) => Self::Worth(estimator, worth),
+            (Some(estimator), None) => Self::Estimator(estimator),
+            (None, None) => Self::Nothing,
         }
     }
-}
 
-impl<'de, E: Deserialize<'de>> Deserialize<'de> for Beside<E> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(if deserializer.is_human_readable() {
-            match Readable::deserialize(deserializer)? {
-                Readable::Estimator(estimator) => Self { estimator, worth: None },
-                Readable::Both { estimator, worth } => Self { estimator, worth: Some(worth) },
-            }
-        } else {
-            match Compact::deserialize(deserializer)? {
-                Compact::Nothing => Self { estimator: None, worth: None },
-                Compact::Estimator(estimator) => Self { estimator: Some(estimator), worth: None },
-                Compact::Both(estimator, worth) => Self { estimator, worth: Some(worth) },
-            }
-        })
+    pub(crate) fn parts(self) -> (Option<E>, Option<SavedWorth>) {
+        match self {
+            Self::Nothing => (None, None),
+            Self::Estimator(estimator) => (Some(estimator), None),
+            Self::Worth(estimator, worth) => (estimator, Some(worth)),
+        }
     }
 }

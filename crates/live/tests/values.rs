@@ -82,6 +82,15 @@ fn values_in_any_order_give_the_same_table() {
         }
         let all: Vec<f64> = of_items.values().flatten().copied().collect();
         let mean = if all.is_empty() { 1.0 } else { all.iter().sum::<f64>() / all.len() as f64 };
+        // To eight binary digits, so that an order changes the value of its item and seldom others.
+        let mut unit = 1.0 / 128.0;
+        while unit * 256.0 <= mean {
+            unit *= 2.0;
+        }
+        while mean > 0.0 && unit * 128.0 > mean {
+            unit /= 2.0;
+        }
+        let mean = (mean / unit).round() * unit;
         for &item in &items {
             if !live.is_known(item) {
                 continue;
@@ -94,6 +103,128 @@ fn values_in_any_order_give_the_same_table() {
             let found = live.value(item);
             assert!((found - value).abs() < 1e-9, "{sequence}: {found} {value}");
         }
+    }
+}
+
+/// Commit order and revisions are not mixed: which value holds would depend on the order.
+#[test]
+fn a_value_without_a_revision_after_one_with_is_refused() {
+    let (mut live, _) = cascading(4, 2, of_answers(None));
+    let item = live.decide(&1, Among::All, &mut ChaCha8Rng::seed_from_u64(1))[0];
+    _ = live.click(&1, 0);
+    for (value, revision, taken) in [
+        (9.0, None, Ok(Taken::Counted)),
+        (8.0, None, Ok(Taken::Counted)),
+        (7.0, Some(0), Ok(Taken::Counted)),
+        (9.0, Some(3), Ok(Taken::Counted)),
+        (8.0, Some(2), Ok(Taken::Repeated)),
+        (0.0, None, Err(Error::NoRevision(0))),
+        (0.0, Some(4), Ok(Taken::Counted)),
+    ] {
+        assert_eq!(live.earned(&1, 0, value, revision), taken, "{value} {revision:?}");
+    }
+    assert_eq!((live.orders(item).n(), live.orders(item).sum()), (1, 0.0));
+}
+
+/// Values that were told do not come back after those of answers, and these do not stay.
+#[test]
+fn values_begin_anew_when_they_are_told_again() {
+    let (mut live, items) = cascading(4, 2, Settings::default());
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    assert_eq!(live.set_value(items[0], 5.0), Ok(true));
+    live.set_settings(of_answers(None)).unwrap();
+    assert_eq!(live.value(items[0]), 1.0);
+    let shown = live.decide(&1, Among::All, rng)[0];
+    _ = live.click(&1, 0);
+    assert_eq!(live.earned(&1, 0, 70.0, None), Ok(Taken::Counted));
+    assert_eq!(live.value(shown), 70.0);
+    live.set_settings(Settings::default()).unwrap();
+    assert!(items.iter().all(|&item| live.value(item) == 1.0));
+    assert_eq!(live.set_value(items[1], 3.0), Ok(true));
+    assert_eq!((live.value(items[1]), live.value(shown)), (3.0, if shown == items[1] { 3.0 } else { 1.0 }));
+    // The orders are still known.
+    live.set_settings(of_answers(None)).unwrap();
+    assert_eq!(live.value(shown), 70.0);
+}
+
+/// A policy of sixty items, the first of which are surely best, in this order.
+fn learned<I: ObservationRule + CatalogueProtocol>(
+    spec: &str,
+    known: I::Known<'_>,
+    settings: Settings,
+) -> (Live<I, NamedLive<I>>, Vec<Handle>) {
+    let policy = NamedLive::<I>::build(spec.parse().unwrap(), known, None).unwrap();
+    let mut live = Live::<I, NamedLive<I>>::new(policy, settings).unwrap();
+    let items: Vec<Handle> = live.items().collect();
+    for (number, &item) in (0..).zip(&items) {
+        for kind in 0..live.entries(item).count() {
+            let clicks = (1 << 30) / (2 + number);
+            live.begin_with(item, kind, Tally { shows: 1 << 31, clicks });
+        }
+    }
+    (live, items)
+}
+
+#[test]
+fn a_random_item_is_shown_at_the_last_place_that_pins_leave() {
+    let settings = Settings { explore: 1.0, ..Settings::default() };
+    let shape = ListShape::new(60, 5).unwrap();
+    let (mut live, items) = learned::<Cascade>("cascade-ts", shape.into(), settings);
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    let all: &[&[(usize, Handle)]] = &[
+        &[],
+        &[(4, items[59])],
+        &[(0, items[59])],
+        &[(4, items[59]), (2, items[58])],
+        &[(3, items[57]), (4, items[0])],
+    ];
+    for (number, pins) in (0..).zip(all) {
+        let is_free = |place: &usize| pins.iter().all(|(at, _)| at != place);
+        let last = (0..5).rev().find(is_free).unwrap();
+        let best = items.iter().filter(|item| pins.iter().all(|(_, pinned)| pinned != *item));
+        let best: Vec<Handle> = best.take(5 - pins.len()).copied().collect();
+        let mut explored = BTreeMap::new();
+        for id in 0..400_u64 {
+            let list = live.decide(&(1_000 * number + id), Ask { pins, ..Ask::default() }, rng).to_vec();
+            let mut others = best.iter();
+            for (place, item) in list.iter().enumerate() {
+                match pins.iter().find(|(at, _)| *at == place) {
+                    Some((_, pinned)) => assert_eq!(item, pinned),
+                    None if place == last => *explored.entry(*item).or_insert(0) += 1,
+                    None => assert_eq!(Some(item), others.next(), "{list:?}"),
+                }
+            }
+        }
+        // A random item that the list has already changes nothing.
+        let n_best = explored.remove(&best[4 - pins.len()]).unwrap_or(0);
+        assert!((5..80).contains(&n_best) && explored.len() > 50, "{pins:?}: {n_best}, {explored:?}");
+        assert!(explored.keys().all(|item| !best.contains(item)));
+    }
+}
+
+/// Positions that are examined more have the better items, also of a short list.
+#[test]
+fn a_list_of_fewer_positions_has_the_best_items() {
+    let examination = EXAMINATION.map(|examined| Probability::new(examined).unwrap());
+    let known = PbmKnown::new(ListShape::new(60, 4).unwrap(), &examination).unwrap();
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    let mut of = |settings: Settings, ids: std::ops::Range<u64>, positions: usize, order: &[usize]| {
+        let (mut live, items) = learned::<Pbm>("pbm-ts", known.into(), settings);
+        for id in ids {
+            let list = live.decide(&id, Ask { positions, ..Ask::default() }, rng).to_vec();
+            let expected: Vec<Handle> = order.iter().map(|&rank| items[rank]).collect();
+            assert_eq!(list, expected, "{positions}");
+            let drawn = live.propensities(&id).map_or(0, <[_]>::len);
+            assert_eq!(drawn, if settings.propensities.is_some() { positions } else { 0 });
+        }
+    };
+    let drawn =
+        Settings { propensities: Some(Drawing::new(3, Probability::ZERO).unwrap()), ..Settings::default() };
+    for settings in [Settings::default(), drawn] {
+        of(settings, 0..20, 4, &[2, 0, 3, 1]);
+        of(settings, 0..20, 3, &[1, 0, 2]);
+        of(settings, 0..20, 2, &[1, 0]);
+        of(settings, 0..20, 1, &[0]);
     }
 }
 
@@ -153,15 +284,15 @@ fn damaged_values_are_refused() {
         *saved.pointer_mut(pointer).expect(pointer) = value;
         serde_json::from_value::<Cascading>(saved).err().map(|error| error.to_string())
     };
-    assert_eq!(damaged("/estimator/worth/groups", serde_json::json!([1])), None);
+    assert_eq!(damaged("/estimator/worth/1/groups", serde_json::json!([1])), None);
     for (pointer, value) in [
-        ("/estimator/worth/groups", serde_json::json!([2])),
-        ("/estimator/worth/groups", serde_json::json!([1, 1, 1, 1])),
-        ("/estimator/worth/orders", serde_json::json!([[1, 0, 0], [u64::MAX, 0, 0]])),
-        ("/estimator/worth/open/0/0", serde_json::json!(2)),
-        ("/estimator/worth/open/0/1", serde_json::json!(1)),
-        ("/estimator/worth/open/0/2/value", serde_json::json!(-1.0)),
-        ("/estimator/worth/values", serde_json::json!({"answers": {"cap": 0.0}})),
+        ("/estimator/worth/1/groups", serde_json::json!([2])),
+        ("/estimator/worth/1/groups", serde_json::json!([1, 1, 1, 1])),
+        ("/estimator/worth/1/orders", serde_json::json!([[1, 0, 0], [u64::MAX, 0, 0]])),
+        ("/estimator/worth/1/open/0/0", serde_json::json!(2)),
+        ("/estimator/worth/1/open/0/1", serde_json::json!(1)),
+        ("/estimator/worth/1/open/0/2/value", serde_json::json!(-1.0)),
+        ("/estimator/worth/1/values", serde_json::json!({"answers": {"cap": 0.0}})),
         ("/policy/live/values/of", serde_json::json!([1.0, 2.0])),
         ("/policy/live/values/of", serde_json::json!([1.0, 2.0, -1.0])),
         ("/policy/live/values/scale", serde_json::json!(-1.0)),
@@ -517,7 +648,7 @@ fn regret(articles: &[Article], paid: Option<Paid>, in_cascade: bool, seed: u64)
     lost / (VISITS as f64 * optimum)
 }
 
-/// Prints the table of docs/values.md, and the time of a list of 10,000 items.
+/// Prints the table of docs/values.md.
 #[test]
 #[ignore = "prints a table"]
 fn table() {
@@ -548,6 +679,65 @@ fn table() {
                 line.extend([" ", &format!("{mean:.1} +- {error:.1}"), " |"]);
             }
             println!("{line}");
+        }
+    }
+}
+
+/// The time of the processor that this thread has had, in nanoseconds.
+fn spent() -> u64 {
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    times.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// Prints the time of a list of 10,000 items.
+#[test]
+#[ignore = "prints times"]
+fn times() {
+    let shape = ListShape::new(10_000, 5).unwrap();
+    let examination = [1.0, 0.7, 0.5, 0.35, 0.25].map(|examined| Probability::new(examined).unwrap());
+    for in_cascade in [false, true] {
+        for (name, settings, n_values) in [
+            ("none", Settings::default(), 0),
+            ("told", Settings::default(), 10_000),
+            ("answers", of_answers(None), 0),
+        ] {
+            let policy: AnyPolicy = if in_cascade {
+                NamedLive::<Cascade>::build("cascade-ts".parse().unwrap(), shape, None).unwrap().into()
+            } else {
+                let known = PbmKnown::new(shape, &examination).unwrap();
+                NamedLive::<Pbm>::build("pbm-ts".parse().unwrap(), known, None).unwrap().into()
+            };
+            let mut live = <dyn ByName<u64>>::new(policy, settings).unwrap();
+            let rng = &mut ChaCha8Rng::seed_from_u64(1);
+            for &item in &live.items()[..n_values] {
+                live.set_value(item, log_normal(0.8, rng)).unwrap();
+            }
+            let (n_lists, mut all) = (if in_cascade { 2_000 } else { 20_000 }, [vec![], vec![]]);
+            let mut is_earned = false;
+            for id in 0..n_lists {
+                let begun = spent();
+                let list = live.decide(&id, Ask::default(), rng).to_vec();
+                all[usize::from(is_earned)].push(spent() - begun);
+                is_earned = false;
+                let place = rng.random_range(0..5);
+                if rng.random::<f64>() < 1.0 / (20.0 + (list[place].slot.index() % 97) as f64) {
+                    _ = live.click(&id, place);
+                    if settings.values != ItemValues::Told {
+                        is_earned = live.earned(&id, place, log_normal(0.8, rng), None).is_ok();
+                    }
+                }
+                _ = live.close(&id, None);
+            }
+            let users = if in_cascade { "cascade-ts" } else { "pbm-ts" };
+            let mean = |times: &[u64]| times.iter().sum::<u64>() as f64 / 1e6 / times.len().max(1) as f64;
+            let [others, after] = &all;
+            let ends = [others, after].map(|times| mean(&times[times.len() - times.len() / 10..]));
+            println!(
+                "{users}, {name}: {:.3} ms a list, {:.3} after each of {} orders, at the end {ends:.3?}",
+                mean(others),
+                mean(after),
+                after.len()
+            );
         }
     }
 }

@@ -29,7 +29,11 @@ impl Engine {
         }
         let query = open.query().clone();
         let Told { clicks, closes, seen, values } = body.told(&open.list())?;
-        self.check_values(number, &query, &clicks, &values)?;
+        let revision = body.revision.map(|Revision(revision)| revision);
+        if !values.is_empty() {
+            let is_clicked = |position| clicks.contains(&position);
+            self.query(&query)?.check_values(Some(number), &values, revision, is_clicked)?;
+        }
         let metrics = body.metrics.map(|metrics| self.new_metrics(number, metrics)).transpose()?;
         let before = events.len();
         for position in clicks {
@@ -39,7 +43,6 @@ impl Engine {
                 events.push(event);
             }
         }
-        let revision = body.revision.map(|Revision(revision)| revision);
         for (position, value) in values {
             if let Some(gained) = self.earn(number, &query, (position, value), revision)? {
                 self.count_value(number, gained);
@@ -74,28 +77,6 @@ impl Engine {
         self.totals.closed += u64::from(is_new);
         self.next += u64::from(is_new);
         Ok(is_new)
-    }
-
-    /// Refuses values that are none, and those of positions without a click.
-    fn check_values(
-        &mut self,
-        number: u64,
-        query: &Name,
-        clicks: &[u8],
-        values: &[(u8, f64)],
-    ) -> Result<(), Refusal> {
-        if values.is_empty() {
-            return Ok(());
-        }
-        let learner = &mut self.query(query)?.learner;
-        for (position, value) in values {
-            let (place, at) = (usize::from(*position), format!("values.{}", position + 1));
-            let is_clicked = clicks.contains(position) || learner.is_clicked(&number, place);
-            let checked = learner.check_value(*value, false);
-            let checked = checked.and(if is_clicked { Ok(()) } else { Err(live::Error::NoClick(place)) });
-            checked.map_err(|error| Refusal::of_terms(&error, at))?;
-        }
-        Ok(())
     }
 
     /// Takes the value of a click. If it holds, returns by how much the values of the decision

@@ -14,19 +14,6 @@ pub(crate) struct SharedItem {
     /// The change that last forgot the item.
     pub(crate) forgotten: u64,
     pub(crate) features: Box<[f64]>,
-    /// Saved apart.
-    #[serde(skip)]
-    pub(crate) worth: Worth,
-    /// The last change of the state, if that of the worth came later; saved with the worth.
-    #[serde(skip)]
-    stated: Option<u64>,
-}
-
-impl SharedItem {
-    /// The last change of its state or features.
-    pub(crate) fn stated(&self) -> u64 {
-        self.stated.unwrap_or(self.changed)
-    }
 }
 
 /// The items of all queries. Queries see the changes when they are used next, so that a change
@@ -49,6 +36,13 @@ pub(crate) struct Catalogue {
     /// The version that queries see, while it is not the last one.
     #[serde(skip)]
     seen: Option<u64>,
+    /// Values and groups of items by the change that told them, the last one, and while events are
+    /// repeated those before it; saved apart.
+    #[serde(skip)]
+    worths: BTreeMap<Name, BTreeMap<u64, Worth>>,
+    /// Items by the changes that told of their worth.
+    #[serde(skip)]
+    told: BTreeMap<u64, Name>,
 }
 
 impl Catalogue {
@@ -86,19 +80,24 @@ impl Catalogue {
     /// Notes that no query will see an earlier version.
     pub(crate) fn forget_earlier(&mut self) {
         self.earlier.clear();
-    }
-
-    /// As [`change`](Self::change), so that queries can still see what was before.
-    pub(crate) fn change_later(&mut self, item: &Name, state: Change, features: &[f64], keep: usize) {
-        let old = self.items.get(item).cloned();
-        self.change(item, state, features, keep);
-        if let Some(old) = old {
-            self.earlier.insert(old.changed, (item.clone(), old, self.version));
+        if self.told.len() > self.worths.len() {
+            self.told.clear();
+            for (item, mut worths) in std::mem::take(&mut self.worths) {
+                self.restore_worths(worths.pop_last().map(|last| (item, last)));
+            }
         }
     }
 
-    /// Changes an item, and forgets the longest absent ones if more than `keep` are.
-    pub(crate) fn change(&mut self, item: &Name, state: Change, features: &[f64], keep: usize) {
+    /// Changes an item, and forgets the longest absent ones if more than `keep` are. With
+    /// `is_later`, queries can still see what was before.
+    pub(crate) fn change(
+        &mut self,
+        item: &Name,
+        state: Change,
+        features: &[f64],
+        keep: usize,
+        is_later: bool,
+    ) {
         self.version += 1;
         let changed = self.version;
         let old = self.items.get(item);
@@ -111,10 +110,14 @@ impl Catalogue {
             (Change::Retire, Some(old)) => old.features.clone(),
             _ => features.into(),
         };
-        let worth = old.filter(|_| state != Change::Forget).map(|old| old.worth.clone()).unwrap_or_default();
-        self.items
-            .insert(item.clone(), SharedItem { state, changed, forgotten, features, worth, stated: None });
+        if let Some(old) = old.filter(|_| is_later) {
+            self.earlier.insert(old.changed, (item.clone(), old.clone(), changed));
+        }
+        self.items.insert(item.clone(), SharedItem { state, changed, forgotten, features });
         self.changes.insert(changed, item.clone());
+        if state == Change::Forget && self.worths.contains_key(item) {
+            self.tell(item, Worth::default(), is_later);
+        }
         if state != Change::Add {
             self.absent.insert(changed);
         }
@@ -123,44 +126,69 @@ impl Catalogue {
             self.dropped = first;
             if let Some(name) = self.changes.remove(&first) {
                 self.items.remove(&name);
+                self.untell(&name);
             }
         }
     }
 
     /// Tells the value or the group of an item, and returns whether that is new; `None` if the item
-    /// is not known.
-    pub(crate) fn set_worth(
-        &mut self,
-        item: &Name,
-        worth: &Worth,
-        keep: usize,
-        is_later: bool,
-    ) -> Option<bool> {
-        let old = self.items.get(item).filter(|old| old.state != Change::Forget)?.clone();
-        let worth = worth.clone().or(&old.worth);
-        if worth == old.worth {
-            return Some(false);
+    /// is not known. With `is_later`, queries can still see what was before.
+    pub(crate) fn set_worth(&mut self, item: &Name, worth: &Worth, is_later: bool) -> Option<bool> {
+        self.is_present(item)?;
+        let (old, worth) = (self.worth(item), worth.clone());
+        let worth = worth.or(&old);
+        let is_new = worth != old;
+        if is_new {
+            self.version += 1;
+            self.tell(item, worth, is_later);
         }
-        if is_later {
-            self.change_later(item, old.state, &old.features, keep);
-        } else {
-            self.change(item, old.state, &old.features, keep);
-        }
-        let item = self.items.get_mut(item)?;
-        (item.worth, item.stated) = (worth, Some(old.stated()));
-        Some(true)
+        Some(is_new)
     }
 
-    /// Values and groups of the items that have some.
-    pub(crate) fn worths(&self) -> BTreeMap<Name, (Worth, Option<u64>)> {
-        let told = self.items.iter().filter(|(_, item)| item.worth != Worth::default());
-        told.map(|(name, item)| (name.clone(), (item.worth.clone(), item.stated))).collect()
+    fn tell(&mut self, item: &Name, worth: Worth, is_later: bool) {
+        if !is_later {
+            self.untell(item);
+        }
+        self.worths.entry(item.clone()).or_default().insert(self.version, worth);
+        self.told.insert(self.version, item.clone());
+    }
+
+    fn untell(&mut self, item: &Name) {
+        for told in self.worths.remove(item).into_iter().flat_map(BTreeMap::into_keys) {
+            self.told.remove(&told);
+        }
+    }
+
+    /// The value and the group of an item, as queries see them.
+    pub(crate) fn worth(&self, item: &str) -> Worth {
+        let of_item = self.worths.get(item).and_then(|of| of.range(..=self.seen()).next_back());
+        of_item.map(|(_, worth)| worth.clone()).unwrap_or_default()
+    }
+
+    /// The items of whose worth changes told after a version.
+    pub(crate) fn told_since(&self, version: u64) -> impl Iterator<Item = &Name> {
+        let seen = self.seen();
+        self.told.range(version + 1..).take_while(move |(told, _)| **told <= seen).map(|(_, item)| item)
+    }
+
+    /// Forgets the values of all items, which keep their groups.
+    pub(crate) fn forget_values(&mut self) {
+        self.worths.values_mut().flat_map(BTreeMap::values_mut).for_each(|worth| worth.value = None);
+    }
+
+    /// Values and groups of the items that have some, with the changes that told them.
+    pub(crate) fn worths(&self) -> BTreeMap<&Name, (u64, &Worth)> {
+        let last = self.worths.iter().filter_map(|(name, of)| Some((name, of.last_key_value()?)));
+        last.map(|(name, (told, worth))| (name, (*told, worth))).collect()
     }
 
     /// Gives items the values and groups that were saved.
-    pub(crate) fn restore_worths(&mut self, worths: BTreeMap<Name, (Worth, Option<u64>)>) {
-        for (name, worth) in worths {
-            self.items.entry(name).and_modify(|item| (item.worth, item.stated) = worth);
+    pub(crate) fn restore_worths(&mut self, worths: impl IntoIterator<Item = (Name, (u64, Worth))>) {
+        for (name, (told, worth)) in worths {
+            if worth != Worth::default() {
+                self.told.insert(told, name.clone());
+                self.worths.insert(name, BTreeMap::from([(told, worth)]));
+            }
         }
     }
 

@@ -5,7 +5,9 @@ use super::Engine;
 use super::decisions::Place;
 use super::learner;
 use super::lists::Asked;
-use crate::api::{Answer, AnswerBody, DecideBody, Outcome, Receipt, Refusal, Told, Whole};
+use crate::api::{
+    Answer, AnswerBody, DecideBody, Fields, Outcome, Price, Receipt, Refusal, Revision, Told, Whole,
+};
 use crate::event::{Batch, Decision, Event, Name};
 use std::collections::{HashMap, HashSet};
 
@@ -25,6 +27,8 @@ pub struct Deferred {
     written: usize,
     /// The places of decisions among them.
     places: HashMap<Name, usize>,
+    /// Decisions and positions of clicks among them.
+    clicks: HashSet<(Name, u8)>,
     /// Decisions of a commit that may have been kept or not.
     unsure: HashMap<Name, Decision>,
     /// Decisions whose lists are not those that the store has.
@@ -50,6 +54,9 @@ impl Deferred {
     fn push(&mut self, event: Event) {
         if let Event::Decided(decision) = &event {
             self.places.insert(decision.id.clone(), self.events.len());
+        }
+        if let Event::Clicked { id, position } = &event {
+            self.clicks.insert((id.clone(), *position));
         }
         self.events.push(event);
     }
@@ -178,28 +185,39 @@ impl Engine {
     }
 
     /// Takes an answer to a decision that is known, which waits for the store.
-    pub fn answer_deferred(&self, body: AnswerBody, deferred: &mut Deferred) -> Result<Receipt, Refusal> {
-        if body.metrics.is_some() || body.value.is_some() || body.values.is_some() {
+    pub fn answer_deferred(&mut self, body: AnswerBody, deferred: &mut Deferred) -> Result<Receipt, Refusal> {
+        if body.metrics.is_some() {
             return Err(Refusal::not_in_memory());
         }
-        let Told { clicks, closes, seen, .. } =
+        let (query, number, Told { clicks, closes, seen, values }) =
             match (deferred.decision(&body.id), self.decisions.find(&body.id)) {
-                (Some(decision), _) => body.told(&decision.list.iter())?,
+                (Some(decision), _) => (&decision.query, None, body.told(&decision.list.iter())?),
                 (None, Place::TooOld) => return Err(Refusal::too_old(&body.id)),
                 (None, Place::Open(_, open)) if open.is_dropped => {
                     return Err(Refusal::dropped_query(&body.id, open.query()));
                 }
-                (None, Place::Open(_, open)) if !deferred.unsure.contains_key(&body.id) => {
+                (None, Place::Open(number, open)) if !deferred.unsure.contains_key(&body.id) => {
                     if open.is_closed && self.template.sees_contexts() {
                         return Err(Refusal::closed(&body.id, "clicks"));
                     }
-                    body.told(&open.list())?
+                    (open.query(), Some(number), body.told(&open.list())?)
                 }
                 // Another server may know it.
                 _ => return Err(Refusal::not_in_memory()),
             };
+        let revision = body.revision.map(|Revision(revision)| revision);
+        if !values.is_empty() {
+            let query = self.queries.get_mut(query).ok_or_else(Refusal::not_in_memory)?;
+            let waits = |position| deferred.clicks.contains(&(body.id.clone(), position));
+            let is_clicked = |position| clicks.contains(&position) || waits(position);
+            query.check_values(number, &values, revision, is_clicked)?;
+        }
         for position in clicks {
             deferred.push(Event::Clicked { id: body.id.clone(), position });
+        }
+        for (position, value) in values {
+            let (id, gained) = (body.id.clone(), 0.0);
+            deferred.push(Event::Valued { id, position, value, revision, gained });
         }
         if closes {
             deferred.push(Event::Closed { id: body.id.clone(), seen });
@@ -228,12 +246,19 @@ impl Engine {
                     }
                     recorded
                 }
-                Event::Clicked { id, .. } | Event::Closed { id, .. } if deferred.dropped.contains(&id) => {
+                Event::Clicked { id, .. } | Event::Valued { id, .. } | Event::Closed { id, .. }
+                    if deferred.dropped.contains(&id) =>
+                {
                     Err(Refusal::other_request(&id))
                 }
                 Event::Clicked { id, position } => {
                     let clicks = Some(vec![Whole(position + 1)]);
                     self.answer(AnswerBody { clicks, ..AnswerBody::to(id) }, events).map(|_| ())
+                }
+                Event::Valued { id, position, value, revision, .. } => {
+                    let values = Some(Fields(vec![(Whole(position + 1), Price(value))]));
+                    let revision = revision.map(Revision);
+                    self.answer(AnswerBody { values, revision, ..AnswerBody::to(id) }, events).map(|_| ())
                 }
                 Event::Closed { id, seen } => {
                     let (close, seen) = (Some(true), seen.map(Whole));

@@ -67,11 +67,8 @@ impl Engine {
 
     /// Refuses a value or a group of which the policy can know nothing.
     pub fn check_worth(&self, worth: &Worth, change: Change) -> Result<(), Refusal> {
-        if change != Change::Add && *worth != Worth::default() {
-            return Err(Refusal::other_terms(
-                "values and groups are those of items that are added",
-                "change",
-            ));
+        if change == Change::Forget && *worth != Worth::default() {
+            return Err(Refusal::other_terms("a forgotten item has no value and no group", "change"));
         }
         if let Some(value) = worth.value {
             let mut of_nobody = super::fresh(&self.template).map_err(StoreError::OtherSettings)?;
@@ -92,8 +89,7 @@ impl Engine {
 
     pub(super) fn set_shared_worth(&mut self, item: &Name, worth: &Worth) -> Result<bool, Refusal> {
         self.has_values |= worth.value.is_some();
-        let (keep, is_later) = (self.template.settings().keep_retired, !self.later.is_empty());
-        let is_new = self.catalogue.set_worth(item, worth, keep, is_later);
+        let is_new = self.catalogue.set_worth(item, worth, !self.later.is_empty());
         is_new.ok_or_else(|| Refusal::unknown_item(item, "item".into()))
     }
 
@@ -141,12 +137,8 @@ impl Engine {
             (Change::Forget, _) => true,
         };
         if is_new {
-            let keep = self.template.settings().keep_retired;
-            if self.later.is_empty() {
-                self.catalogue.change(item, change, features, keep);
-            } else {
-                self.catalogue.change_later(item, change, features, keep);
-            }
+            let (keep, is_later) = (self.template.settings().keep_retired, !self.later.is_empty());
+            self.catalogue.change(item, change, features, keep, is_later);
         }
         Ok(is_new)
     }

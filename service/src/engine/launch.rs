@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// The time between two looks, in milliseconds.
 const LOOK: u64 = 60_000;
 /// The metric of the values of clicks, which clients need not send.
-const VALUE: &str = "value";
+pub(crate) const VALUE: &str = "value";
 /// The largest value of a metric.
 const LARGEST: f64 = 1e12;
 
@@ -136,10 +136,11 @@ impl Engine {
         let place = decision.user.as_ref().map(|user| Place::new(name, user));
         let compared = place.filter(|_| !is_first).map(|place| state.launch.place(place));
         decision.user = self.kept_user(decision.user);
-        let query = self.change(&decision.query)?;
+        let query = self.query(&decision.query)?;
         let Some(choice) = &decision.chosen else { unreachable!("a list was asked for") };
         let asked = Asked::new(query, &choice.allowed)?;
         asked.check(query, user, choice)?;
+        query.is_changed = true;
         let ask = asked.ask(user, choice);
         let of_today = places(query, &today)?;
         let chosen = if compared.is_some_and(|of| of.side) {

@@ -101,10 +101,11 @@ impl Engine {
     fn choose(&mut self, mut decision: Decision, user: &Context, time: u64) -> Result<Decision, Refusal> {
         let number = self.decisions.next();
         decision.user = self.kept_user(decision.user);
-        let query = self.change(&decision.query)?;
+        let query = self.query(&decision.query)?;
         let Some(choice) = &mut decision.chosen else { return Ok(decision) };
         let asked = Asked::new(query, &choice.allowed)?;
         asked.check(query, user, choice)?;
+        query.is_changed = true;
         let list = query.learner.decide(&number, asked.ask(user, choice), &mut query.rng).to_vec();
         decision.list = list.into_iter().map(|handle| query.name(handle).clone()).collect();
         choice.propensities = query.learner.propensities(&number).and_then(learner::propensities);
@@ -300,21 +301,19 @@ impl Asked {
 
     /// Refuses terms that cannot be kept, by what is at fault.
     pub(super) fn check(&self, query: &mut Query, user: &Context, choice: &Choice) -> Result<(), Refusal> {
-        let Some(terms) = choice.allowed.parts().1 else { return Ok(()) };
-        let all = self.ask(user, choice);
-        let mut check = |ask: Ask<'_>, at: String| {
-            query.learner.check(&ask).map_err(|error| Refusal::of_terms(&error, at))
-        };
-        for (value, (item, _)) in self.values.iter().zip(&terms.values) {
-            let ask = Ask { values: std::slice::from_ref(value), most: None, pins: &[], ..all };
-            check(ask, format!("values.{}", &**item))?;
-        }
-        for (place, (pin, (position, _))) in self.pins.iter().zip(&terms.pins).enumerate() {
-            let ask = Ask { values: &[], most: None, pins: std::slice::from_ref(pin), ..all };
-            let at = format!("pins.{}", position + 1);
-            check(ask, at.clone())?;
-            check(Ask { values: &[], most: None, pins: &self.pins[..=place], ..all }, at)?;
-        }
-        check(all, "most".into())
+        let pin = |at: usize| format!("pins.{}", at + 1);
+        query.learner.check(&self.ask(user, choice)).map_err(|error| {
+            let at = match error {
+                live::Error::PinBeyondList { position, .. } => pin(position),
+                live::Error::PinnedTwice(item) | live::Error::PinNotAvailable(item) => {
+                    let last = self.pins.iter().rfind(|(_, pinned)| *pinned == item);
+                    last.map_or_else(|| "pins".into(), |(at, _)| pin(*at))
+                }
+                live::Error::NoTerms | live::Error::NoValues if !self.values.is_empty() => "values".into(),
+                live::Error::NoGroups => "most".into(),
+                _ => if self.pins.is_empty() { "most" } else { "pins" }.into(),
+            };
+            Refusal::of_terms(&error, at)
+        })
     }
 }

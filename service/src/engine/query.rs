@@ -3,6 +3,7 @@
 use super::catalogue::Catalogue;
 use super::learner::{self, Learner};
 use super::recovery::{of_version, versioned};
+use crate::api::Refusal;
 use crate::config::Template;
 use crate::event::{Change, Name, Worth, whole};
 use click_models::ItemId;
@@ -156,11 +157,11 @@ impl Query {
             if item.forgotten > self.seen && item.state != Change::Forget {
                 self.change(name, Change::Forget, &[], true);
             }
-            // A new price leaves an item retired that is so in this query alone.
-            if item.stated() > self.seen {
-                self.change(name, item.state, &item.features, true);
-            }
-            self.set_worth(name, &item.worth);
+            self.change(name, item.state, &item.features, true);
+            self.set_worth(name, &catalogue.worth(name));
+        }
+        for name in catalogue.told_since(self.seen) {
+            self.set_worth(name, &catalogue.worth(name));
         }
         self.seen = catalogue.seen();
         true
@@ -179,6 +180,31 @@ impl Query {
             _ = self.learner.set_group(handle, Some(group));
         }
         Some(is_new)
+    }
+
+    /// Refuses values that are none, and those of positions without a click, in a decision of this
+    /// number or in one that waits for the store, or among those that come with them.
+    pub(crate) fn check_values(
+        &mut self,
+        number: Option<u64>,
+        values: &[(u8, f64)],
+        revision: Option<u64>,
+        is_clicked: impl Fn(u8) -> bool,
+    ) -> Result<(), Refusal> {
+        for &(position, value) in values {
+            let (place, learner) = (usize::from(position), &mut self.learner);
+            let checked = match number {
+                Some(number) => learner.check_earned(&number, place, value, revision),
+                None => learner.check_value(value, false).and(Err(live::Error::NoClick(place))),
+            };
+            match checked {
+                Err(live::Error::NoClick(_)) if is_clicked(position) => {}
+                checked => {
+                    checked.map_err(|error| Refusal::of_terms(&error, format!("values.{}", place + 1)))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Number of items that it knows.

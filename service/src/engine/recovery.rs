@@ -43,7 +43,7 @@ pub(super) struct Head {
     usage: BTreeMap<Name, Usage>,
     launch: Option<LaunchState>,
     activity: BTreeMap<u64, Activity>,
-    worths: BTreeMap<Name, (Worth, Option<u64>)>,
+    worths: BTreeMap<Name, (u64, Worth)>,
     has_values: bool,
 }
 

@@ -46,6 +46,8 @@ pub struct Differences<'a> {
     /// The items that the configuration has no more.
     gone: BTreeSet<Name>,
     new: Vec<&'a FirstItem>,
+    /// Those with another value or group than the store's.
+    told: Vec<&'a FirstItem>,
     /// Each difference as a change, and as one that is not applied.
     pub lines: Vec<[String; 2]>,
 }
@@ -70,11 +72,17 @@ impl Engine {
             None => Beginning::of(store)?.items.into_iter().collect(),
             Some(configured) => configured.iter().cloned().collect(),
         };
-        let new: Vec<_> = items.iter().filter(|of| !gone.remove(&of.item)).collect();
+        let (known, new): (Vec<_>, Vec<_>) = items.iter().partition(|of| gone.remove(&of.item));
+        let is_told = |of: &&FirstItem| {
+            let found = self.catalogue.worth(&of.item);
+            of.worth.clone().or(&found) != found && self.catalogue.is_present(&of.item).is_some()
+        };
+        let told: Vec<_> = known.into_iter().filter(is_told).collect();
         let mut lines = differing(&self.template, template);
         lines.extend(new.iter().map(|of| line_of_item(&of.item, "new", "adds")));
+        lines.extend(told.iter().map(|of| line_of_item(&of.item, "of another value or group", "tells")));
         lines.extend(gone.iter().map(|item| line_of_item(item, "gone", "retires")));
-        Ok(Differences { template, items, gone, new, lines })
+        Ok(Differences { template, items, gone, new, told, lines })
     }
 
     /// Adds an item of a configuration.
@@ -95,7 +103,7 @@ impl Engine {
         time: u64,
         events: &mut Vec<Event>,
     ) -> Result<(), Refusal> {
-        let Differences { template, items, gone, new, .. } = differences;
+        let Differences { template, items, gone, new, told, .. } = differences;
         let mut refused = refused(&self.template, template);
         if self.has_values && template.has_values().is_err() {
             refused.push(("policy", "items have values, of which the other policy knows nothing"));
@@ -119,13 +127,13 @@ impl Engine {
         for first in new {
             self.add_first(first, events)?;
         }
-        for item in gone
-            .iter()
-            .filter(|item| self.catalogue.is_present(item) == Some(true))
-            .cloned()
-            .collect::<Vec<_>>()
-        {
-            self.change_item(&item, None, Change::Retire, &[], events)?;
+        for FirstItem { item, worth, .. } in told {
+            self.set_worth(item, None, worth.clone(), events)?;
+        }
+        for item in gone {
+            if self.catalogue.is_present(item) == Some(true) {
+                self.change_item(item, None, Change::Retire, &[], events)?;
+            }
         }
         Ok(())
     }
@@ -140,6 +148,11 @@ impl Engine {
             let policy = (of.policy.clone(), of.positions, of.examination.clone(), of.prior);
             (policy, of.explore, of.window)
         };
+        if template.values != self.template.values {
+            // As those of queries, which begin anew.
+            self.catalogue.forget_values();
+            self.has_values = false;
+        }
         let is_other_policy = of_lists(&self.template) != of_lists(&template);
         self.history.push(template.clone());
         self.template = template;
