@@ -22,7 +22,9 @@ use crate::run::select_and_learn;
 use crate::saver::read_or_build;
 use crate::session::{EarlyEnd, Session};
 use crate::state::{Loop, Progress};
-use crate::{ByRounds, Entry, Objective, Plays, ROUNDS_BETWEEN, Replication, Saver, StateError, StateStore};
+use crate::{
+    ByRounds, Entry, Objective, Plays, ROUNDS_BETWEEN, Replication, Saver, SimRng, StateError, StateStore,
+};
 use click_models::{
     Action, Cascade, CascadeModel, ClickModel, Feedback, ItemId, ListShape, ObservedPrefix, RandomSemiBandit,
     Ranking, SemiBandit,
@@ -30,7 +32,6 @@ use click_models::{
 use confidence::Probability;
 use policies::{Decision, Policy, Recommend, Stop};
 use serde::{Deserialize, Serialize};
-use std::ops::ControlFlow;
 
 /// The task to play until the policy stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,57 +69,32 @@ impl Objective for WithBudget {
     type Record = Identification;
 }
 
-/// Plays from the progress made so far until the policy stops. Calls `pause` every
-/// [`ROUNDS_BETWEEN`] rounds.
-fn until_stopped<M, P>(
-    model: &M,
-    policy: &mut P,
-    max_steps: u64,
-    progress: &mut Progress,
-    mut pause: impl FnMut(&P, &Progress) -> Result<(), EarlyEnd>,
-) -> Result<Option<P::Answer>, EarlyEnd>
-where
-    M: ClickModel,
-    Feedback<M>: ObservedPrefix,
-    P: Policy<M::Interaction> + Stop,
-{
-    let mut decision: Decision<Action<M>, P::Note> = Decision::default();
-    loop {
-        if let ControlFlow::Break(answer) = policy.check() {
-            return Ok(Some(answer));
-        }
-        if progress.rounds == max_steps {
-            return Ok(None);
-        }
-        step(model, policy, &mut decision, progress)?;
-        if progress.rounds.is_multiple_of(ROUNDS_BETWEEN) {
-            pause(policy, progress)?;
-        }
-    }
-}
-
-/// Plays from the progress made so far to the horizon. Calls `pause` every [`ROUNDS_BETWEEN`]
-/// rounds.
-fn with_budget<M, P>(
+/// Plays from the progress made so far until `check` returns an answer, or to the horizon. Calls
+/// `pause` every [`ROUNDS_BETWEEN`] rounds.
+fn play_until<M, P, A>(
     model: &M,
     policy: &mut P,
     horizon: u64,
     progress: &mut Progress,
+    check: impl Fn(&P) -> Option<A>,
     mut pause: impl FnMut(&P, &Progress) -> Result<(), EarlyEnd>,
-) -> Result<(), EarlyEnd>
+) -> Result<Option<A>, EarlyEnd>
 where
     M: ClickModel,
     Feedback<M>: ObservedPrefix,
     P: Policy<M::Interaction>,
 {
     let mut decision: Decision<Action<M>, P::Note> = Decision::default();
-    while progress.rounds < horizon {
+    loop {
+        let answer = check(policy);
+        if answer.is_some() || progress.rounds == horizon {
+            return Ok(answer);
+        }
         step(model, policy, &mut decision, progress)?;
         if progress.rounds.is_multiple_of(ROUNDS_BETWEEN) {
             pause(policy, progress)?;
         }
     }
-    Ok(())
 }
 
 /// Plays one round and counts the observed items.
@@ -150,9 +126,9 @@ struct Start<'a> {
 
 /// The two tasks for a policy on cascading users, or on a view of them.
 impl<F, S, L> Entry<F, S, L> {
-    fn until_stopped<'a, M, P>(
-        &'a self,
-        start: Start<'a>,
+    fn until_stopped<M, P>(
+        &self,
+        start: Start<'_>,
         shown: &M,
         task: UntilStopped,
     ) -> Result<Identification, StateError>
@@ -163,23 +139,13 @@ impl<F, S, L> Entry<F, S, L> {
         P: Policy<M::Interaction> + Stop<Answer: AsRef<[ItemId]>>,
         S: Saver<P>,
     {
-        let (replication, mut session) = self.session::<P>(start, Loop::UntilStopped, task.max_steps);
-        let (mut policy, mut progress) = self.begin(replication, &session)?;
-        let pause = |policy: &P, progress: &Progress| session.pause(progress, || S::write(policy));
-        let answer = until_stopped(shown, &mut policy, task.max_steps, &mut progress, pause);
-        let answer = answer.map_err(|ended| session.error(ended))?;
-        let right = |answer: &P::Answer| replication.users.are_best(answer.as_ref(), self.epsilon());
-        Ok(Identification {
-            steps: progress.rounds,
-            observations: progress.observations,
-            answered: answer.is_some(),
-            correct: answer.as_ref().is_some_and(right),
-        })
+        let check = |policy: &P| policy.check().break_value();
+        self.identify(start, shown, (Loop::UntilStopped, task.max_steps), check, |_, _| None)
     }
 
-    fn with_budget<'a, M, P>(
-        &'a self,
-        start: Start<'a>,
+    fn with_budget<M, P>(
+        &self,
+        start: Start<'_>,
         shown: &M,
         task: WithBudget,
     ) -> Result<Identification, StateError>
@@ -190,47 +156,46 @@ impl<F, S, L> Entry<F, S, L> {
         P: Policy<M::Interaction> + Recommend<Ranking>,
         S: Saver<P>,
     {
-        let (replication, mut session) = self.session::<P>(start, Loop::WithBudget, task.horizon);
-        let (mut policy, mut progress) = self.begin(replication, &session)?;
-        let pause = |policy: &P, progress: &Progress| session.pause(progress, || S::write(policy));
-        let played = with_budget(shown, &mut policy, task.horizon, &mut progress, pause);
-        played.map_err(|ended| session.error(ended))?;
-        let mut items = Ranking::default();
-        policy.recommend(&mut progress.randomness, &mut items);
-        Ok(Identification {
-            steps: task.horizon,
-            observations: progress.observations,
-            answered: true,
-            correct: replication.users.are_best(items.as_slice(), self.epsilon()),
-        })
+        let recommended = |policy: &P, rng: &mut SimRng| {
+            let mut items = Ranking::default();
+            policy.recommend(rng, &mut items);
+            Some(items.as_slice().to_vec())
+        };
+        self.identify(start, shown, (Loop::WithBudget, task.horizon), |_| None, recommended)
     }
 
-    fn session<'a, P>(
-        &'a self,
-        start: Start<'a>,
-        played_by: Loop,
-        horizon: u64,
-    ) -> (Replication<'a, CascadeModel>, Session<'a>)
-    where
-        S: Saver<P>,
-    {
-        let Start { replication, state, store } = start;
-        let (label, is_saved) = (self.name(), S::IS_SAVED);
-        (replication, Session { label, played_by, horizon, checkpoints: &[], state, store, is_saved })
-    }
-
-    fn begin<P>(
+    /// Plays until `check` returns an answer, or to the horizon; `at_end` then gives one.
+    fn identify<M, P, A: AsRef<[ItemId]>>(
         &self,
-        replication: Replication<'_, CascadeModel>,
-        session: &Session<'_>,
-    ) -> Result<(P, Progress), StateError>
+        Start { replication, state, store }: Start<'_>,
+        shown: &M,
+        (played_by, horizon): (Loop, u64),
+        check: impl Fn(&P) -> Option<A>,
+        at_end: impl FnOnce(&P, &mut SimRng) -> Option<A>,
+    ) -> Result<Identification, StateError>
     where
+        M: ClickModel,
+        Feedback<M>: ObservedPrefix,
         F: Fn(ListShape) -> P,
+        P: Policy<M::Interaction>,
         S: Saver<P>,
     {
-        let (progress, bytes) = session.begin(replication.streams, replication.number)?;
+        let (label, is_saved) = (self.name(), S::IS_SAVED);
+        let mut session = Session { label, played_by, horizon, checkpoints: &[], state, store, is_saved };
+        let (mut progress, bytes) = session.begin(replication.streams, replication.number)?;
         let policy = read_or_build::<P, S>(bytes, || self.build()(replication.told.known()));
-        Ok((policy.map_err(|fault| session.not_a_state(fault))?, progress))
+        let mut policy = policy.map_err(|fault| session.not_a_state(fault))?;
+        let pause = |policy: &P, progress: &Progress| session.pause(progress, || S::write(policy));
+        let answer = play_until(shown, &mut policy, horizon, &mut progress, check, pause);
+        let answer = answer.map_err(|ended| session.error(ended))?;
+        let answer = answer.or_else(|| at_end(&policy, &mut progress.randomness));
+        let right = |answer: &A| replication.users.are_best(answer.as_ref(), self.epsilon());
+        Ok(Identification {
+            steps: progress.rounds,
+            observations: progress.observations,
+            answered: answer.is_some(),
+            correct: answer.as_ref().is_some_and(right),
+        })
     }
 }
 
