@@ -43,7 +43,7 @@ impl InParts for PrefixFeedback {
 }
 
 /// The answer to a list, with the round after which each part of it is known.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Answer {
     /// Positions with clicks that are not lost, and the round.
     pub clicks: Vec<(usize, u64)>,
@@ -192,40 +192,42 @@ where
 
 /// A policy that learns from whole answers: from each one once all of it is known, or, in order,
 /// once all earlier ones are known as well.
+#[derive(Serialize, Deserialize)]
+#[serde(bound(serialize = "P: Serialize", deserialize = "P: Deserialize<'de>"))]
 pub struct InWhole<I, P: Select<Ranking>> {
-    policy: P,
     /// In order, with the number of later decisions after which an answer is taken as it is.
     wait: Option<u64>,
     /// By the round after which all of an answer is known; in order, by the round of the decision.
-    waiting: BTreeMap<u64, Vec<PendingList<NoteOf<P>>>>,
+    #[serde(deserialize_with = "read_waiting")]
+    waiting: Waiting<P::Note>,
     /// The last decision.
-    chosen: Decision<Ranking, NoteOf<P>>,
+    #[serde(skip)]
+    chosen: Decision<Ranking, P::Note>,
+    #[serde(skip)]
     protocol: PhantomData<fn() -> I>,
+    /// Its own last field may be missing in older states, so it is the last one.
+    policy: P,
 }
 
-type NoteOf<P> = <P as Select<Ranking>>::Note;
+type Waiting<N> = BTreeMap<u64, Vec<PendingList<N>>>;
 
 #[derive(Serialize, Deserialize)]
 struct PendingList<N> {
     decision: Decision<Ranking, N>,
-    /// Positions, and the round after which a click is known.
-    clicks: Vec<(usize, u64)>,
-    /// Number of positions that were seen.
-    seen: usize,
-    /// The round after which all of the answer is known.
-    known: Option<u64>,
+    /// At its end all clicks are known.
+    answer: Answer,
 }
 
 impl<N> PendingList<N> {
     fn is_known(&self, round: u64) -> bool {
-        self.known.is_some_and(|known| known < round)
+        self.answer.end.is_some_and(|known| known < round)
     }
 
     /// The clicks that are known before a round, and the number of positions that were seen: all,
     /// as long as it is not known.
     fn answer(&self, round: u64) -> Clicks {
-        let seen = if self.is_known(round) { self.seen } else { self.decision.action.len() };
-        let known = self.clicks.iter().filter(|(position, known)| *position < seen && *known < round);
+        let seen = if self.is_known(round) { self.answer.seen } else { self.decision.action.len() };
+        let known = self.answer.clicks.iter().filter(|(position, known)| *position < seen && *known < round);
         known.fold(Clicks::new(seen), |clicks, &(position, _)| clicks.with(position))
     }
 }
@@ -296,45 +298,23 @@ where
     }
 
     fn answered(&mut self, round: u64, answer: &Answer) {
-        let clicks = answer.clicks.clone();
-        let known = answer.end.map(|end| clicks.iter().fold(end, |latest, &(_, known)| latest.max(known)));
-        let key = if self.wait.is_some() { Some(round) } else { known };
+        let mut answer = answer.clone();
+        let last = answer.clicks.iter().map(|&(_, known)| known).max();
+        answer.end = answer.end.map(|end| end.max(last.unwrap_or(0)));
+        let key = if self.wait.is_some() { Some(round) } else { answer.end };
         let decision = std::mem::take(&mut self.chosen);
         if let Some(key) = key {
-            let one = PendingList { decision, clicks, seen: answer.seen, known };
-            self.waiting.entry(key).or_default().push(one);
+            self.waiting.entry(key).or_default().push(PendingList { decision, answer });
         }
     }
 }
 
-/// The policy is last: its own last field may be missing in older states.
-#[derive(Serialize, Deserialize)]
-struct State<W, P> {
-    wait: Option<u64>,
-    waiting: W,
-    policy: P,
-}
-
-impl<I, P> Serialize for InWhole<I, P>
-where
-    P: Select<Ranking> + Serialize,
-{
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        State { wait: self.wait, waiting: &self.waiting, policy: &self.policy }.serialize(serializer)
+fn read_waiting<'de, N: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Waiting<N>, D::Error> {
+    let waiting = Waiting::deserialize(deserializer)?;
+    if waiting.values().flatten().any(|one: &PendingList<N>| one.answer.seen > one.decision.action.len()) {
+        return Err(D::Error::custom("more positions were seen than a list has"));
     }
-}
-
-impl<'de, I, P> Deserialize<'de> for InWhole<I, P>
-where
-    I: ListProtocol,
-    P: Policy<I> + Deserialize<'de>,
-{
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let State { wait, waiting, policy } =
-            State::<BTreeMap<u64, Vec<PendingList<NoteOf<P>>>>, P>::deserialize(deserializer)?;
-        if waiting.values().flatten().any(|one| one.seen > one.decision.action.len()) {
-            return Err(D::Error::custom("more positions were seen than a list has"));
-        }
-        Ok(Self { wait, waiting, ..Self::new(policy, wait) })
-    }
+    Ok(waiting)
 }
