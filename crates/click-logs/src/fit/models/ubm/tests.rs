@@ -6,9 +6,7 @@ use log_reader::{Format, Reader};
 fn searches_end_at_their_limit() {
     let mut log = "query\turls\tclicked_mask\n".to_owned();
     for query in 0..5 {
-        log += &["a,b,c\t100", "b,c,a\t010", "c,a,b\t001"]
-            .map(|list| format!("q{query}\t{list}\n"))
-            .concat();
+        log += &["a,b,c\t100", "b,c,a\t010", "c,a,b\t001"].map(|list| format!("q{query}\t{list}\n")).concat();
     }
     let read = Reader::new(Format::Sessions).keep_sessions().read("log.tsv", log.as_bytes()).unwrap();
     let fitted = fit(&read.sessions, &Options::default(), None);
