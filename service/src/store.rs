@@ -170,6 +170,11 @@ pub trait Store: std::fmt::Debug + Send + Sync {
     /// `queries` those that changed by these events, since the snapshot before.
     fn replace(&self, events: Events, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError>;
 
+    /// Lets the rows before the last snapshot go where a start does not read them.
+    fn put_by(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Its size in bytes.
     fn size(&self) -> Result<u64, StoreError> {
         Ok(0)

@@ -259,6 +259,7 @@ impl Writer {
         // A server that is killed again and again would otherwise repeat more with every start.
         if self.is_far_behind(engine.next() - snapshot) {
             self.save(&mut engine);
+            self.put_by();
         }
         Ok((engine, clock))
     }
@@ -425,6 +426,7 @@ impl Writer {
         // Unacknowledged events are lost, and so must be what they changed.
         if uncommitted.is_none() {
             self.save(&mut shared.state().engine);
+            self.put_by();
         }
     }
 
@@ -587,17 +589,27 @@ impl Writer {
             let writer = self.clone();
             // Repeats the events on its own: this thread does not wait for it.
             let thread = thread::Builder::new().name("snapshot".into()).spawn(move || {
-                // On Linux this is the priority of the thread alone. On busy cores it gets a tenth
-                // of one: with 19 it would never end.
-                if !is_far_behind {
-                    _ = rustix::process::setpriority_process(None, 10);
+                let aside = |work: &(dyn Fn() + Sync)| {
+                    thread::scope(|scope| {
+                        scope.spawn(|| {
+                            // On Linux this is the priority of the thread alone. On busy cores it
+                            // gets a tenth of one: with 19 it would never end.
+                            if !is_far_behind {
+                                _ = rustix::process::setpriority_process(None, 10);
+                            }
+                            work();
+                        });
+                    });
+                };
+                if is_due {
+                    aside(&|| match writer.base.recover() {
+                        Ok(mut engine) => writer.save(&mut engine),
+                        Err(error) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
+                    });
+                    // It takes the file from the writer, and must not be kept waiting meanwhile.
+                    writer.put_by();
                 }
-                match is_due.then(|| writer.base.recover()) {
-                    Some(Ok(mut engine)) => writer.save(&mut engine),
-                    Some(Err(error)) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
-                    None => {}
-                }
-                writer.archive(time);
+                aside(&|| writer.archive(time));
             });
             let fault = |error: &std::io::Error| {
                 log("error", "no-snapshot", json!({ "error": error.to_string() }));
@@ -621,6 +633,12 @@ impl Writer {
                 self.metrics.snapshot_time_seconds.store(now() / 1_000, Relaxed);
             }
             Err(error) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
+        }
+    }
+
+    fn put_by(&self) {
+        if let Err(error) = self.base.store.put_by() {
+            log("error", "not-put-by", json!({ "error": error.to_string() }));
         }
     }
 

@@ -333,7 +333,7 @@ impl EmbeddedStore {
     }
 
     /// Lets the rows before a row that stays go over to the file of earlier events.
-    fn put_by(&self, end: u64) -> Result<(), StoreError> {
+    fn put_by_to(&self, end: u64) -> Result<(), StoreError> {
         loop {
             let rows = self.events.with(|database| {
                 let Some(table) = table_of(database, EVENTS)? else { return Ok(vec![]) };
@@ -532,9 +532,14 @@ impl Store for EmbeddedStore {
             last.map_or(Ok(()), |last| put(&transaction, "last", to_bytes(&last)))?;
             Ok(transaction.commit()?)
         })?;
-        fault.map_or(Ok(()), Err)?;
+        fault.map_or(Ok(()), Err)
+    }
+
+    fn put_by(&self) -> Result<(), StoreError> {
+        let last = self.snapshots.get(META, "last").map_err(of_snapshot)?;
         // An older program finds all events in one file.
-        last.filter(|_| self.has_small_rows()).map_or(Ok(()), |last| self.put_by(last.0))
+        let Some(last) = last.filter(|_| self.has_small_rows()) else { return Ok(()) };
+        from_bytes::<Last>(&last).map_err(StoreError::Snapshot).and_then(|last| self.put_by_to(last.0))
     }
 
     fn size(&self) -> Result<u64, StoreError> {
@@ -590,7 +595,7 @@ impl Store for EmbeddedStore {
     }
 
     fn drop_before(&self, next: u64) -> Result<(), StoreError> {
-        self.put_by(next)?;
+        self.put_by_to(next)?;
         let _dropping = self.dropping.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.history.with(|database| {
             let Some(table) = table_of(database, EVENTS)? else { return Ok(None) };
