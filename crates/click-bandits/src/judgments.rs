@@ -10,13 +10,15 @@ use crate::usage::{Usage, integer};
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use click_logs::fit::Model;
-use click_logs::judgments::{Judgment, JudgmentForm, Scale, of_attraction, over_expected, write};
+use click_logs::judgments::{
+    Examinations, Judgment, JudgmentForm, Scale, lightgbm, of_attraction, over_expected, write,
+};
 use click_logs::parameters::{EstimateRecord, ItemRecord, Parameters};
 use click_logs::study::with_users;
 use documents::read_own;
 use documents::sha256_of_file;
 use experiment::output::MANIFEST;
-use log_reader::{Fault, Format, Input, Reader, RowColumn, TakeRows, Value, read_rows};
+use log_reader::{Counts, Fault, Format, Input, Reader, RowColumn, TakeRows, Value, read_rows};
 use std::path::{Path, PathBuf};
 
 /// Where ratings come from.
@@ -34,9 +36,10 @@ pub(crate) struct Arguments {
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// Form of the file: quepid, workbench, trec (qrels), topics (the words of the queries that
-    /// trec and ltr number), ltr or csv
+    /// trec and ltr number), ltr, csv, or lightgbm (labels, groups, positions and weights from
+    /// clicks and examination)
     #[arg(long = "as", value_name = "FORM", value_parser = form)]
-    form: JudgmentForm,
+    form: Form,
     /// Where ratings come from
     #[arg(long, value_enum, default_value = "attraction")]
     by: By,
@@ -62,10 +65,20 @@ pub(crate) struct Arguments {
     force: bool,
 }
 
-fn form(text: &str) -> Result<JudgmentForm, String> {
+/// Ratings, or what `LightGBM` is trained with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Ratings(JudgmentForm),
+    LightGbm,
+}
+
+fn form(text: &str) -> Result<Form, String> {
+    if text == "lightgbm" {
+        return Ok(Form::LightGbm);
+    }
     let found = JudgmentForm::ALL.iter().find(|(name, _)| *name == text);
     let names = JudgmentForm::ALL.map(|(name, _)| name).join(", ");
-    found.map(|(_, form)| *form).ok_or_else(|| format!("expected one of {names}"))
+    found.map(|(_, form)| Form::Ratings(*form)).ok_or_else(|| format!("expected one of {names}, lightgbm"))
 }
 
 fn model(text: &str) -> Result<Model, String> {
@@ -83,7 +96,7 @@ fn scale(text: &str) -> Result<Scale, String> {
 /// Reads a fit, and writes its judgments.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let destination = Destination::of(Some(&arguments.out), arguments.force)?;
-    let is_trec = arguments.form == JudgmentForm::Trec;
+    let is_trec = arguments.form == Form::Ratings(JudgmentForm::Trec);
     let mut topics = arguments.out.clone().into_os_string();
     topics.push(".topics.tsv");
     let beside = (is_trec && arguments.out.as_os_str() != "-")
@@ -93,16 +106,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !of_fit.iter().any(|file| arguments.dir.join(file).exists()) {
         bail!("{}: not a directory of `fit`: it has none of {}", arguments.dir.display(), of_fit.join(", "));
     }
+    let Form::Ratings(form) = arguments.form else {
+        if arguments.by == By::Coec || arguments.scale.is_some() || arguments.min_impressions > 1 {
+            bail!(Usage(
+                "--by, --scale and --min-impressions: not for --as lightgbm, which has no ratings".to_owned()
+            ));
+        }
+        let text = lightgbm(&counts(&arguments.dir)?, &examinations(arguments)?);
+        let text = text.map_err(|error| anyhow!("--as: {error}"))?;
+        return destination.write(|out| Ok(out.write_all(text.as_bytes())?));
+    };
     let judgments = match arguments.by {
         By::Attraction => of_model(arguments)?,
         By::Coec if arguments.model.is_some() => {
             bail!(Usage("--model: only for --by attraction".to_owned()));
         }
         By::Coec => {
-            check_written(&arguments.dir, "counts.csv")?;
-            let counts = Reader::new(Format::counts()).read_files(&[arguments.dir.join("counts.csv")]);
-            let counts = counts.map_err(|error| anyhow!("{error}"))?.counts;
-            let (judgments, without) = over_expected(&counts, arguments.min_impressions);
+            let (judgments, without) = over_expected(&counts(&arguments.dir)?, arguments.min_impressions);
             if without > 0 {
                 let items = documents::number::counted(without, "item");
                 terminal::tell(&format_args!("{items} without expected clicks have no rating"));
@@ -119,7 +139,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let written = write(&judgments, form, scale, &name, arguments.keep_formulas);
         written.map_err(|error| anyhow!("--as: {error}"))
     };
-    let written = file(arguments.form)?;
+    let written = file(form)?;
     for (count, what, note) in [
         (
             written.formulas,
@@ -141,6 +161,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         None => {}
     }
     destination.write(|out| Ok(out.write_all(written.text.as_bytes())?))
+}
+
+/// The counts of a fit.
+fn counts(dir: &Path) -> Result<Counts> {
+    check_written(dir, "counts.csv")?;
+    let log = Reader::new(Format::counts()).read_files(&[dir.join("counts.csv")]);
+    Ok(log.map_err(|error| anyhow!("{error}"))?.counts)
+}
+
+/// The examination of positions in the position-based model of a fit.
+fn examinations(arguments: &Arguments) -> Result<Examinations> {
+    if arguments.model.is_some_and(|model| model != Model::Pbm) {
+        bail!(Usage("--model: examination by position is that of pbm".to_owned()));
+    }
+    check_written(&arguments.dir, "parameters.json")?;
+    let read = Parameters::read(&arguments.dir.join("parameters.json"))?;
+    let mut all = Examinations::new();
+    for record in read.models.iter().filter(|record| record.model == Model::Pbm) {
+        let of_queries = record.queries.iter().map(|query| (Some(&query.query), &query.positions));
+        for (query, positions) in of_queries.chain([(None, &record.site.positions)]) {
+            all.extend(positions.iter().map(|of| ((query.cloned(), of.position), of.estimate.value)));
+        }
+    }
+    Ok(all)
 }
 
 /// The attractions of a model, from either form of the parameters.

@@ -6,6 +6,7 @@ mod command_line;
 mod discover;
 mod evaluate;
 mod files;
+mod files_of_others;
 mod fit;
 #[cfg(unix)]
 mod interrupt;
