@@ -21,7 +21,7 @@ use crate::{
 };
 use click_logs::fit::{self, Deviation, Fit, FitError, Model, Options, Verdict};
 use click_logs::parameters;
-use click_logs::study::{Checks, FilteredLog, ListsAlone, ONLY_CLICKED, Study};
+use click_logs::study::{Checks, FilteredLog, ListsAlone, ONLY_CLICKED, Repeats, Study};
 use click_models::Ranking;
 use contenders::Entrant;
 use documents::InputFile;
@@ -132,7 +132,8 @@ impl Decision {
         if checks.only_clicked {
             return Ok(Err(ONLY_CLICKED.to_owned()));
         }
-        let deciding = SharedPart::of_study(study, checks.lists_alone.as_ref(), options, settings)?;
+        let copies = Repeats::overdispersion(checks.repeats.as_ref());
+        let deciding = SharedPart::of_study(study, (checks.lists_alone.as_ref(), copies), options, settings)?;
         let (mut deciding, users) = match deciding {
             Ok(deciding) => deciding,
             Err(why) => return Ok(Err(why)),
@@ -169,10 +170,11 @@ pub(crate) struct SharedPart<'a> {
 type Deciding<'a> = Result<(SharedPart<'a>, Vec<FittedUsers<'a>>), String>;
 
 impl<'a> SharedPart<'a> {
-    /// The users of a study, the supported ones first, and its queries.
+    /// The users of a study, the supported ones first, and its queries. The test of the lists comes
+    /// with the overdispersion of repeated sessions.
     pub(crate) fn of_study(
         study: &'a Study,
-        lists_alone: Option<&'a ListsAlone>,
+        (lists_alone, copies): (Option<&'a ListsAlone>, f64),
         options: &Options,
         settings: &'a Settings<'a>,
     ) -> Result<Deciding<'a>, Error> {
@@ -205,7 +207,7 @@ impl<'a> SharedPart<'a> {
         }
         let others = models.filter(|other| queries.are_those_of(other.fit(), &study.log));
         let users: Vec<FittedUsers<'_>> = std::iter::once(users).chain(others).collect();
-        let (halves, own_variances) = fitted_halves(study, options, &users, &queries)?;
+        let (halves, own_variances) = fitted_halves(study, options, &users, &queries, copies)?;
         let kept_apart = KeptApart::default();
         let deciding =
             Self { study, lists_alone, settings, queries, parts, halves, own_variances, kept_apart };
@@ -500,6 +502,7 @@ fn fitted_halves(
     options: &Options,
     users: &[FittedUsers<'_>],
     queries: &LoggedQueries,
+    copies: f64,
 ) -> Result<([Vec<u8>; 2], Vec<f64>), Error> {
     let FilteredLog { report, n_queries, counts, sessions } = &study.log;
     let names = counts.names();
@@ -521,7 +524,7 @@ fn fitted_halves(
     let ((first, of_first), (second, of_second)) = (half(first)?, half(second)?);
     let own_variance = |((users, first), second): ((&FittedUsers<'_>, &Fit), &Fit)| {
         let transfer = study.transfer.as_ref()?.of(users.fit().model())?;
-        Some(transfer.variance_of_lists(sessions, [first, second]))
+        Some(transfer.variance_of_lists(sessions, [first, second], copies))
     };
     let both = users.iter().zip(&of_first).zip(&of_second);
     let own_variances = both.map(|models| own_variance(models).unwrap_or(0.0)).collect();

@@ -65,8 +65,9 @@ pub(crate) fn all(
         let Ok(rest) = study_of(&of_study, || Ok::<_, Infallible>(log), |_| Ok(())) else {
             return Ok(Without { what, left_out, gain: None });
         };
-        let lists_alone = ListsAlone::new(&rest.log.sessions, 0.0);
-        let gain = match SharedPart::of_study(&rest, lists_alone.as_ref(), options, settings) {
+        let copies = Repeats::overdispersion(Repeats::new(&rest.log.sessions).as_ref());
+        let lists_alone = ListsAlone::new(&rest.log.sessions, copies);
+        let gain = match SharedPart::of_study(&rest, (lists_alone.as_ref(), copies), options, settings) {
             Ok(Ok((mut deciding, users))) => deciding.gain(&users),
             Ok(Err(_)) | Err(Error::OneHalf) => Ok(None),
             Err(error) => Err(error),

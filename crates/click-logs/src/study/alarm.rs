@@ -73,9 +73,11 @@ pub struct BelowStatistic {
 }
 
 impl ListsAlone {
-    /// The test of a log. `repeated` is the share of sessions that repeat others. `None` if no list
-    /// can be compared with one that differs below.
-    pub fn new(sessions: &Sessions, repeated: f64) -> Option<Self> {
+    /// The test of a log whose repeated sessions have this [overdispersion]. `None` if no list can
+    /// be compared with one that differs below.
+    ///
+    /// [overdispersion]: super::Repeats::overdispersion
+    pub fn new(sessions: &Sessions, overdispersion: f64) -> Option<Self> {
         let mut all = [ChiSquare::default(); NAMES.len()];
         let mut of_log = [FeatureScore::default(); NAMES.len()];
         for query in sessions.queries() {
@@ -87,7 +89,7 @@ impl ListsAlone {
             all[feature].add(&of_log[feature]);
         }
         let statistic = |(feature, of): (&'static str, ChiSquare)| {
-            let (chi_square, freedom, overdispersion, p) = of.test(1.0 + 2.0 * repeated)?;
+            let (chi_square, freedom, overdispersion, p) = of.test(overdispersion)?;
             Some(BelowStatistic { feature, chi_square, freedom, overdispersion, p })
         };
         let statistics: Vec<BelowStatistic> = NAMES.into_iter().zip(all).filter_map(statistic).collect();

@@ -49,15 +49,14 @@ impl Checks {
         let whole = study.simulated().or(study.fits.first());
         let second_half = whole.map(|whole| SecondHalf::new(whole, sessions, options)).transpose()?;
         let repeats = Repeats::new(sessions);
-        let repeated = repeats.as_ref().map_or(0.0, Repeats::repeated);
         Ok(Self {
             only_clicked: is_only_clicked(&study.log.counts),
             not_converged: study.fits.iter().filter(|fit| !fit.has_converged()).map(Fit::model).collect(),
             in_order: !sessions.is_empty() && sessions.has_order(),
             many_clicks: ManyClicks::new(&fits, sessions),
             second_half: second_half.flatten(),
+            lists_alone: ListsAlone::new(sessions, Repeats::overdispersion(repeats.as_ref())),
             repeats,
-            lists_alone: ListsAlone::new(sessions, repeated),
         })
     }
 

@@ -217,8 +217,8 @@ impl OwnVariance {
 impl Transfer {
     /// The variance of lists that neither chance nor the error of the fit explains, in clicks
     /// squared; 0 unless it exceeds them by two standard errors. `halves` are fits to two halves of
-    /// the sessions.
-    pub fn variance_of_lists(&self, sessions: &Sessions, halves: [&Fit; 2]) -> f64 {
+    /// the sessions, whose copies multiply chance by the overdispersion.
+    pub fn variance_of_lists(&self, sessions: &Sessions, halves: [&Fit; 2], overdispersion: f64) -> f64 {
         let OwnVariance { estimate, standard_error } = self.own_variance;
         if estimate <= CHANCE * standard_error {
             return 0.0;
@@ -242,8 +242,9 @@ impl Transfer {
             differences.push(of_list.collect::<Vec<f64>>());
         }
         let slope = self.slope.unwrap_or(0.0).clamp(0.0, 1.0);
-        let [squares, .., of_lists] = total(&queries, &|query, list| slope * differences[query][list]);
-        let beyond = estimate - squares / of_lists;
+        let [squares, chance, _, of_lists] = total(&queries, &|query, list| slope * differences[query][list]);
+        let beyond = estimate - (squares + (overdispersion - 1.0) * chance) / of_lists;
+        let standard_error = overdispersion * standard_error;
         if beyond > CHANCE * standard_error { beyond - standard_error } else { 0.0 }
     }
 }

@@ -390,10 +390,35 @@ fn a_variance_of_lists_within_two_standard_errors_is_none() {
         let own_variance = OwnVariance { estimate, standard_error: 0.01 };
         let transfer = Transfer { own_variance, ..transfers.models[0].clone() };
         // Halves with the same fit: it has no error of its own.
-        transfer.variance_of_lists(&sessions, [&fit, &fit])
+        transfer.variance_of_lists(&sessions, [&fit, &fit], 1.0)
     };
     assert_eq!([-0.01, 0.0, 0.015, 0.0199].map(of), [0.0; 4]);
     assert!((of(0.0201) - 0.0101).abs() < 1e-12, "{}", of(0.0201));
+}
+
+/// Where a fifth of the sessions is written twice, lists that differ by chance alone have a variance
+/// unless chance is multiplied; those that differ keep theirs.
+#[test]
+fn copies_are_no_variance_of_lists() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+    let options = Options::default();
+    for own in [0.0, 0.0, 0.0, 0.2] {
+        let mut log = Vec::new();
+        for (query, list) in (0..16).flat_map(|query| (0..60).map(move |list| (query, list))) {
+            let probability = 0.4 + own * if list % 2 == 0 { 1.0 } else { -1.0 };
+            for _ in 0..20 {
+                let shown = (query, numbered(list), vec![rng.random::<f64>() < probability, false, false]);
+                log.extend(std::iter::repeat_n(shown, if rng.random_bool(0.2) { 2 } else { 1 }));
+            }
+        }
+        let sessions = read(&log);
+        let fit = fit_checked(Model::Pbm, &sessions.counts(), &sessions, &options, None).unwrap();
+        let transfers = Transfers::new(&[Model::Pbm], &[], &sessions, &options).unwrap().unwrap();
+        let transfer = Transfer { own_variance: own_variance(&log, 0.4), ..transfers.models[0].clone() };
+        let [with, without] =
+            [1.0, 4.0 / 3.0].map(|of| transfer.variance_of_lists(&sessions, [&fit, &fit], of));
+        assert!(with > 0.0 && if own > 0.0 { without > 0.02 } else { without == 0.0 }, "{with} {without}");
+    }
 }
 
 /// A query with many sessions keeps the variance of its own sessions, however large it is beside

@@ -114,7 +114,8 @@ struct Found {
 }
 
 impl Repeats {
-    pub(super) fn new(sessions: &Sessions) -> Option<Self> {
+    /// The repeats of a log. `None` without an order, or if no query has three sessions.
+    pub fn new(sessions: &Sessions) -> Option<Self> {
         let n = sessions.n_sessions() as f64;
         let (mut found, mut distances) = ([Found::default(); WINDOWS.len()], Vec::new());
         for query in sessions.queries().filter(|query| query.in_order().len() > 0) {
@@ -170,10 +171,14 @@ impl Repeats {
         })
     }
 
-    /// The share of sessions that repeat others, as far as it is not chance.
-    pub(crate) fn repeated(&self) -> f64 {
-        let near = if self.is_excessive() { self.share } else { 0.0 };
-        self.again.map_or(near, |again| again.share.max(near))
+    /// How many times the variance of sessions the sums of a log have, of whose sessions a share
+    /// `r` repeats others: `1 + 2 r`. It is 1 as far as that may be chance.
+    pub fn overdispersion(repeats: Option<&Self>) -> f64 {
+        let of = |of: &Self| {
+            let near = if of.is_excessive() { of.share } else { 0.0 };
+            1.0 + 2.0 * of.again.map_or(near, |again| again.share.max(near))
+        };
+        repeats.map_or(1.0, of)
     }
 
     /// Whether more sessions repeat one before them than chance makes probable.
