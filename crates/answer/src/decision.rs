@@ -221,7 +221,7 @@ impl<'a> SharedPart<'a> {
         self.queries.today = today::chosen(self.study.today.is_some(), &evidence, &self.queries);
         let verdict =
             self.transfer(users[0].fit().model()).map_or(Verdict::CannotTest, fit::Transfer::verdict);
-        let may_promise = may_promise(verdict, self.lists_alone);
+        let may_promise = verdict != Verdict::Contradicted && !is_alarm(verdict, self.lists_alone);
         self.kept_apart = self.apart(&evidence, may_promise);
         Ok((evidence, may_promise && !self.kept_apart.is_alarm()))
     }
@@ -490,6 +490,9 @@ impl<'a> SharedPart<'a> {
             without: Vec::new(),
             remarks: Vec::new(),
         };
+        let is_in_doubt = answer.is_in_doubt();
+        let lists = answer.queries.iter_mut().filter_map(|query| query.recommended.as_mut());
+        lists.for_each(|list| list.is_guess |= is_in_doubt);
         answer.remarks = answer.remarked();
         answer
     }
@@ -547,12 +550,6 @@ fn keep_supported<M>(models: &mut Vec<M>, verdict: impl Fn(&M) -> Option<Verdict
         let denied = [Some(Verdict::Exceeded), Some(Verdict::Contradicted)];
         models.retain(|model| !denied.contains(&verdict(model)));
     }
-}
-
-/// Whether the log allows the promise of a gain: it does not contradict the model, and does not
-/// show that more than the list decides the clicks.
-pub(crate) fn may_promise(verdict: Verdict, lists_alone: Option<&ListsAlone>) -> bool {
-    verdict != Verdict::Contradicted && !is_alarm(verdict, lists_alone)
 }
 
 /// Whether the log shows that more than the list decides the clicks.

@@ -18,7 +18,7 @@ pub use today::Today;
 pub use users::FittedUsers;
 pub use without::Without;
 
-use click_logs::fit::Verdict;
+use click_logs::fit::{EXCEEDED, Verdict};
 use click_logs::study::ListsAlone;
 use decision::is_alarm;
 use serde::ser::SerializeStruct as _;
@@ -39,6 +39,8 @@ const VERSION: u32 = 2;
 const RELIED_ON: f64 = 0.05;
 /// The same in standard errors of a few clicks.
 const ERRORS: f64 = 2.5;
+/// Below this p of the test of the lists, it is in doubt that they decide the clicks alone.
+const DOUBT: f64 = 0.05;
 
 /// A mean, and an interval that contains the value with a probability of 95 %. If all draws agree,
 /// as on a query without a click, nothing tells how sure the mean is: as JSON, the ends are null.
@@ -116,7 +118,8 @@ pub struct Recommendation {
     /// Share of its items that the log shows at least 20 times within two positions of their new
     /// ones.
     pub known_share: f64,
-    /// Whether it lies outside of what the log shows: a guess to be tested.
+    /// Whether it is a guess to be tested: it lies outside of what the log shows, or the log makes
+    /// it doubtful that lists decide the clicks alone.
     pub is_guess: bool,
 }
 
@@ -252,6 +255,13 @@ impl Answer {
     /// The former.
     pub(crate) fn are_lists_not_alone(&self) -> bool {
         is_alarm(self.verdict(), self.lists_alone.as_ref())
+    }
+
+    /// Whether the log makes it doubtful that lists decide the clicks alone, denied or not.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        let slope = self.models.first().and_then(|model| model.slope);
+        slope.is_some_and(|slope| slope.mean >= EXCEEDED)
+            || self.lists_alone.as_ref().is_some_and(|test| test.p < DOUBT)
     }
 
     /// Whether a gain is promised and lists are recommended.

@@ -195,7 +195,11 @@ impl Answer {
         if !self.is_alarmed() {
             let untested = "Whether lists alone decide the clicks cannot be tested: too few sessions have lists that begin alike and go on \
                  differently. If today's ranking depends on the user, one list for all may earn less.";
-            return self.lists_alone.is_none().then(|| untested.to_owned());
+            let doubted = "Whether lists alone decide the clicks is in doubt: those at the first two places seem to depend on what \
+                 stands below, or lists differ more than predicted. If today's ranking depends on the user, one list for all may \
+                 earn less.";
+            let said = if self.lists_alone.is_none() { untested } else { doubted };
+            return (self.lists_alone.is_none() || self.is_in_doubt()).then(|| said.to_owned());
         }
         let alone = if self.are_lists_not_alone() {
             "Not the list alone decides the clicks, but also who sees it, or what stands beside an item; this log cannot tell which. "
@@ -237,6 +241,7 @@ impl Answer {
             self.all.gain,
         );
         match n_guesses {
+            _ if self.is_in_doubt() => format!("{gain} All of them are guesses, to be tested first."),
             0 => format!("{gain} All of them stay near what the log shows."),
             guesses => format!(
                 "{gain} {} far beyond what the log shows: {} to be tested first.",

@@ -98,8 +98,12 @@ fn an_alarm_promises_nothing() {
     let untested = of(Verdict::Supported, None);
     assert!(untested.promises());
     assert!(untested.sentences().join(" ").contains("cannot be tested"));
-    let harmless = of(Verdict::Supported, tested(0.5));
-    assert!(harmless.promises() && !harmless.sentences().join(" ").contains("decide"));
+    for (slope, p, is_in_doubt) in [(1.3, 0.06, false), (1.3, 0.04, true), (1.4, 0.06, true)] {
+        let mut promised = of(Verdict::Supported, tested(p));
+        promised.models[0].slope = Some(interval(slope));
+        let said = promised.sentences().join(" ");
+        assert!(promised.promises() && said.contains("decide") == is_in_doubt, "{said}");
+    }
 }
 
 #[test]

@@ -41,8 +41,9 @@ use serde::{Deserialize, Serialize};
 /// With fewer queries, errors are those of a jackknife over lists.
 const FEWEST_QUERIES: usize = 5;
 /// A slope that is surely above 1 and at least this large says that more than the list decides the
-/// clicks. Smaller ones are those of models that are a little wrong, or whose prior shrinks too much.
-const EXCEEDED: f64 = 4.0 / 3.0;
+/// clicks; if it is not surely above 1, that is in doubt. Smaller ones are those of models that are
+/// a little wrong, or whose prior shrinks too much.
+pub const EXCEEDED: f64 = 4.0 / 3.0;
 /// A slope that is surely smaller contradicts a model.
 const CONTRADICTED: f64 = 0.3;
 /// A slope that a log should be able to tell from 0.
