@@ -70,8 +70,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 ///         with features as in the log.
 ///     query: the query of the fit whose items are meant, by default all.
 ///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1, or a Generator, SeedSequence
-///         or BitGenerator of numpy, which draws one; by default another one for every policy. `rng`
-///         is another name of it.
+///         or BitGenerator of numpy, which draws one; by default another one for every policy.
+///         `rng` is another name of it.
 ///     **parameters: the policy's parameters.
 ///
 /// Raises:

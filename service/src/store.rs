@@ -180,7 +180,7 @@ pub trait Store: std::fmt::Debug + Send + Sync {
         Ok(0)
     }
 
-    /// What is kept at a key beside events and queries.
+    /// The value of a key, beside events and queries.
     fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// The settings that the store was made for, in JSON; none if it is new.

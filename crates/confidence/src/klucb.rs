@@ -6,8 +6,8 @@
 //! upper = max { q in [p, 1] : n d(p, q) <= level },      lower = min { q in [0, p] : n d(p, q) <= level }
 //! ```
 //!
-//! with the Bernoulli divergence `d` of [`bernoulli_kl`](crate::bernoulli_kl). It is a bound for the
-//! mean of any variable in `[0, 1]`.
+//! with the Bernoulli divergence `d` of [`bernoulli_kl`](crate::bernoulli_kl). It is a bound for
+//! the mean of any variable in `[0, 1]`.
 //!
 //! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*,
 //! COLT 2011, Algorithm 1; the lower index as in Katariya et al., *Bernoulli rank-1 bandits*, 2017,

@@ -12,7 +12,7 @@ pub struct PathError {
 }
 
 impl PathError {
-    /// What is wrong with a file or directory, and what to do.
+    /// A fault of a file or directory, and what to do.
     pub fn new(path: impl Into<PathBuf>, fault: impl Into<String>) -> Self {
         Self { path: path.into(), fault: fault.into() }
     }

@@ -20,8 +20,8 @@ pub(crate) struct PlayOutcome {
     pub(crate) n_new_runs: u64,
 }
 
-/// Plays the runs that are missing, of those with these numbers, and records them in the journal or,
-/// without one, in memory. `recorded` has those of every contender that are recorded already.
+/// Plays the runs that are missing, of those with these numbers, and records them in the journal
+/// or, without one, in memory. `recorded` has those of every contender that are recorded already.
 pub(crate) fn play(
     runner: &Runner<'_>,
     runs: Range<u64>,

@@ -43,7 +43,7 @@ pub struct Columns {
     /// The time of a row; that of a list is the time of its first row. `None`: the order of rows
     /// is that of time.
     pub time: Option<String>,
-    /// What stands between the elements of a list that is text: a character, or one of `space`,
+    /// The separator of the elements of a list that is text: a character, or one of `space`,
     /// `comma`, `semicolon`, `bar`. `None`: the text is `[..]`, or the column's type is a list.
     pub separator: Option<String>,
     /// The strata, then the time.

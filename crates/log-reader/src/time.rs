@@ -1,4 +1,5 @@
-//! Times of rows: ISO 8601, that of the USA with `AM` or `PM`, a time of a typed column, a number since 1970, or the digits of a date.
+//! Times of rows: ISO 8601, that of the USA with `AM` or `PM`, a time of a typed column, a number
+//! since 1970, or the digits of a date.
 
 use crate::fault::Fault;
 use crate::read::Value;

@@ -4,8 +4,8 @@
 //! answer, and a tolerance `epsilon`: the answer may contain items that are less attractive than
 //! the K-th best by at most `epsilon`. [`Stop`](crate::Stop) returns the answer.
 
-/// Implements `Update` by the policy's `learn`: users examine a prefix of the list, and observations
-/// do not depend on the clicks of the prefix.
+/// Implements `Update` by the policy's `learn`: users examine a prefix of the list, and
+/// observations do not depend on the clicks of the prefix.
 macro_rules! reads_prefixes {
     ($Policy:ident) => {
         reads_prefixes!($Policy, click_models::CascadeFeedback);

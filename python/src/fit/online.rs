@@ -192,11 +192,12 @@ pub(crate) fn test_plan<'py>(
 ///
 /// form is "quepid", "workbench", "trec", "ltr", "csv" or "topics", the words of the queries that
 /// "trec" and "ltr" number; or "lightgbm", labels, groups, positions and weights from clicks and
-/// the examination of the model pbm, for which the other arguments do not matter. by is "attraction", of model, by default the one whose users are
-/// simulated; or "coec", clicks over expected clicks. scale is "0-1" or "0-3", relative to the
-/// largest rating of each query. Items with fewer than min_impressions impressions are left out;
-/// name is that of the judgments in the workbench. In "quepid" and "csv", names that a spreadsheet
-/// would run as formulas get an apostrophe, unless keep_formulas is true.
+/// the examination of the model pbm, for which the other arguments do not matter. by is
+/// "attraction", of model, by default the one whose users are simulated; or "coec", clicks over
+/// expected clicks. scale is "0-1" or "0-3", relative to the largest rating of each query. Items
+/// with fewer than min_impressions impressions are left out; name is that of the judgments in the
+/// workbench. In "quepid" and "csv", names that a spreadsheet would run as formulas get an
+/// apostrophe, unless keep_formulas is true.
 ///
 /// Raises ValueError for names, and for names of items that the form cannot have.
 ///

@@ -25,11 +25,11 @@ pub(crate) struct Arguments {
     /// Names of the columns, for formats that need them: query=..,item=..,position=..,click=..;
     /// query may be left out. Add impressions=.. if a line has more than one impression, or
     /// session=.. for models that need sessions. The lines of a session are one list, wherever they
-    /// stand; all sessions are in memory until the log is read. Without position=.. a row is a list,
-    /// perhaps with separator=.. between its elements. With stratum=..;.., such as the
-    /// kind of device, a query within a stratum is a query of its own; time=.. puts sessions in
-    /// their order. user=.., propensity=.., prefix-propensity=.., list-propensity=.. and value=..
-    /// are not read by fit, nor are segment=.. and features=..;.. without --context
+    /// stand; all sessions are in memory until the log is read. Without position=.. a row is a
+    /// list, perhaps with separator=.. between its elements. With stratum=..;.., such as the kind
+    /// of device, a query within a stratum is a query of its own; time=.. puts sessions in their
+    /// order. user=.., propensity=.., prefix-propensity=.., list-propensity=.. and value=.. are not
+    /// read by fit, nor are segment=.. and features=..;.. without --context
     #[arg(long, value_name = "KEY=COLUMN,..", conflicts_with = "counts")]
     pub(crate) columns: Option<String>,
     /// Fit to counts instead of logs: CSV or Parquet tables with the columns query, item, position,

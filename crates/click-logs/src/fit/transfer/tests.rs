@@ -396,8 +396,8 @@ fn a_variance_of_lists_within_two_standard_errors_is_none() {
     assert!((of(0.0201) - 0.0101).abs() < 1e-12, "{}", of(0.0201));
 }
 
-/// Where a fifth of the sessions is written twice, lists that differ by chance alone have a variance
-/// unless chance is multiplied; those that differ keep theirs.
+/// Where a fifth of the sessions is written twice, lists that differ by chance alone have a
+/// variance unless chance is multiplied; those that differ keep theirs.
 #[test]
 fn copies_are_no_variance_of_lists() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);

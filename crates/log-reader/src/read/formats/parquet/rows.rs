@@ -1,7 +1,7 @@
 //! Whole numbers, texts, truth values, times, decimals (as the same text in CSV), and
-//! floating-point numbers that are whole; lists where a row is one. Only the named columns are read, a few
-//! thousand rows at a time. Compression may be Snappy, gzip, LZ4 or Zstandard. A stream is read
-//! completely first, since the description of a file is at its end.
+//! floating-point numbers that are whole; lists where a row is one. Only the named columns are
+//! read, a few thousand rows at a time. Compression may be Snappy, gzip, LZ4 or Zstandard. A stream
+//! is read completely first, since the description of a file is at its end.
 //!
 //! Pages with checksums are compared with them. The library that decodes the pages may panic on
 //! damaged pages. The panic becomes an error.
