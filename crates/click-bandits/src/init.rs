@@ -181,12 +181,15 @@ fn comment(text: &mut String, words: &str) {
 /// comment.
 fn key_with_comment(text: &mut String, key: &Key, value: &str, is_on: bool) {
     let Key { name, meaning, .. } = key;
-    if key.replaces.is_empty() {
+    // Beside the weights of a cascade, values are refused.
+    if key.replaces.is_empty() && key.name != "values" {
         let (optional, switch) = if is_on { ("", "") } else { ("Optional. ", "#") };
         comment(text, &format!("{optional}{meaning} Values: {}.", key.words()));
         let _ = writeln!(text, "{switch}{name} = {value}");
     } else {
-        comment(text, &format!("Instead of {}: {meaning}", key.replaces.join(" and ")));
+        let others = key.replaces.join(" and ");
+        let others = if others.is_empty() { "clicks that count alike" } else { &others };
+        comment(text, &format!("Instead of {others}: {meaning}"));
         let _ = writeln!(text, "#   {name} = {value}");
     }
 }

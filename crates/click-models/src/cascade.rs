@@ -41,8 +41,9 @@
 //! ```
 
 use crate::linear_list::decreasing;
-use crate::model::knows_sizes;
+use crate::model::{earns, knows_sizes};
 use crate::parameters::parameters;
+use crate::value::{GoesOn, best_list, checked};
 use crate::{Cascade, CascadeFeedback, ClickModel, Error, ItemId, ListShape, Ranking, bounds};
 use confidence::{NonNegative, Probability};
 use rand::{Rng, RngExt};
@@ -61,6 +62,7 @@ pub struct CascadeModel {
     shape: ListShape,
     attraction: Vec<Probability>,
     weights: Option<Vec<NonNegative>>,
+    values: Option<Vec<f64>>,
     best: (Ranking, f64),
 }
 
@@ -71,8 +73,13 @@ parameters! {
         n_positions: usize = users.shape.n_positions(),
         #[serde(default, skip_serializing_if = "Option::is_none")]
         weights: Option<Vec<f64>> = users.weights.map(|weights| weights.iter().map(|weight| weight.get()).collect()),
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        values: Option<Vec<f64>> = users.values,
     } by {
-        let users = Self::new(attraction, n_positions)?;
+        let mut users = Self::new(attraction, n_positions)?;
+        if let Some(values) = values {
+            users = users.with_values(&values)?;
+        }
         if let Some(weights) = weights { users.with_weights(&weights) } else { Ok(users) }
     }
 }
@@ -86,7 +93,7 @@ impl CascadeModel {
     pub fn new(attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error> {
         let shape = ListShape::new(attraction.len(), n_positions)?;
         let best = decreasing(&attraction).into_iter().take(n_positions).map(ItemId::from_index).collect();
-        let users = Self { shape, attraction, weights: None, best: (best, 0.0) };
+        let users = Self { shape, attraction, weights: None, values: None, best: (best, 0.0) };
         Ok(users.valued())
     }
 
@@ -104,8 +111,12 @@ impl CascadeModel {
     ///
     /// # Errors
     ///
-    /// [`Error::OneForEachPosition`], [`Error::NotAWeight`], [`Error::WeightsRise`].
+    /// [`Error::OneForEachPosition`], [`Error::NotAWeight`], [`Error::WeightsRise`],
+    /// [`Error::WeightsAndValues`].
     pub fn with_weights(self, weights: &[f64]) -> Result<Self, Error> {
+        if self.values.is_some() {
+            return Err(Error::WeightsAndValues);
+        }
         let n_positions = self.shape.n_positions();
         if weights.len() != n_positions {
             return Err(Error::OneForEachPosition { field: "weights", found: weights.len(), n_positions });
@@ -124,6 +135,21 @@ impl CascadeModel {
             above = weight;
         }
         Ok(Self { weights: Some(checked), ..self }.valued())
+    }
+
+    /// Gives every item a value, the reward of a click on it. Other users derived from these, and
+    /// lower bounds, stay those of clicks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OneForEachItem`], [`Error::NotAValue`], [`Error::WeightsAndValues`].
+    pub fn with_values(mut self, values: &[f64]) -> Result<Self, Error> {
+        if self.weights.is_some() {
+            return Err(Error::WeightsAndValues);
+        }
+        self.values = Some(checked(values, self.attraction.len())?);
+        self.best.0 = best_list(&self.attraction, values, GoesOn::CASCADE, self.shape.n_positions());
+        Ok(self.valued())
     }
 
     /// Fills in the reward of the best list.
@@ -202,6 +228,7 @@ impl CascadeModel {
 impl ClickModel for CascadeModel {
     type Interaction = Cascade;
     knows_sizes!(|users| users.shape, users.best);
+    earns!(|users| users.values);
 
     #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> CascadeFeedback {
@@ -218,9 +245,12 @@ impl ClickModel for CascadeModel {
 
     #[inline]
     fn expected_reward(&self, action: &Ranking) -> f64 {
-        match &self.weights {
-            None => self.expected_clicks(action),
-            Some(weights) => self.mean_worth(action, |position| weights[position].get()),
+        match (&self.weights, &self.values) {
+            (None, None) => self.expected_clicks(action),
+            (None, Some(values)) => {
+                self.mean_worth(action, |position| values[action.as_slice()[position].index()])
+            }
+            (Some(weights), _) => self.mean_worth(action, |position| weights[position].get()),
         }
     }
 

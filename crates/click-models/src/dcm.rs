@@ -32,7 +32,9 @@
 //! construction, at most O(2^`n_positions` `n_positions`^2).
 
 use crate::linear_list::{decreasing, decreasing_numbers};
+use crate::model::earns;
 use crate::parameters::parameters;
+use crate::value::{GoesOn, best_list, checked};
 use crate::{ClickModel, Clicks, Dcm, DcmFeedback, Error, ItemId, ListShape, Ranking, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -63,6 +65,7 @@ pub struct DependentClick {
     attraction: Vec<Probability>,
     leave: Vec<Probability>,
     reward: DcmReward,
+    values: Option<Vec<f64>>,
     places: Vec<usize>,
     best: (Ranking, f64),
 }
@@ -74,7 +77,12 @@ parameters! {
         leave: Vec<Probability> = users.leave,
         #[serde(default)]
         reward: DcmReward = users.reward,
-    } by Self::new(attraction, leave, reward)
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        values: Option<Vec<f64>> = users.values,
+    } by {
+        let users = Self::new(attraction, leave, reward)?;
+        if let Some(values) = values { users.with_values(&values) } else { Ok(users) }
+    }
 }
 
 /// The learner's knowledge of a dependent-click instance: its size, and the order of the positions
@@ -139,7 +147,7 @@ impl DependentClick {
             DcmReward::Satisfaction => placed(&by_attraction, &places),
             DcmReward::Clicks => most_clicks(&attraction, &leave, &by_attraction, &places)?,
         };
-        let mut users = Self { shape, attraction, leave, reward, places, best: (best, 0.0) };
+        let mut users = Self { shape, attraction, leave, reward, values: None, places, best: (best, 0.0) };
         users.best.1 = users.expected_reward(&users.best.0);
         Ok(users)
     }
@@ -155,6 +163,26 @@ impl DependentClick {
             Error::probabilities("leave", leave)?,
             reward,
         )
+    }
+
+    /// Gives every item a value, the reward of a click on it; the reward is that of clicks. Other
+    /// users derived from these, and lower bounds, stay those of clicks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OneForEachItem`], [`Error::NotAValue`], and [`Error::OtherContinuations`] unless users
+    /// leave equally often after a click at all positions.
+    pub fn with_values(mut self, values: &[f64]) -> Result<Self, Error> {
+        let leave = self.leave[0].get();
+        if self.leave.iter().any(|other| other.get() != leave) {
+            return Err(Error::OtherContinuations);
+        }
+        self.values = Some(checked(values, self.attraction.len())?);
+        self.reward = DcmReward::Clicks;
+        let users = GoesOn { skip: 1.0, click: 1.0 - leave };
+        self.best.0 = best_list(&self.attraction, values, users, self.leave.len());
+        self.best.1 = self.expected_reward(&self.best.0);
+        Ok(self)
     }
 
     /// Numbers of items and positions.
@@ -280,6 +308,7 @@ fn mean_clicks(attraction: &[Probability], leave: &[Probability], list: &Ranking
 impl ClickModel for DependentClick {
     type Interaction = Dcm;
     type Known<'a> = DcmKnown<'a>;
+    earns!(|users| users.values);
 
     fn known(&self) -> DcmKnown<'_> {
         DcmKnown { shape: self.shape, places: &self.places }
@@ -307,6 +336,11 @@ impl ClickModel for DependentClick {
 
     #[inline]
     fn expected_reward(&self, action: &Ranking) -> f64 {
+        if let Some(values) = &self.values {
+            let users = GoesOn { skip: 1.0, click: 1.0 - self.leave[0].get() };
+            let list = action.iter().map(ItemId::index);
+            return users.earned(list.map(|item| (self.attraction[item].get(), values[item])));
+        }
         match self.reward {
             DcmReward::Clicks => self.expected_clicks(action),
             DcmReward::Satisfaction => {

@@ -264,6 +264,20 @@ pub enum Error {
         /// The number found there.
         value: f64,
     },
+    /// A value outside 0 to 1e9, or not a number.
+    #[error("values[{index}] is {value}: expected a number from 0 to 1e9")]
+    NotAValue {
+        /// 0-based item.
+        index: usize,
+        /// The number found there.
+        value: f64,
+    },
+    /// Weights of positions beside values of items.
+    #[error("clicks have weights by position or values by item: expected one or the other")]
+    WeightsAndValues,
+    /// Values of items for users who leave more often after a click at some positions than at others.
+    #[error("values of items need one probability to leave after a click, the same at all positions")]
+    OtherContinuations,
     /// A lower position has a larger weight than a higher one, so the most attractive items need
     /// not make the best list.
     #[error(

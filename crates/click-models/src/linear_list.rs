@@ -1,6 +1,7 @@
 //! The part that the position-based model and the random semi-bandit share: the mean number of
 //! clicks on a list is `sum over positions l of examination[l] * attraction[item at l]`.
 
+use crate::value::{checked, index};
 use crate::{Error, ItemId, ListShape, Ranking};
 use confidence::Probability;
 
@@ -10,6 +11,8 @@ pub(crate) struct LinearList {
     pub(crate) shape: ListShape,
     pub(crate) attraction: Vec<Probability>,
     pub(crate) examination: Vec<Probability>,
+    /// The value of a click on each item; `None` if all are worth 1.
+    pub(crate) values: Option<Vec<f64>>,
     /// The best list, and its reward.
     pub(crate) best: (Ranking, f64),
 }
@@ -17,10 +20,19 @@ pub(crate) struct LinearList {
 impl LinearList {
     pub(crate) fn new(attraction: Vec<Probability>, examination: Vec<Probability>) -> Result<Self, Error> {
         let shape = ListShape::new(attraction.len(), examination.len())?;
-        let best = (best_list(&attraction, &examination), 0.0);
-        let mut linear = Self { shape, attraction, examination, best };
+        let best = (best_list(&decreasing(&attraction), &examination), 0.0);
+        let mut linear = Self { shape, attraction, examination, values: None, best };
         linear.best.1 = linear.expected_reward(&linear.best.0);
         Ok(linear)
+    }
+
+    pub(crate) fn with_values(mut self, values: &[f64]) -> Result<Self, Error> {
+        let pairs = self.attraction.iter().zip(values);
+        let indices: Vec<f64> = pairs.map(|(attraction, &value)| index(attraction.get(), value)).collect();
+        self.values = Some(checked(values, self.attraction.len())?);
+        self.best.0 = best_list(&decreasing_numbers(&indices), &self.examination);
+        self.best.1 = self.expected_reward(&self.best.0);
+        Ok(self)
     }
 
     /// Attractions, and the examination probabilities that are positive, as plain numbers.
@@ -32,6 +44,15 @@ impl LinearList {
 
     #[inline]
     pub(crate) fn expected_reward(&self, action: &Ranking) -> f64 {
+        let Some(values) = &self.values else { return self.expected_clicks(action) };
+        let earned = |(item, examined): (ItemId, &Probability)| {
+            examined.get() * self.attraction[item.index()].get() * values[item.index()]
+        };
+        action.iter().zip(&self.examination).map(earned).sum()
+    }
+
+    #[inline]
+    pub(crate) fn expected_clicks(&self, action: &Ranking) -> f64 {
         action
             .as_slice()
             .iter()
@@ -58,6 +79,17 @@ macro_rules! linear {
                 )
             }
 
+            /// Gives every item a value, the reward of a click on it. Other users derived from these,
+            /// and lower bounds, stay those of clicks.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::OneForEachItem`], [`Error::NotAValue`].
+            pub fn with_values(mut self, values: &[f64]) -> Result<Self, Error> {
+                self.list = self.list.with_values(values)?;
+                Ok(self)
+            }
+
             /// Numbers of items and positions.
             pub fn shape(&self) -> ListShape {
                 self.list.shape
@@ -79,20 +111,24 @@ macro_rules! linear {
             $Model as users {
                 attraction: Vec<Probability> = users.list.attraction,
                 examination: Vec<Probability> = users.list.examination,
-            } by Self::new(attraction, examination)
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                values: Option<Vec<f64>> = users.list.values,
+            } by {
+                let users = Self::new(attraction, examination)?;
+                if let Some(values) = values { users.with_values(&values) } else { Ok(users) }
+            }
         }
     };
 }
 pub(crate) use linear;
 
-/// The most attractive item at the most examined position, the next one at the next, and so on
+/// The first item, the best one, at the most examined position, the next one at the next, and so on
 /// (rearrangement inequality).
-fn best_list(attraction: &[Probability], examination: &[Probability]) -> Ranking {
-    let by_attraction = decreasing(attraction);
+fn best_list(items: &[usize], examination: &[Probability]) -> Ranking {
     let mut list = Ranking::default();
     let places = list.positions_mut(examination.len());
-    for (position, item) in decreasing(examination).into_iter().zip(by_attraction) {
-        places[position] = ItemId::from_index(item);
+    for (position, item) in decreasing(examination).into_iter().zip(items) {
+        places[position] = ItemId::from_index(*item);
     }
     list
 }

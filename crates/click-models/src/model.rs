@@ -44,6 +44,19 @@ pub trait ClickModel: Sync {
         f64::from(Self::Interaction::n_clicks(feedback))
     }
 
+    /// The value of a click on each item; `None` if all are worth 1. With values, the reward of a list
+    /// is the expected value of the clicks on it.
+    #[inline]
+    fn values(&self) -> Option<&[f64]> {
+        None
+    }
+
+    /// The value of the clicks in `feedback` on `action`; without values, their number.
+    #[inline]
+    fn earned(&self, _action: &Action<Self>, feedback: &Feedback<Self>) -> f64 {
+        self.clicks(feedback)
+    }
+
     /// The mean reward of `action` per round. The best action maximises it, and regret is measured
     /// in it. The reward is the number of clicks, unless the model defines another.
     ///
@@ -118,3 +131,25 @@ macro_rules! knows_sizes {
     };
 }
 pub(crate) use knows_sizes;
+
+/// The functions of a model of lists that may have values of items.
+macro_rules! earns {
+    (|$users:ident| $values:expr) => {
+        #[inline]
+        fn values(&self) -> Option<&[f64]> {
+            let $users = self;
+            $values.as_deref()
+        }
+
+        #[inline]
+        fn earned(&self, action: &crate::Ranking, feedback: &crate::Feedback<Self>) -> f64 {
+            let Some(values) = self.values() else { return self.clicks(feedback) };
+            let clicks = crate::ListFeedback::list_clicks(feedback).bits();
+            let value = |(at, item): (usize, crate::ItemId)| {
+                if clicks >> at & 1 == 1 { values[item.index()] } else { 0.0 }
+            };
+            action.iter().enumerate().map(value).sum()
+        }
+    };
+}
+pub(crate) use earns;

@@ -19,6 +19,7 @@
 //! and 1 are exact. Complexity: O(`n_positions`) per round.
 
 use crate::linear_list::{LinearList, linear};
+use crate::model::earns;
 use crate::{ClickModel, Clicks, Error, ListShape, Pbm, PbmFeedback, Ranking, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -93,6 +94,7 @@ linear!(PositionBased);
 impl ClickModel for PositionBased {
     type Interaction = Pbm;
     type Known<'a> = PbmKnown<'a>;
+    earns!(|users| users.list.values);
 
     fn known(&self) -> PbmKnown<'_> {
         PbmKnown { shape: self.shape(), examination: self.examination() }
@@ -119,6 +121,11 @@ impl ClickModel for PositionBased {
     #[inline]
     fn expected_reward(&self, action: &Ranking) -> f64 {
         self.list.expected_reward(action)
+    }
+
+    #[inline]
+    fn expected_clicks(&self, action: &Ranking) -> f64 {
+        self.list.expected_clicks(action)
     }
 
     #[inline]

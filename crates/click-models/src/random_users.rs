@@ -229,7 +229,7 @@ fn normals<R: Rng + ?Sized>(n: usize, deviation: f64, rng: &mut R) -> Vec<f64> {
 }
 
 /// A standard normal number (Box, Muller 1958).
-fn normal<R: Rng + ?Sized>(rng: &mut R) -> f64 {
+pub(crate) fn normal<R: Rng + ?Sized>(rng: &mut R) -> f64 {
     let (radius, angle) = (1.0 - rng.random::<f64>(), rng.random::<f64>());
     (-2.0 * libm::log(radius)).sqrt() * libm::cos(std::f64::consts::TAU * angle)
 }

@@ -22,7 +22,7 @@
 //! Complexity: O(`n_positions`) per round.
 
 use crate::linear_list::{LinearList, linear};
-use crate::model::knows_sizes;
+use crate::model::{earns, knows_sizes};
 use crate::{ClickModel, Clicks, Error, ListShape, PrefixFeedback, Ranking, SemiBandit, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -109,6 +109,7 @@ linear!(RandomSemiBandit);
 impl ClickModel for RandomSemiBandit {
     type Interaction = SemiBandit;
     knows_sizes!(|users| users.shape(), users.list.best);
+    earns!(|users| users.list.values);
 
     #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> PrefixFeedback {
@@ -133,5 +134,10 @@ impl ClickModel for RandomSemiBandit {
     #[inline]
     fn expected_reward(&self, action: &Ranking) -> f64 {
         self.list.expected_reward(action)
+    }
+
+    #[inline]
+    fn expected_clicks(&self, action: &Ranking) -> f64 {
+        self.list.expected_clicks(action)
     }
 }

@@ -13,6 +13,44 @@
 //!
 //! Complexity: a sort, and one multiply-add for each item and position.
 
+use crate::random_users::normal;
+use crate::{Error, ItemId, Ranking};
+use confidence::Probability;
+use rand::Rng;
+
+/// The largest value of a click.
+const MAX_VALUE: f64 = 1e9;
+
+/// Values from a log-normal distribution of median 1, the logarithm of which has this deviation.
+pub fn log_normal<R: Rng + ?Sized>(deviation: f64, n_items: usize, rng: &mut R) -> Vec<f64> {
+    (0..n_items).map(|_| libm::exp(deviation * normal(rng))).collect()
+}
+
+/// The values of this number of items.
+pub(crate) fn checked(values: &[f64], n_items: usize) -> Result<Vec<f64>, Error> {
+    if values.len() != n_items {
+        return Err(Error::OneForEachItem { field: "values", found: values.len(), n_items });
+    }
+    match values.iter().position(|value| !(0.0..=MAX_VALUE).contains(value)) {
+        Some(index) => Err(Error::NotAValue { index, value: values[index] }),
+        None => Ok(values.to_vec()),
+    }
+}
+
+/// The list that earns most; of two items that are alike, the first one comes first.
+pub(crate) fn best_list(
+    attraction: &[Probability],
+    values: &[f64],
+    users: GoesOn,
+    n_positions: usize,
+) -> Ranking {
+    let mut best = BestList::default();
+    for (item, (attraction, &value)) in (0..).zip(attraction.iter().zip(values)) {
+        best.offer(Offer { item, attraction: attraction.get(), value, tie: !u64::from(item) });
+    }
+    best.find(users, n_positions).iter().map(|offer| ItemId::new(offer.item)).collect()
+}
+
 /// The index of an item where examination does not depend on clicks: the expected value of a
 /// display. Items without value come last, by attraction.
 ///

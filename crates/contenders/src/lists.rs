@@ -9,7 +9,7 @@ use crate::live::enter_all_live;
 use crate::logged::of_log;
 use crate::{CannotPlay, Entrant, MaybeContender, Play, enter_all};
 use click_models::{
-    Cascade, CascadeModel, ClickChain, ClickModel, Dcm, DependentClick, DynamicBayesian, Feedback,
+    Cascade, CascadeModel, ClickChain, ClickModel, Dcm, DependentClick, DynamicBayesian, Feedback, ItemId,
     ListFeedback, ListProtocol, ListShape, Pbm, PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
     UserBrowsing,
 };
@@ -19,7 +19,7 @@ use policies::catalogue::{
 };
 use policies::{Error, InOrder, Policy, PositionsKnown, PrefixKnown, ReadAs};
 use serde::{Serialize, de::DeserializeOwned};
-use sim::{Conditions, Contender, Entry, oracle};
+use sim::{Conditions, Contender, Curve, Entry, Replication, Schedule, StateError, StateStore, oracle};
 use std::marker::PhantomData;
 
 /// The knowledge that policies may have of the users of a model.
@@ -160,6 +160,55 @@ where
     ))
 }
 
+/// A policy that is given the values of items by users who have them.
+struct ByValue<M> {
+    for_clicks: Box<dyn Contender<M>>,
+    for_value: Box<dyn Contender<M>>,
+}
+
+impl<M: ClickModel> Contender<M> for ByValue<M> {
+    fn label(&self) -> &str {
+        self.for_clicks.label()
+    }
+
+    fn resume(
+        &self,
+        replication: Replication<'_, M>,
+        schedule: &Schedule,
+        state: Option<&[u8]>,
+        store: &mut dyn StateStore,
+    ) -> Result<Curve, StateError> {
+        let played = if replication.told.values().is_some() { &self.for_value } else { &self.for_clicks };
+        played.resume(replication, schedule, state, store)
+    }
+
+    fn is_saved(&self) -> bool {
+        self.for_clicks.is_saved()
+    }
+}
+
+/// The contender, with the values of items if its policy takes any.
+fn by_value<M>(entrant: &Entrant, for_clicks: Box<dyn Contender<M>>) -> Box<dyn Contender<M>>
+where
+    M: ListModel<Interaction: CatalogueProtocol>,
+{
+    let (spec, told) = (entrant.spec, entrant.examination.clone());
+    if spec.values_for(M::Interaction::PROTOCOL).is_err() {
+        return for_clicks;
+    }
+    let build = move |replication: &Replication<'_, M>| {
+        let mut known = Knowledge::positions(&M::positions(&replication.told.known()));
+        known.examination = told.clone().unwrap_or(known.examination);
+        let mut policy = AnyPolicy::build(spec, M::Interaction::PROTOCOL, known).expect(GOES_WITH_USERS);
+        let values = replication.told.values().unwrap_or_default();
+        let values: Vec<(ItemId, f64)> = (0..).map(ItemId::new).zip(values.iter().copied()).collect();
+        policy.valued().expect(GOES_WITH_USERS).set_values(&values).expect("checked values");
+        NamedPolicy::<M::Interaction>::try_from(policy).expect(GOES_WITH_USERS)
+    };
+    let for_value = Box::new(Entry::from_replication(entrant.label.clone(), build).saved());
+    Box::new(ByValue { for_clicks, for_value })
+}
+
 impl ListModel for PositionBased {
     fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
         known.shape().into()
@@ -171,7 +220,8 @@ impl ListModel for PositionBased {
 
     fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
         let known = entrant.spec.with_position_based(EnterLists::<Self>::new(entrant, horizon));
-        known.or_else(|| entrant.spec.with_unknown_examination(EnterLists::<Self>::new(entrant, horizon)))
+        let unknown = || entrant.spec.with_unknown_examination(EnterLists::<Self>::new(entrant, horizon));
+        Some(by_value(entrant, known.or_else(unknown)?))
     }
 }
 
@@ -184,7 +234,8 @@ macro_rules! prefix_models {
             }
 
             fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
-                entrant.spec.with_prefix(EnterLists::<Self>::new(entrant, horizon))
+                let typed = entrant.spec.with_prefix(EnterLists::<Self>::new(entrant, horizon))?;
+                Some(by_value(entrant, typed))
             }
         }
     )*};

@@ -195,6 +195,34 @@ fn n_live(protocol: Protocol) -> [usize; 2] {
 }
 
 #[test]
+fn values_of_items() {
+    fn check_valued<M: Play>([users, larger]: [M; 2], names: &[&str]) {
+        let schedule = Schedule::new(vec![1, 1_024, HORIZON]).expect("increasing");
+        for name in names {
+            let entrant = Entrant::new(*name, name.parse().expect("a policy"));
+            let contenders = M::contenders(&[entrant], HORIZON).expect("it plays");
+            check(&*contenders[0], &schedule, [&users, &larger], true, &[]);
+        }
+    }
+    let values = |n: usize| -> Vec<f64> { (0..n).map(|number| 1.0 + number as f64).collect() };
+    check_valued(
+        both(|n, m| PositionBased::from_values(&probabilities(n), &falling(m))?.with_values(&values(n))),
+        &["pbm-ts", "bc-mp-ts", "pbm-gibbs", "pbm-pie"],
+    );
+    check_valued(
+        both(|n, m| CascadeModel::from_values(&probabilities(n), m)?.with_values(&values(n))),
+        &["cascade-ts", "rsf-ts", "dcm-ts", "cascade-kl-ucb"],
+    );
+    check_valued(
+        both(|n, m| {
+            let users = DependentClick::from_values(&probabilities(n), &vec![0.3; m], DcmReward::Clicks)?;
+            users.with_values(&values(n))
+        }),
+        &["dcm-ts(continuation=0.7)", "dcm-ts"],
+    );
+}
+
+#[test]
 fn live_use() {
     let users = both(|n, m| PositionBased::from_values(&probabilities(n), &falling(m)));
     assert_eq!(check_live(users), n_live(Protocol::PositionBased));

@@ -224,3 +224,55 @@ fn records_that_are_no_runs_are_refused() {
     let error = Measurement::of_runs(&experiment, &[], runs).unwrap_err().to_string();
     assert!(error.contains("of 2 policies: expected 3"), "{error}");
 }
+
+/// In shops whose cheap items attract most: the optimum is that of all lists, found by enumeration,
+/// policies with values come to earn it, and policies for clicks do not.
+#[test]
+fn regret_clicks_and_optimum_are_in_value() {
+    const ATTRACTION: [f64; 6] = [0.8, 0.6, 0.3, 0.2, 0.1, 0.9];
+    const VALUES: [f64; 6] = [1.0, 2.0, 6.0, 20.0, 30.0, 0.0];
+    let seen: [fn(f64) -> [f64; 2]; 4] =
+        [|a| [1.0, 1.0 - a], |_| [0.5, 0.9], |a| [1.0, 1.0 - 0.4 * a], |_| [0.9, 0.5]];
+    let shops = [
+        ("cascade", "attraction", "positions = 2", "cascade-ts", "cascade-ts\"\nread-as = \"cascade"),
+        ("pbm", "theta", "kappa = [0.5, 0.9]", "pbm-ts", "pbm-pie"),
+        ("dcm", "attraction", "leave = [0.4, 0.4]", "dcm-ts\"\ncontinuation = \"0.6", "dcm-ts"),
+        ("semi-bandit", "theta", "kappa = [0.9, 0.5]", "rsf-ts", "rsf-kl-ucb"),
+    ];
+    for ((model, of_items, others, valued, for_clicks), seen) in shops.into_iter().zip(seen) {
+        let text = format!(
+            "name = \"x\"\ntask = \"regret\"\nhorizon = 6000\nruns = 20\nseed = 1\ncheckpoints = [3000, 6000]\n\
+             [[instances]]\nmodel = \"{model}\"\n{of_items} = {ATTRACTION:?}\n{others}\nvalues = {VALUES:?}\n\
+             [[policies]]\npolicy = \"{valued}\"\n[[policies]]\npolicy = \"{for_clicks}\"\nlabel = \"clicks\"\n\
+             [[policies]]\npolicy = \"oracle\"\n"
+        );
+        let text = text.replace("\"0.6\"", "0.6");
+        let experiment = read_beside(&text, PARAMETERS, LISTS).unwrap_or_else(|error| panic!("{error}"));
+        let measured = Runner::new(&experiment).run().unwrap();
+        let pairs =
+            (0..6).flat_map(|one| (0..6).map(move |other| (one, other))).filter(|(one, other)| one != other);
+        let earned = |(one, other): (usize, usize)| {
+            let [first, second] = seen(ATTRACTION[one]);
+            first * ATTRACTION[one] * VALUES[one] + second * ATTRACTION[other] * VALUES[other]
+        };
+        let best = pairs.map(earned).fold(0.0, f64::max);
+        let optimum = measured.result.optimum.as_ref().unwrap().clicks.mean.clone();
+        assert!((optimum[1] / (6000.0 * best) - 1.0).abs() < 1e-12, "{model}: {optimum:?}, {best}");
+        let regret =
+            |policy, checkpoint| measured.regret(policy, checkpoint).unwrap().iter().sum::<f64>() / 20.0;
+        let [early, late] = [regret(0, 0), regret(0, 1) - regret(0, 0)];
+        assert!(late < 0.5 * early, "{model}: {early}, then {late}");
+        assert!(regret(1, 1) - regret(1, 0) > 5.0 * late, "{model}: {}", regret(1, 1));
+        assert!(regret(1, 1) > 0.1 * optimum[1], "{model}: {}", regret(1, 1));
+        assert_eq!(regret(2, 1), 0.0);
+        for (policy, result) in measured.result.policies.iter().enumerate() {
+            let clicks = &result.curves().unwrap().clicks;
+            let expected = optimum[1] - regret(policy, 1);
+            assert!(
+                (clicks.mean[1] - expected).abs() < 5.0 * clicks.se[1],
+                "{model}: {clicks:?}, {expected}"
+            );
+        }
+        assert_eq!(measured.result.unit, "value");
+    }
+}

@@ -110,7 +110,7 @@ pub(crate) fn on_streams(
     progress.curve
 }
 
-/// Plays one round; returns its expected regret and its clicks.
+/// Plays one round; returns its expected regret, and its clicks or what they earned.
 #[inline]
 pub(crate) fn play_round<M, P>(
     model: &M,
@@ -125,7 +125,7 @@ where
     P: Policy<M::Interaction>,
 {
     let feedback = select_and_learn(model, policy, round, decision, environment, randomness)?;
-    Ok((model.gap(&decision.action), model.clicks(&feedback)))
+    Ok((model.gap(&decision.action), model.earned(&decision.action, &feedback)))
 }
 
 /// Plays one round; returns the feedback, which the policy has already learned from.

@@ -224,7 +224,7 @@ impl Instances {
 
     /// Returns whether a policy can be asked for the best items of these users.
     pub(crate) fn name_best_items(&self) -> bool {
-        self.model().names_best_items && self.contexts().is_none()
+        self.model().names_best_items && self.contexts().is_none() && !self.have_values()
     }
 
     /// The preference matrix of dueling users, the first one if there are several.
@@ -342,6 +342,11 @@ pub trait Users: fmt::Debug + Send + Sync {
     /// As [`Users::duels`].
     fn duels_mut(&mut self) -> Option<&mut Duels> {
         None
+    }
+
+    /// Returns whether clicks on items of some of them have values.
+    fn have_values(&self) -> bool {
+        false
     }
 
     /// The distribution from which each run draws its users; `None` if the users are known.

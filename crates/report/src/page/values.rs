@@ -300,7 +300,8 @@ fn write_references(html: &mut Html, found: &VariantReport) {
         && let Some(optimum) = &found.result.optimum
         && let (Some(mean), Some(se)) = (optimum.clicks.mean.last(), optimum.clicks.se.last())
     {
-        references.push(format!("always a best list: {} clicks", number::with_error(*mean, *se)));
+        let unit = if found.result.unit == "value" { "value" } else { "clicks" };
+        references.push(format!("always a best list: {} {unit}", number::with_error(*mean, *se)));
     }
     if !references.is_empty() {
         html.element("p", "small muted", &format!("For comparison: {}.", references.join("; ")));

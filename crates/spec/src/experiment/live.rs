@@ -57,6 +57,9 @@ pub(crate) fn fault_of_users(instances: &Instances, task: Task, conditions: &Con
     if instances.contexts().is_some() {
         return Some("instances with a `context` are played without disturbance: leave it out".to_owned());
     }
+    if instances.have_values() {
+        return Some("instances with `values` are played without disturbance: leave it out".to_owned());
+    }
     if !instances.model().is_played_live() {
         let able = MODELS.iter().filter(|model| model.is_played_live());
         let able = able.map(|model| format!("{:?}", model.name)).join(" or ");

@@ -207,6 +207,10 @@ fn check_task(task: Task, field: &Field<'_>, instances: &Instances) -> Result<()
     if task == Task::Regret || instances.name_best_items() {
         return Ok(());
     }
+    if instances.have_values() {
+        let fault = "asks for the most attractive items: leave out the `values` of instances";
+        return Err(field.error(format!("task {:?} {fault}", task.name())));
+    }
     let able = MODELS.iter().filter(|model| model.names_best_items);
     let able: Vec<String> = able.map(|model| format!("{:?}", model.name)).collect();
     Err(field.error(format!(

@@ -1,8 +1,8 @@
 //! `cascade`: users scan a list from the top and click the first item that attracts them.
 
 use super::context::{self, CONTEXT, ItemCount, read_attraction};
-use super::fields::{at_fault, read_positions};
-use super::keys::{ATTRACTION, POSITIONS};
+use super::fields::{at_fault, read_positions, read_values, with_values};
+use super::keys::{ATTRACTION, POSITIONS, VALUES, values_of};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
 use crate::bound::Bound;
@@ -22,7 +22,7 @@ pub(super) static MODEL: Model = Model {
     name: "cascade",
     protocol: Protocol::Cascade,
     sentence: "A user scans the list from the top and clicks the first item that attracts.",
-    keys: &[ATTRACTION, TWO_VALUES, CONTEXT.in_place_of(&[ATTRACTION.name]), POSITIONS, WEIGHTS],
+    keys: &[ATTRACTION, TWO_VALUES, CONTEXT.in_place_of(&[ATTRACTION.name]), POSITIONS, WEIGHTS, VALUES],
     first_choices: &["cascade-ts", "cascade-kl-ucb"],
     names_best_items: true,
     read: |tables, _| context::instances(tables, read),
@@ -85,6 +85,7 @@ impl Member for CascadeModel {
         let mut values =
             vec![ATTRACTION.with(users.attraction()), POSITIONS.with(users.shape().n_positions())];
         values.extend(weights);
+        values.extend(values_of(users));
         values
     }
 
@@ -161,8 +162,14 @@ fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<CascadeModel
     };
     let two_values = two_values.map(|field| field.build::<TwoValues>()).transpose();
     let weights = table.field(WEIGHTS.name).map(|field| Ok((field.get::<Vec<f64>>()?, field))).transpose();
-    let (attraction, two_values, positions, weights, ()) =
-        all((attraction, two_values, read_positions(table), weights, table.finish()))?;
+    let (attraction, two_values, positions, weights, values, ()) = all((
+        attraction,
+        two_values,
+        read_positions(table),
+        weights,
+        read_values(table, given),
+        table.finish(),
+    ))?;
     let n_positions = positions.value;
     let fault = |error: click_models::Error| at_fault(&error, &attraction.field, &positions.field);
     let users = match two_values {
@@ -176,10 +183,12 @@ fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<CascadeModel
         }
     };
     let users = users.map_err(fault)?;
-    match weights {
-        None => Ok(users),
+    let users = match weights {
+        None => users,
         Some((numbers, field)) => {
-            users.with_weights(&numbers).map_err(|error| at_fault(&error, &field, &field))
+            users.with_weights(&numbers).map_err(|error| at_fault(&error, &field, &field))?
         }
-    }
+    };
+    let n_items = users.shape().n_items();
+    with_values(users, n_items, values, CascadeModel::with_values)
 }

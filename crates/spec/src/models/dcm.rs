@@ -1,8 +1,8 @@
 //! `dcm`: users scan a list from the top, click what attracts them, and may leave after a click.
 
 use super::context::{self, CONTEXT, ItemCount, read_attraction};
-use super::fields::{at_fault, choice_or_default, name_of};
-use super::keys::{ATTRACTION, OF_POSITIONS};
+use super::fields::{at_fault, choice_or_default, name_of, read_values, with_values};
+use super::keys::{ATTRACTION, OF_POSITIONS, VALUES, values_of};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
 use crate::key::Key;
@@ -15,7 +15,7 @@ pub(super) static MODEL: Model = Model {
     name: "dcm",
     protocol: Protocol::Dcm,
     sentence: "A user scans the list from the top, clicks what attracts, and may leave after a click.",
-    keys: &[ATTRACTION, CONTEXT.in_place_of(&[ATTRACTION.name]), LEAVE, REWARD],
+    keys: &[ATTRACTION, CONTEXT.in_place_of(&[ATTRACTION.name]), LEAVE, REWARD, VALUES],
     first_choices: &["dcm-ts", "dcm-kl-ucb"],
     names_best_items: false,
     read: |tables, _| context::instances(tables, read),
@@ -27,7 +27,7 @@ const LEAVE: Key = Key::required(
     "leave",
     OF_POSITIONS,
     "The probability that a user leaves after a click at a position.",
-    "[0.6, 0.4, 0.2]",
+    "[0.4, 0.4, 0.4]",
 )
 .called("Leave after a click");
 
@@ -65,11 +65,12 @@ impl Member for DependentClick {
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
-        vec![
+        let own = [
             ATTRACTION.with(users.attraction()),
             LEAVE.with(users.leave()),
             REWARD.with(name_of(&REWARDS, users.reward())),
-        ]
+        ];
+        own.into_iter().chain(values_of(users)).collect()
     }
 
     fn unit(&self) -> &'static str {
@@ -81,12 +82,18 @@ impl Member for DependentClick {
 }
 
 fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<DependentClick, Error> {
-    let (attraction, leave, reward, ()) = all((
+    let (attraction, leave, reward, values, ()) = all((
         read_attraction(table, given, &[ATTRACTION]),
         LEAVE.read::<Vec<_>>(table),
         choice_or_default(table, &REWARD, &REWARDS),
+        read_values(table, given),
         table.finish(),
     ))?;
-    DependentClick::new(attraction.value, leave.value, reward)
-        .map_err(|error| at_fault(&error, &attraction.field, &leave.field))
+    let n_items = attraction.value.len();
+    let users = DependentClick::new(attraction.value, leave.value, reward)
+        .map_err(|error| at_fault(&error, &attraction.field, &leave.field))?;
+    if let (Some(field), Some(_), DcmReward::Satisfaction) = (table.field(REWARD.name), &values, reward) {
+        return Err(field.error("with `values` the reward is that of clicks: leave out `reward`"));
+    }
+    with_values(users, n_items, values, DependentClick::with_values)
 }

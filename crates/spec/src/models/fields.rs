@@ -1,9 +1,14 @@
 //! Readers that several models share.
 
 use super::Instance;
-use super::keys::POSITIONS;
+use super::context::ItemCount;
+use super::keys::{POSITIONS, VALUES};
 use crate::key::{Key, Part};
+use click_models::value::log_normal;
 use documents::toml_reader::{Error, Field, Table, choice, collect};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use sim::Streams;
 
 /// Reads the instances of tables. Their `model` and `name` have been checked before.
 pub(super) fn read_each<M>(
@@ -19,6 +24,47 @@ pub(super) fn read_positions<'doc>(table: &Table<'doc>) -> Result<Part<'doc, usi
     let Part { field, .. } = POSITIONS.read::<Field<'_>>(table)?;
     let value = usize::try_from(field.integer_in(&(0..=u64::from(u32::MAX)))?).unwrap_or(usize::MAX);
     Ok(Part { value, field })
+}
+
+/// Values of items that are drawn.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct LogNormal {
+    /// The standard deviation of the logarithm of a value; the median is 1.
+    #[schemars(range(min = 0, max = 2), example = 0.8)]
+    log_normal: f64,
+    /// The seed of the draw.
+    #[schemars(example = 1)]
+    seed: u64,
+}
+
+/// The key `values`, listed or to be drawn.
+pub(super) type GivenValues<'doc> = Option<(Field<'doc>, Result<Vec<f64>, LogNormal>)>;
+
+/// The key `values`, which users who differ have not.
+pub(super) fn read_values<'doc>(
+    table: &Table<'doc>,
+    given: Option<&ItemCount<'_>>,
+) -> Result<GivenValues<'doc>, Error> {
+    let Some(field) = table.field(VALUES.name) else { return Ok(None) };
+    if given.is_some() {
+        return Err(field.error("users who differ have no values: leave out `values` or `context`"));
+    }
+    let is_table = field.get::<Table<'_>>().is_ok();
+    let values = if is_table { Err(field.build()?) } else { Ok(field.get()?) };
+    Ok(Some((field, values)))
+}
+
+/// The users with these values of their items.
+pub(super) fn with_values<M>(
+    users: M,
+    n_items: usize,
+    given: GivenValues<'_>,
+    with: impl FnOnce(M, &[f64]) -> Result<M, click_models::Error>,
+) -> Result<M, Error> {
+    let Some((field, values)) = given else { return Ok(users) };
+    let draw = |of: LogNormal| log_normal(of.log_normal, n_items, &mut Streams::new(of.seed).instance(0));
+    with(users, &values.unwrap_or_else(draw)).map_err(|error| at_fault(&error, &field, &field))
 }
 
 /// The name of one of the `known` values; the default one if the key is absent.
@@ -41,7 +87,7 @@ pub(super) fn at_fault(error: &click_models::Error, items: &Field<'_>, positions
     let entry = match error {
         Fault::NoItems | Fault::TooManyItems(_) => return items.error(error.to_string()),
         Fault::ExaminationRises { position, .. } | Fault::WeightsRise { position, .. } => Some(*position),
-        Fault::NotAWeight { index, .. } => Some(*index),
+        Fault::NotAWeight { index, .. } | Fault::NotAValue { index, .. } => Some(*index),
         _ => None,
     };
     let entries: Vec<Field<'_>> = positions.get().unwrap_or_default();

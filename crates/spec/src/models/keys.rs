@@ -1,7 +1,11 @@
 //! Keys that several models have.
 
+use super::Parameter;
+use super::fields::LogNormal;
 use crate::key::{Key, Kind};
-use crate::schema::{integer, list, probability};
+use crate::schema::{either, integer, list, number, probability};
+use click_models::ClickModel;
+use documents::toml_reader::schema;
 
 /// The kind of `attraction` and the like.
 pub(super) const OF_ITEMS: Kind = || list(&probability(), "item");
@@ -26,6 +30,20 @@ pub(super) const POSITIONS: Key = Key::required(
     "3",
 )
 .called("Positions");
+
+/// `values`, five of them.
+pub(super) const VALUES: Key = Key::optional(
+    "values",
+    || either(&[list(&number(0, 1_000_000_000), "item"), schema::<LogNormal>()]),
+    "The value of a click on each item. Regret, clicks and optimum are in value; a policy that takes no values plays for clicks.",
+    "[2.0, 1.0, 8.5, 0.5, 30.0]",
+)
+.called("Values of clicks");
+
+/// The values of items as a parameter, if there are any.
+pub(super) fn values_of(users: &impl ClickModel) -> Option<(&'static str, Parameter)> {
+    users.values().map(|values| VALUES.with(Parameter::Numbers(values.to_vec())))
+}
 
 /// A number of rows, columns or items that are not listed.
 pub(super) const SIZE: Kind = || integer(&(1..=crate::fields::LONGEST_LIST));

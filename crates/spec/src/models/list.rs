@@ -93,7 +93,8 @@ pub(super) fn mean<M>(instances: &[Instance<M>], value: impl Fn(&M) -> f64) -> f
 /// The common unit of these users, or "reward" if they differ.
 pub(super) fn unit<'a, M: Member>(users: impl Iterator<Item = &'a M>) -> &'static str {
     // Before a log is fitted there are no instances.
-    let unit = users.map(M::unit).all_equal_value();
+    let unit =
+        users.map(|users| if users.values().is_some() { "value" } else { users.unit() }).all_equal_value();
     unit.unwrap_or_else(|differ| differ.map_or("clicks", |_| "reward"))
 }
 
@@ -138,7 +139,7 @@ impl<M: Member> Users for Vec<Instance<M>> {
     }
 
     fn lower_bound(&self) -> Option<(&'static str, f64)> {
-        let (name, factor) = M::LOWER_BOUND?;
+        let (name, factor) = M::LOWER_BOUND.filter(|_| !self.have_values())?;
         Some((name, mean(self, factor))).filter(|(_, factor)| factor.is_finite())
     }
 
@@ -148,6 +149,10 @@ impl<M: Member> Users for Vec<Instance<M>> {
 
     fn list(&self) -> &dyn Any {
         self
+    }
+
+    fn have_values(&self) -> bool {
+        self.iter().any(|instance| instance.model.values().is_some())
     }
 
     fn can_answer(&self) -> bool {

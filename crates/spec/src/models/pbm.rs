@@ -1,13 +1,13 @@
 //! `pbm`: position-based users.
 
 use super::context::{self, CONTEXT, ItemCount, read_attraction};
-use super::fields::at_fault;
-use super::keys::{OF_ITEMS, OF_POSITIONS};
+use super::fields::{at_fault, read_values, with_values};
+use super::keys::{OF_ITEMS, OF_POSITIONS, VALUES, values_of};
 use super::posterior::{Drawn, instances};
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
 use crate::key::Key;
 use crate::posterior::{LogPart, Query, Uncertain};
-use click_models::{ListShape, PositionBased};
+use click_models::{ClickModel, ListShape, PositionBased};
 use confidence::Probability;
 use documents::toml_reader::{Error, Table, all};
 use policies::catalogue::Protocol;
@@ -16,10 +16,14 @@ pub(super) static MODEL: Model = Model {
     name: "pbm",
     protocol: Protocol::PositionBased,
     sentence: "A user clicks what is examined and attracts; how probably a position is examined is known.",
-    keys: &[THETA, KAPPA, CONTEXT.in_place_of(&[THETA.name])],
+    keys: &[THETA, KAPPA, CONTEXT.in_place_of(&[THETA.name]), VALUES],
     first_choices: &["pbm-ts", "pbm-pie"],
     names_best_items: false,
-    read: |tables, _| context::instances(tables, |table, given| read(table, given, PositionBased::new)),
+    read: |tables, _| {
+        context::instances(tables, |table, given| {
+            read(table, given, PositionBased::new, PositionBased::with_values)
+        })
+    },
     of_queries: Some(|queries| Ok(Instances::named(queries.each(PositionBased::new)?))),
     of_posterior: Some(|file| instances(file, &DRAWN)),
 };
@@ -71,13 +75,17 @@ impl Member for PositionBased {
     const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
-        theta_kappa(instance.model.attraction(), instance.model.examination())
+        theta_kappa(&instance.model, instance.model.attraction(), instance.model.examination())
     }
 }
 
-/// The attraction of items and the examination of positions as parameters.
-pub(super) fn theta_kappa(theta: &[Probability], kappa: &[Probability]) -> Vec<(&'static str, Parameter)> {
-    vec![THETA.with(theta), KAPPA.with(kappa)]
+/// The attraction of items, the examination of positions and the values of items as parameters.
+pub(super) fn theta_kappa(
+    users: &impl ClickModel,
+    theta: &[Probability],
+    kappa: &[Probability],
+) -> Vec<(&'static str, Parameter)> {
+    [THETA.with(theta), KAPPA.with(kappa)].into_iter().chain(values_of(users)).collect()
 }
 
 /// Reads users with the attraction of items and the examination of positions.
@@ -85,8 +93,13 @@ pub(super) fn read<M>(
     table: &Table<'_>,
     given: Option<&ItemCount<'_>>,
     build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
+    with: impl Fn(M, &[f64]) -> Result<M, click_models::Error>,
 ) -> Result<M, Error> {
     let theta = read_attraction(table, given, &[THETA]);
-    let (theta, kappa, ()) = all((theta, KAPPA.read::<Vec<_>>(table), table.finish()))?;
-    build(theta.value, kappa.value).map_err(|error| at_fault(&error, &theta.field, &kappa.field))
+    let values = read_values(table, given);
+    let (theta, kappa, values, ()) = all((theta, KAPPA.read::<Vec<_>>(table), values, table.finish()))?;
+    let n_items = theta.value.len();
+    let users = build(theta.value, kappa.value);
+    let users = users.map_err(|error| at_fault(&error, &theta.field, &kappa.field))?;
+    with_values(users, n_items, values, with)
 }

@@ -1,20 +1,24 @@
 //! `semi-bandit`: users look at a random number of positions, which the feedback shows.
 
 use super::fields::read_each;
+use super::keys::VALUES;
 use super::pbm::{KAPPA, THETA, read, theta_kappa};
 use super::{Instance, Instances, LowerBound, Member, Model, Parameter};
 use click_models::{ListShape, RandomSemiBandit};
+use documents::toml_reader::Table;
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {
     name: "semi-bandit",
     protocol: Protocol::SemiBandit,
     sentence: "A user looks at a random number of positions from the top, and shows of each whether it attracts.",
-    keys: &[THETA, KAPPA],
+    keys: &[THETA, KAPPA, VALUES],
     first_choices: &["rsf-ts", "rsf-kl-ucb"],
     names_best_items: false,
     read: |tables, _| {
-        Ok(Instances::from_users(read_each(tables, |table| read(table, None, RandomSemiBandit::new))?))
+        let read =
+            |table: &Table<'_>| read(table, None, RandomSemiBandit::new, RandomSemiBandit::with_values);
+        Ok(Instances::from_users(read_each(tables, read)?))
     },
     // Users scan the positions of a log in the order of its fitted examination, which may rise
     // between neighbours by chance. A file states the order itself.
@@ -38,6 +42,6 @@ impl Member for RandomSemiBandit {
         Some(("lower bound (RSF paper, Theorem 4)", Self::lower_bound));
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
-        theta_kappa(instance.model.attraction(), instance.model.examination())
+        theta_kappa(&instance.model, instance.model.attraction(), instance.model.examination())
     }
 }

@@ -8,7 +8,7 @@ use sim::{Assignment, DrawUsers, Streams, Tournament};
 /// Properties of the users that the runs meet.
 #[derive(Debug)]
 pub struct ValuesOfUsers {
-    /// Expected clicks per round of a best list, for every run.
+    /// Expected clicks per round of a best list, or their value, for every run.
     pub optimal_clicks: Vec<f64>,
     /// The factor of the lower bound, mean over the drawn users; `None` if the users are known.
     pub lower_bound: Option<f64>,
@@ -48,7 +48,8 @@ pub(super) fn values_of_users<M: Member>(
     let (mut optimal_clicks, mut bounds) = (Vec::with_capacity(instances_of_runs.len()), 0.0);
     for (run, &instance) in (0..).zip(instances_of_runs) {
         let users = tournament.users(run, instance);
-        optimal_clicks.push(users.expected_clicks(&users.optimal_action()));
+        let clicks = || users.expected_clicks(&users.optimal_action());
+        optimal_clicks.push(if users.values().is_some() { users.optimal_reward() } else { clicks() });
         if tournament.uncertainty.is_some() {
             bounds += M::LOWER_BOUND.map_or(f64::INFINITY, |(_, factor)| factor(&users));
         }

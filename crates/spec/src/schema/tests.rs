@@ -197,6 +197,17 @@ const LEFT: &[Left] = &[
     ),
     left("cannot read the feedback of", Reason::Fits, (INSTANCE_AND_POLICY, SEGMENTED_ON_PBM)),
     left("chooses by segments or features", Reason::Fits, (TS, "\"c3-ucb\"")),
+    left("values: 1 given, expected one for each", Reason::Related, ("0.3]", "0.3]\nvalues = [1]")),
+    left("weights by position or values by item", Reason::Related, (PBM, WEIGHTS_AND_VALUES)),
+    left("values of items need one probability to leave", Reason::Related, (PBM, OTHER_CONTINUATIONS)),
+    left("with `values` the reward is that of clicks", Reason::Related, (PBM, SATISFACTION_IN_VALUE)),
+    left("users who differ have no values", Reason::Related, (PBM, VALUES_OF_CONTEXTS)),
+    left("leave out the `values` of instances", Reason::Fits, (ALL, IDENTIFY_VALUES)),
+    left(
+        "instances with `values` are played without",
+        Reason::Fits,
+        ("0.3]\n\n[[policies]]\npolicy = \"pbm-ts\"", LIVE_VALUES),
+    ),
     left("cannot be read: no such file", Reason::File, (PBM, "\"dueling\"\nfile = \"none.csv\"")),
 ];
 
@@ -211,6 +222,20 @@ const BUDGET_LIVE: &str = "task = \"budget\"\nhorizon = 100\nruns = 1\nseed = 1\
 const IDENTIFY_LIVE: &str = "task = \"identify\"\nmax_steps = 100\nruns = 1\nseed = 1\nlive = { availability = 0.5 }\n\
     [[instances]]\nmodel = \"cascade\"\nattraction = [0.5, 0.4]\npositions = 1\n\
     [[policies]]\npolicy = \"cascade-bai\"\n";
+
+/// Instances with values where they would not count.
+const WEIGHTS_AND_VALUES: &str =
+    "\"cascade\"\nattraction = [0.1, 0.2]\npositions = 1\nweights = [1]\nvalues = [1, 2]";
+const OTHER_CONTINUATIONS: &str = "\"dcm\"\nattraction = [0.1, 0.2]\nleave = [0.5, 0.4]\nvalues = [1, 2]";
+const SATISFACTION_IN_VALUE: &str =
+    "\"dcm\"\nattraction = [0.1, 0.2]\nleave = [0.5, 0.5]\nreward = \"satisfaction\"\nvalues = [1, 2]";
+const VALUES_OF_CONTEXTS: &str = "\"pbm\"\nkappa = [0.9, 0.6, 0.3]\nvalues = [1, 2, 3, 4, 5]\n\
+    context = { random = { users = 2, items = 5 } }";
+const IDENTIFY_VALUES: &str = "task = \"identify\"\nmax_steps = 100\nruns = 1\nseed = 1\n\
+    [[instances]]\nmodel = \"cascade\"\nattraction = [0.5, 0.4]\npositions = 1\nvalues = [1, 2]\n\
+    [[policies]]\npolicy = \"cascade-bai\"\n";
+const LIVE_VALUES: &str = "0.3]\nvalues = [1, 2, 3, 4, 5]\n\n\
+    [[policies]]\npolicy = \"pbm-ts\"\nlive = { window = 5 }";
 
 /// The valid spec's instance.
 const INSTANCE: &str =

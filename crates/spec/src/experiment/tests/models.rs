@@ -16,6 +16,10 @@ const PBM: &str = "model = \"pbm\"\ntheta = [0.5, 0.4, 0.2]\nkappa = [0.8, 0.5]"
 const RANK_ONE: &str = "model = \"rank-one\"\nrows = [0.5, 0.4, 0.2]\ncolumns = [0.8, 0.5]";
 const UNIFORM: &str = "policy = \"uniform\"";
 
+fn with_values(instance: &str) -> String {
+    format!("{instance}\nvalues = [2.5, 0.0, 40.0]")
+}
+
 fn message(text: &str) -> String {
     match read(text) {
         Ok(_) => panic!("accepted: {text}"),
@@ -37,6 +41,9 @@ fn a_written_spec_of_any_model_reads_back_as_the_same_experiment() {
         (PBM, "policy = \"dcm-ts\"\nread-as = \"dcm\""),
         (PBM, "policy = \"pbm-gibbs\"\norder = \"known\""),
         (CASCADE, "policy = \"pbm-gibbs\"\nread-as = \"pbm\""),
+        (&with_values(CASCADE), UNIFORM),
+        (&with_values(PBM), UNIFORM),
+        (&with_values(&DCM.replace("0.8", "0.5")), UNIFORM),
         (RANK_ONE, "policy = \"rank1-elim-kl\""),
         (RANK_ONE, "policy = \"kl-ucb\"\nlevel = \"log-t-3-log-log-t\""),
     ] {
@@ -90,6 +97,33 @@ fn errors_in_an_instance_name_their_place() {
         (
             RANK_ONE.replace("[0.5, 0.4, 0.2]", "[]"),
             "8:8: instances[0].rows: a table of 0 rows and 2 columns has no cell",
+        ),
+        (
+            format!("{CASCADE}\nvalues = [1]"),
+            "10:10: instances[0].values: values: 1 given, expected one for each of the 3 items",
+        ),
+        (
+            format!("{PBM}\nvalues = [1, 2, -3]"),
+            "10:17: instances[0].values[2]: values[2] is -3: expected a number from 0 to 1e9",
+        ),
+        (format!("{PBM}\nvalues = [1, inf, 1]"), "10:14: instances[0].values[1]: "),
+        (format!("{PBM}\nvalues = [1e10, 1, 1]"), "10:11: instances[0].values[0]: values[0] is 10000000000"),
+        (format!("{PBM}\nvalues = \"dear\""), "10:10: instances[0].values: "),
+        (
+            format!("{PBM}\nvalues = {{ log-normal = 3, seed = 1 }}"),
+            "10:25: instances[0].values.log-normal: ",
+        ),
+        (
+            format!("{}\nweights = [1, 1]", with_values(CASCADE)),
+            "10:10: instances[0].values: clicks have weights by position or values by item",
+        ),
+        (
+            with_values(DCM),
+            "10:10: instances[0].values: values of items need one probability to leave after a click",
+        ),
+        (
+            with_values(&format!("{}\nreward = \"satisfaction\"", DCM.replace("0.8", "0.5"))),
+            "10:10: instances[0].reward: with `values` the reward is that of clicks",
         ),
         (RANK_ONE.replace("0.8", "-0.8"), "9:12: instances[0].columns[0]: "),
         (RANK_ONE.replace("columns", "cols"), "6:1: instances[0].columns: missing key"),
@@ -421,4 +455,45 @@ fn users_who_show_clicks_and_nothing_else_are_read_and_written() {
             assert_eq!(error, format!("spec.toml:{message}"));
         }
     }
+}
+
+#[test]
+fn values_are_drawn_from_their_own_seed() {
+    let values = |instance: &str, seed: u64| {
+        let text = spec(instance, UNIFORM).replace("seed = 1\nruns", "seed = 9\nruns");
+        let drawn = format!("values = {{ log-normal = 0.8, seed = {seed} }}");
+        let experiment = read(&text.replace("[[policies]]", &format!("{drawn}\n[[policies]]"))).unwrap();
+        let (_, values) = experiment.instances().parameters()[0].values.pop().unwrap();
+        assert_eq!(experiment.instances().unit(), "value");
+        values.numbers().to_vec()
+    };
+    let many = format!("model = \"cascade\"\nattraction = {:?}\npositions = 5", [0.1; 1000]);
+    let drawn = values(&many, 1);
+    assert_eq!(values(&many, 1), drawn);
+    assert_ne!(values(&many, 2), drawn);
+    let logs: Vec<f64> = drawn.iter().map(|&value| confidence::math::ln(value)).collect();
+    let mean = logs.iter().sum::<f64>() / 1000.0;
+    let deviation = (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / 999.0).sqrt();
+    // Four standard errors.
+    assert!(mean.abs() < 4.0 * 0.8 / 1000_f64.sqrt(), "{mean}");
+    assert!((deviation - 0.8).abs() < 4.0 * 0.8 / 2000_f64.sqrt(), "{deviation}");
+}
+
+#[test]
+fn values_are_refused_where_they_would_not_count() {
+    let dear = with_values(CASCADE);
+    let live = spec(&dear, "policy = \"cascade-ts\"\nlive = { window = 10 }");
+    assert!(message(&live).contains("instances with `values` are played without disturbance"));
+    let identify = spec(&dear, "policy = \"cascade-kl\"\ndelta = 0.1")
+        .replace("regret", "identify")
+        .replace("horizon", "max_steps");
+    assert!(message(&identify).contains("asks for the most attractive items: leave out the `values`"));
+    let differ = spec(&dear, UNIFORM).replace(
+        "attraction = [0.5, 0.4, 0.2]",
+        "context = { random = { users = 2, items = 3, user-features = 1 } }",
+    );
+    assert!(message(&differ).contains("users who differ have no values"), "{}", message(&differ));
+    // Bounds are those of clicks.
+    assert!(read(&spec(&dear, UNIFORM)).unwrap().instances().lower_bound().is_none());
+    assert!(read(&spec(CASCADE, UNIFORM)).unwrap().instances().lower_bound().is_some());
 }

@@ -112,7 +112,7 @@ fn tables_have_the_keys_of_their_rows_and_no_others() {
         assert_eq!(known(&error), rows.iter().map(|row| row.name.as_str()).collect(), "{}", model.name);
         tables += 1;
     }
-    assert_eq!(tables, 4);
+    assert_eq!(tables, 8);
 }
 
 /// Values just outside of a schema.
