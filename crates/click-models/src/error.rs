@@ -275,7 +275,8 @@ pub enum Error {
     /// Weights of positions beside values of items.
     #[error("clicks have weights by position or values by item: expected one or the other")]
     WeightsAndValues,
-    /// Values of items for users who leave more often after a click at some positions than at others.
+    /// Values of items for users who leave more often after a click at some positions than at
+    /// others.
     #[error("values of items need one probability to leave after a click, the same at all positions")]
     OtherContinuations,
     /// A lower position has a larger weight than a higher one, so the most attractive items need

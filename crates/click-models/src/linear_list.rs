@@ -79,8 +79,8 @@ macro_rules! linear {
                 )
             }
 
-            /// Gives every item a value, the reward of a click on it. Other users derived from these,
-            /// and lower bounds, stay those of clicks.
+            /// Gives every item a value, the reward of a click on it. Other users derived from
+            /// these, and lower bounds, stay those of clicks.
             ///
             /// # Errors
             ///

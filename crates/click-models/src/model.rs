@@ -44,8 +44,8 @@ pub trait ClickModel: Sync {
         f64::from(Self::Interaction::n_clicks(feedback))
     }
 
-    /// The value of a click on each item; `None` if all are worth 1. With values, the reward of a list
-    /// is the expected value of the clicks on it.
+    /// The value of a click on each item; `None` if all are worth 1. With values, the reward of a
+    /// list is the expected value of the clicks on it.
     #[inline]
     fn values(&self) -> Option<&[f64]> {
         None

@@ -271,7 +271,10 @@ impl<I: ObservationRule, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnT
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    bound(serialize = "W: Serialize, O: Serialize, E: Serialize + Copy, P: Serialize")
+)]
 struct State<W, O, E, P> {
     settings: Settings,
     items: SavedItems,
@@ -299,7 +302,7 @@ where
             items: SavedItems::from(&self.items),
             windows: windows.as_ref(),
             open: self.open.in_order().collect::<Vec<&(D, ShownList)>>(),
-            estimator: Beside::new(estimator.as_ref(), worth),
+            estimator: Beside { estimator: estimator.as_ref(), worth },
             policy,
         }
         .serialize(serializer)
@@ -316,7 +319,7 @@ where
 
     fn try_from(saved: State<Windows, (D, ShownList), Estimator, P>) -> Result<Self, SavedError> {
         let State { settings, items, windows, mut open, estimator, mut policy } = saved;
-        let (estimator, saved) = estimator.parts();
+        let Beside { estimator, worth: saved } = estimator;
         let values = saved.as_ref().map_or_else(ItemValues::default, |saved| saved.values);
         let settings = Settings { values, ..settings }.check().map_err(|_| SavedError::Settings)?;
         if saved.is_some() && policy.valued().is_none() && values != ItemValues::Told {

@@ -4,7 +4,7 @@ use crate::SavedError;
 use click_models::ItemId;
 use policies::check_value;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
 /// Where the values of items come from.
@@ -226,30 +226,53 @@ impl SavedWorth {
     }
 }
 
-/// The saved part beside a policy's table: in binary formats an `Option`, as states without values
-/// have it, with a further case.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Beside<E> {
-    Nothing,
-    Estimator(E),
-    Worth(Option<E>, SavedWorth),
+/// The saved part beside a policy's table: in binary formats an `Option`, as older states have it,
+/// with a further case.
+#[derive(Debug)]
+pub(crate) struct Beside<E> {
+    pub(crate) estimator: Option<E>,
+    pub(crate) worth: Option<SavedWorth>,
 }
 
-impl<E> Beside<E> {
-    pub(crate) fn new(estimator: Option<E>, worth: Option<SavedWorth>) -> Self {
-        match (estimator, worth) {
-            (estimator, Some(worth)) => Self::Worth(estimator, worth),
-            (Some(estimator), None) => Self::Estimator(estimator),
-            (None, None) => Self::Nothing,
+#[derive(Serialize, Deserialize)]
+enum Compact<E> {
+    Nothing,
+    Estimator(E),
+    Both(Option<E>, SavedWorth),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Readable<E> {
+    Both { estimator: Option<E>, worth: SavedWorth },
+    Estimator(Option<E>),
+}
+
+impl<E: Serialize + Copy> Serialize for Beside<E> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (estimator, worth) = (self.estimator, self.worth.clone());
+        match (serializer.is_human_readable(), worth) {
+            (true, None) => Readable::Estimator(estimator).serialize(serializer),
+            (true, Some(worth)) => Readable::Both { estimator, worth }.serialize(serializer),
+            (false, None) => estimator.map_or(Compact::Nothing, Compact::Estimator).serialize(serializer),
+            (false, Some(worth)) => Compact::Both(estimator, worth).serialize(serializer),
         }
     }
+}
 
-    pub(crate) fn parts(self) -> (Option<E>, Option<SavedWorth>) {
-        match self {
-            Self::Nothing => (None, None),
-            Self::Estimator(estimator) => (Some(estimator), None),
-            Self::Worth(estimator, worth) => (estimator, Some(worth)),
-        }
+impl<'de, E: Deserialize<'de>> Deserialize<'de> for Beside<E> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(if deserializer.is_human_readable() {
+            match Readable::deserialize(deserializer)? {
+                Readable::Estimator(estimator) => Self { estimator, worth: None },
+                Readable::Both { estimator, worth } => Self { estimator, worth: Some(worth) },
+            }
+        } else {
+            match Compact::deserialize(deserializer)? {
+                Compact::Nothing => Self { estimator: None, worth: None },
+                Compact::Estimator(estimator) => Self { estimator: Some(estimator), worth: None },
+                Compact::Both(estimator, worth) => Self { estimator, worth: Some(worth) },
+            }
+        })
     }
 }
