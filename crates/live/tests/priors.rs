@@ -111,8 +111,8 @@ fn estimates_are_part_of_the_saved_state() {
     assert_eq!(restored.policy().prior(), live.policy().prior());
     // Without these items it is another one.
     let mut state: serde_json::Value = serde_json::from_str(&saved).unwrap();
-    state["estimator"]["estimator"]["forgotten"] = serde_json::json!([]);
-    state["estimator"]["estimator"]["n_forgotten"] = 0.into();
+    state["estimator"]["forgotten"] = serde_json::json!([]);
+    state["estimator"]["n_forgotten"] = 0.into();
     let mut other: Live<Cascade, PrefixTs> = serde_json::from_value(state).unwrap();
     play(&mut other, 7_000..12_000, &mut again());
     assert_ne!(other.policy().prior(), live.policy().prior());
@@ -128,9 +128,9 @@ fn damaged_estimates_and_policies_without_a_prior_are_refused() {
     play(&mut live, 0..200, &mut ChaCha8Rng::seed_from_u64(1));
     let saved = serde_json::to_value(&live).unwrap();
     let damages: [(&str, serde_json::Value); 4] = [
-        ("/estimator", "nothing".into()),
-        ("/estimator/estimator/n_forgotten", 90.into()),
-        ("/estimator/estimator/forgotten/0/1", (-1.0).into()),
+        ("/estimator", serde_json::Value::Null),
+        ("/estimator/n_forgotten", 90.into()),
+        ("/estimator/forgotten/0/1", (-1.0).into()),
         ("/settings/estimate_prior", false.into()),
     ];
     for (pointer, value) in damages {

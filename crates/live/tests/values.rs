@@ -284,15 +284,15 @@ fn damaged_values_are_refused() {
         *saved.pointer_mut(pointer).expect(pointer) = value;
         serde_json::from_value::<Cascading>(saved).err().map(|error| error.to_string())
     };
-    assert_eq!(damaged("/estimator/worth/1/groups", serde_json::json!([1])), None);
+    assert_eq!(damaged("/estimator/worth/groups", serde_json::json!([1])), None);
     for (pointer, value) in [
-        ("/estimator/worth/1/groups", serde_json::json!([2])),
-        ("/estimator/worth/1/groups", serde_json::json!([1, 1, 1, 1])),
-        ("/estimator/worth/1/orders", serde_json::json!([[1, 0, 0], [u64::MAX, 0, 0]])),
-        ("/estimator/worth/1/open/0/0", serde_json::json!(2)),
-        ("/estimator/worth/1/open/0/1", serde_json::json!(1)),
-        ("/estimator/worth/1/open/0/2/value", serde_json::json!(-1.0)),
-        ("/estimator/worth/1/values", serde_json::json!({"answers": {"cap": 0.0}})),
+        ("/estimator/worth/groups", serde_json::json!([2])),
+        ("/estimator/worth/groups", serde_json::json!([1, 1, 1, 1])),
+        ("/estimator/worth/orders", serde_json::json!([[1, 0, 0], [u64::MAX, 0, 0]])),
+        ("/estimator/worth/open/0/0", serde_json::json!(2)),
+        ("/estimator/worth/open/0/1", serde_json::json!(1)),
+        ("/estimator/worth/open/0/2/value", serde_json::json!(-1.0)),
+        ("/estimator/worth/values", serde_json::json!({"answers": {"cap": 0.0}})),
         ("/policy/live/values/of", serde_json::json!([1.0, 2.0])),
         ("/policy/live/values/of", serde_json::json!([1.0, 2.0, -1.0])),
         ("/policy/live/values/scale", serde_json::json!(-1.0)),
