@@ -44,7 +44,7 @@ pub struct Queries {
 #[serde(deny_unknown_fields, expecting = "a query")]
 struct Query {
     name: String,
-    #[serde(rename = "theta", alias = "thetas")]
+    #[serde(rename = "theta", alias = "thetas", alias = "attraction")]
     attraction: Vec<Probability>,
     #[serde(rename = "kappa", alias = "kappas")]
     examination: Vec<Probability>,
@@ -161,7 +161,7 @@ struct Content(Vec<Query>);
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a query without its name")]
 struct Parameters {
-    #[serde(alias = "thetas")]
+    #[serde(alias = "thetas", alias = "attraction")]
     theta: Vec<Probability>,
     #[serde(alias = "kappas")]
     kappa: Vec<Probability>,

@@ -2,7 +2,7 @@
 
 use super::context::{self, CONTEXT, ItemCount, read_attraction};
 use super::fields::{at_fault, read_positions, read_values, with_values};
-use super::keys::{ATTRACTION, POSITIONS, VALUES, values_of};
+use super::keys::{ALSO_THETA, ATTRACTION, POSITIONS, THETA, VALUES, values_of};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
 use crate::bound::Bound;
@@ -22,7 +22,15 @@ pub(super) static MODEL: Model = Model {
     name: "cascade",
     protocol: Protocol::Cascade,
     sentence: "A user scans the list from the top and clicks the first item that attracts.",
-    keys: &[ATTRACTION, TWO_VALUES, CONTEXT.in_place_of(&[ATTRACTION.name]), POSITIONS, WEIGHTS, VALUES],
+    keys: &[
+        ATTRACTION,
+        ALSO_THETA,
+        TWO_VALUES,
+        CONTEXT.in_place_of(&[ATTRACTION.name]),
+        POSITIONS,
+        WEIGHTS,
+        VALUES,
+    ],
     first_choices: &["cascade-ts", "cascade-kl-ucb"],
     names_best_items: true,
     read: |tables, _| context::instances(tables, read),
@@ -153,8 +161,9 @@ fn n_different(weights: &[f64]) -> usize {
 
 fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<CascadeModel, Error> {
     let two_values = table.field(TWO_VALUES.name).filter(|_| given.is_none());
-    let attraction = match (&two_values, table.field(ATTRACTION.name)) {
-        (None, _) => read_attraction(table, given, &[ATTRACTION, TWO_VALUES]),
+    let list = || [ATTRACTION, THETA].iter().find_map(|key| table.field(key.name));
+    let attraction = match (&two_values, list()) {
+        (None, _) => read_attraction(table, given, &[ATTRACTION, THETA, TWO_VALUES]),
         (Some(field), None) => Ok(Part { value: vec![], field: field.clone() }),
         (Some(_), Some(list)) => {
             Err(list.error("`two-values` already gives the attraction: expected one or the other"))

@@ -1,8 +1,9 @@
 //! `ccm`: users scan a list from the top, and continue with a probability that depends on the click
 //! and on the item's relevance.
 
+use super::context::read_attraction;
 use super::fields::{at_fault, read_each, read_positions};
-use super::keys::{ATTRACTION, POSITIONS};
+use super::keys::{ALSO_THETA, ATTRACTION, POSITIONS, THETA};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::key::Key;
@@ -16,7 +17,7 @@ pub(super) static MODEL: Model = Model {
     name: "ccm",
     protocol: Protocol::ClicksOnly,
     sentence: "A user scans the list from the top, clicks what attracts, and leaves more or less often after a relevant item.",
-    keys: &[ATTRACTION, CONTINUATION, POSITIONS],
+    keys: &[ATTRACTION, ALSO_THETA, CONTINUATION, POSITIONS],
     first_choices: &["top-rank", "rba-kl-ucb"],
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
@@ -66,8 +67,12 @@ fn read(table: &Table<'_>) -> Result<ClickChain, Error> {
         let three = <[Probability; 3]>::try_from(list.value);
         three.map_err(|_| list.field.error(format!("expected {}", CONTINUATION.words())))
     });
-    let (attraction, three, positions, ()) =
-        all((ATTRACTION.read::<Vec<_>>(table), three, read_positions(table), table.finish()))?;
+    let (attraction, three, positions, ()) = all((
+        read_attraction(table, None, &[ATTRACTION, THETA]),
+        three,
+        read_positions(table),
+        table.finish(),
+    ))?;
     ClickChain::new(attraction.value, three, positions.value)
         .map_err(|error| at_fault(&error, &attraction.field, &positions.field))
 }

@@ -286,19 +286,26 @@ pub(super) struct ItemCount<'doc> {
     field: Field<'doc>,
 }
 
-/// The attraction of items, in the first of these keys; in the place of all of them, that of users
-/// before they differ.
+/// The attraction of items, in one of these keys, of which the first is asked for; in the place of
+/// all of them, that of users before they differ.
 pub(super) fn read_attraction<'doc>(
     table: &Table<'doc>,
     given: Option<&ItemCount<'doc>>,
     keys: &[Key],
 ) -> Result<Part<'doc, Vec<Probability>>, Error> {
-    let Some(ItemCount { n_items, field }) = given else { return keys[0].read(table) };
-    if let Some(list) = keys.iter().find_map(|key| table.field(key.name)) {
-        return Err(list.error("`context` already gives the attraction: expected one or the other"));
+    let mut lists = keys.iter().filter_map(|key| Some((key, table.field(key.name)?)));
+    let twice = |list: &Field<'_>, key: &str| {
+        Err(list.error(format!("`{key}` already gives the attraction: expected one or the other")))
+    };
+    match (given, lists.next(), lists.next()) {
+        (Some(_), Some((_, list)), _) => twice(&list, CONTEXT.name),
+        (None, Some((key, _)), Some((_, list))) => twice(&list, key.name),
+        (None, list, _) => list.map_or(&keys[0], |(key, _)| key).read(table),
+        (Some(ItemCount { n_items, field }), None, _) => {
+            let half = Probability::new(0.5).expect("a probability");
+            Ok(Part { value: vec![half; *n_items], field: field.clone() })
+        }
     }
-    let half = Probability::new(0.5).expect("a probability");
-    Ok(Part { value: vec![half; *n_items], field: field.clone() })
 }
 
 /// Draws the users of a run.

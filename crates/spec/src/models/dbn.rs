@@ -1,7 +1,8 @@
 //! `dbn`: users scan a list from the top until a click satisfies them or they lose patience.
 
+use super::context::read_attraction;
 use super::fields::{at_fault, choice_or_default, name_of, read_each, read_positions};
-use super::keys::{ATTRACTION, OF_ITEMS, POSITIONS};
+use super::keys::{ALSO_THETA, ATTRACTION, OF_ITEMS, POSITIONS, THETA};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::key::Key;
@@ -14,7 +15,7 @@ pub(super) static MODEL: Model = Model {
     name: "dbn",
     protocol: Protocol::ClicksOnly,
     sentence: "A user scans the list from the top, clicks what attracts, and leaves when a click satisfies or patience ends.",
-    keys: &[ATTRACTION, SATISFACTION, CONTINUATION, POSITIONS, REWARD],
+    keys: &[ATTRACTION, ALSO_THETA, SATISFACTION, CONTINUATION, POSITIONS, REWARD],
     first_choices: &["top-rank", "rba-kl-ucb"],
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
@@ -90,7 +91,7 @@ impl Member for DynamicBayesian {
 
 fn read(table: &Table<'_>) -> Result<DynamicBayesian, Error> {
     let (attraction, satisfaction, continuation, positions, reward, ()) = all((
-        ATTRACTION.read::<Vec<_>>(table),
+        read_attraction(table, None, &[ATTRACTION, THETA]),
         SATISFACTION.read::<Vec<_>>(table),
         CONTINUATION.read(table),
         read_positions(table),

@@ -2,7 +2,7 @@
 
 use super::context::{self, CONTEXT, ItemCount, read_attraction};
 use super::fields::{at_fault, choice_or_default, name_of, read_values, with_values};
-use super::keys::{ATTRACTION, OF_POSITIONS, VALUES, values_of};
+use super::keys::{ALSO_THETA, ATTRACTION, OF_POSITIONS, THETA, VALUES, values_of};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
 use crate::key::Key;
@@ -15,7 +15,7 @@ pub(super) static MODEL: Model = Model {
     name: "dcm",
     protocol: Protocol::Dcm,
     sentence: "A user scans the list from the top, clicks what attracts, and may leave after a click.",
-    keys: &[ATTRACTION, CONTEXT.in_place_of(&[ATTRACTION.name]), LEAVE, REWARD, VALUES],
+    keys: &[ATTRACTION, ALSO_THETA, CONTEXT.in_place_of(&[ATTRACTION.name]), LEAVE, REWARD, VALUES],
     first_choices: &["dcm-ts", "dcm-kl-ucb"],
     names_best_items: false,
     read: |tables, _| context::instances(tables, read),
@@ -83,7 +83,7 @@ impl Member for DependentClick {
 
 fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<DependentClick, Error> {
     let (attraction, leave, reward, values, ()) = all((
-        read_attraction(table, given, &[ATTRACTION]),
+        read_attraction(table, given, &[ATTRACTION, THETA]),
         LEAVE.read::<Vec<_>>(table),
         choice_or_default(table, &REWARD, &REWARDS),
         read_values(table, given),

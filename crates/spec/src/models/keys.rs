@@ -21,6 +21,20 @@ pub(crate) const ATTRACTION: Key = Key::required(
 )
 .called("Attraction");
 
+/// The attraction of items, of `pbm` and `semi-bandit`.
+pub(crate) const THETA: Key = Key::required(
+    "theta",
+    OF_ITEMS,
+    "The attraction of an item: the probability of a click when it is examined.",
+    "[0.45, 0.35, 0.25, 0.15, 0.05]",
+)
+.called("Attraction theta");
+
+/// `attraction` in the place of `theta`.
+pub(super) const ALSO_ATTRACTION: Key = ATTRACTION.in_place_of(&[THETA.name]);
+/// `theta` in the place of `attraction`.
+pub(super) const ALSO_THETA: Key = THETA.in_place_of(&[ATTRACTION.name]);
+
 /// `positions`, three of them.
 pub(super) const POSITIONS: Key = Key::required(
     "positions",

@@ -2,7 +2,7 @@
 
 use super::context::{self, CONTEXT, ItemCount, read_attraction};
 use super::fields::{at_fault, read_values, with_values};
-use super::keys::{OF_ITEMS, OF_POSITIONS, VALUES, values_of};
+use super::keys::{ALSO_ATTRACTION, ATTRACTION, OF_POSITIONS, THETA, VALUES, values_of};
 use super::posterior::{Drawn, instances};
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
 use crate::key::Key;
@@ -16,7 +16,7 @@ pub(super) static MODEL: Model = Model {
     name: "pbm",
     protocol: Protocol::PositionBased,
     sentence: "A user clicks what is examined and attracts; how probably a position is examined is known.",
-    keys: &[THETA, KAPPA, CONTEXT.in_place_of(&[THETA.name]), VALUES],
+    keys: &[THETA, ALSO_ATTRACTION, KAPPA, CONTEXT.in_place_of(&[THETA.name]), VALUES],
     first_choices: &["pbm-ts", "pbm-pie"],
     names_best_items: false,
     read: |tables, _| {
@@ -47,15 +47,6 @@ fn attraction_and_examination(fit: &LogPart, query: &Query, n_positions: usize) 
     let attraction = query.attraction().into_iter().map(|attraction| attraction.times(scale)).collect();
     vec![attraction, examination.into_iter().map(|examined| examined.times(1.0 / scale)).collect()]
 }
-
-/// The attraction of items, of this model and of `semi-bandit`.
-pub(crate) const THETA: Key = Key::required(
-    "theta",
-    OF_ITEMS,
-    "The attraction of an item: the probability of a click when it is examined.",
-    "[0.45, 0.35, 0.25, 0.15, 0.05]",
-)
-.called("Attraction theta");
 
 /// The examination of positions, of this model and of `semi-bandit`.
 pub(crate) const KAPPA: Key = Key::required(
@@ -95,7 +86,7 @@ pub(super) fn read<M>(
     build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
     with: impl Fn(M, &[f64]) -> Result<M, click_models::Error>,
 ) -> Result<M, Error> {
-    let theta = read_attraction(table, given, &[THETA]);
+    let theta = read_attraction(table, given, &[THETA, ATTRACTION]);
     let values = read_values(table, given);
     let (theta, kappa, values, ()) = all((theta, KAPPA.read::<Vec<_>>(table), values, table.finish()))?;
     let n_items = theta.value.len();

@@ -1,8 +1,8 @@
 //! `semi-bandit`: users look at a random number of positions, which the feedback shows.
 
 use super::fields::read_each;
-use super::keys::VALUES;
-use super::pbm::{KAPPA, THETA, read, theta_kappa};
+use super::keys::{ALSO_ATTRACTION, THETA, VALUES};
+use super::pbm::{KAPPA, read, theta_kappa};
 use super::{Instance, Instances, LowerBound, Member, Model, Parameter};
 use click_models::{ListShape, RandomSemiBandit};
 use documents::toml_reader::Table;
@@ -12,7 +12,7 @@ pub(super) static MODEL: Model = Model {
     name: "semi-bandit",
     protocol: Protocol::SemiBandit,
     sentence: "A user looks at a random number of positions from the top, and shows of each whether it attracts.",
-    keys: &[THETA, KAPPA, VALUES],
+    keys: &[THETA, ALSO_ATTRACTION, KAPPA, VALUES],
     first_choices: &["rsf-ts", "rsf-kl-ucb"],
     names_best_items: false,
     read: |tables, _| {

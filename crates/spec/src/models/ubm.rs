@@ -1,7 +1,8 @@
 //! `ubm`: users examine a position with a probability that depends on it and on their last click.
 
+use super::context::read_attraction;
 use super::fields::read_each;
-use super::keys::ATTRACTION;
+use super::keys::{ALSO_THETA, ATTRACTION, THETA};
 use super::posterior::{Drawn, instances};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::key::Key;
@@ -15,7 +16,7 @@ pub(super) static MODEL: Model = Model {
     name: "ubm",
     protocol: Protocol::ClicksOnly,
     sentence: "A user examines a position with a probability that depends on it and on the last click above, and clicks what attracts.",
-    keys: &[ATTRACTION, EXAMINATION],
+    keys: &[ATTRACTION, ALSO_THETA, EXAMINATION],
     first_choices: &["top-rank", "rba-kl-ucb"],
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
@@ -89,7 +90,11 @@ impl Member for UserBrowsing {
 }
 
 fn read(table: &Table<'_>) -> Result<UserBrowsing, Error> {
-    let parts = (ATTRACTION.read::<Vec<_>>(table), EXAMINATION.read::<Vec<Vec<_>>>(table), table.finish());
+    let parts = (
+        read_attraction(table, None, &[ATTRACTION, THETA]),
+        EXAMINATION.read::<Vec<Vec<_>>>(table),
+        table.finish(),
+    );
     let (attraction, examination, ()) = all(parts)?;
     UserBrowsing::new(attraction.value, examination.value).map_err(|error| {
         let rows: Vec<Field<'_>> = examination.field.get().unwrap_or_default();

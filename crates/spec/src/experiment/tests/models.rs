@@ -127,7 +127,7 @@ fn errors_in_an_instance_name_their_place() {
         ),
         (RANK_ONE.replace("0.8", "-0.8"), "9:12: instances[0].columns[0]: "),
         (RANK_ONE.replace("columns", "cols"), "6:1: instances[0].columns: missing key"),
-        (DCM.replace("attraction", "theta"), "6:1: instances[0].attraction: missing key"),
+        (DCM.replace("attraction", "theata"), "6:1: instances[0].attraction: missing key"),
         (format!("{DCM}\nkappa = [0.5]"), "10:1: instances[0].kappa: unknown key"),
         ("model = \"cascades\"".to_owned(), "7:9: instances[0].model: unknown model \"cascades\""),
     ] {
