@@ -1,6 +1,6 @@
 //! Policies that choose a row and a column; eliminations are simulated by whole sweeps.
 
-use crate::{CannotPlay, Entrant, MaybeContender, Play, enter_all};
+use crate::{Entrant, MaybeContender, Play};
 use click_models::{RankOne, RankOneModel, TableShape};
 use policies::catalogue::{PolicySpec, WithCells};
 use policies::{Error, Policy, Rank1Elim, Ucb1Elim};
@@ -8,25 +8,21 @@ use serde::{Serialize, de::DeserializeOwned};
 use sim::{Contender, Entry, oracle};
 
 impl Play for RankOneModel {
-    fn contenders(entrants: &[Entrant], horizon: u64) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
-        enter_all(entrants, |entrant| enter(entrant, horizon))
-    }
-}
-
-fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<RankOneModel> {
-    let label = entrant.label.clone();
-    match entrant.spec {
-        PolicySpec::Rank1ElimKl {} => {
-            Some(Box::new(Entry::sweeps(label, move |shape| Rank1Elim::kl(shape, horizon)).saved()))
+    fn contender(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
+        let label = entrant.label.clone();
+        match entrant.spec {
+            PolicySpec::Rank1ElimKl {} => {
+                Some(Box::new(Entry::sweeps(label, move |shape| Rank1Elim::kl(shape, horizon)).saved()))
+            }
+            PolicySpec::Rank1Elim {} => Some(Box::new(
+                Entry::sweeps(label, move |shape| Rank1Elim::hoeffding(shape, horizon)).saved(),
+            )),
+            PolicySpec::Ucb1Elim {} => {
+                Some(Box::new(Entry::sweeps(label, move |shape| Ucb1Elim::new(shape, horizon)).saved()))
+            }
+            PolicySpec::Oracle {} => Some(oracle(label)),
+            spec => spec.with_cells(EnterCells { label, horizon }),
         }
-        PolicySpec::Rank1Elim {} => {
-            Some(Box::new(Entry::sweeps(label, move |shape| Rank1Elim::hoeffding(shape, horizon)).saved()))
-        }
-        PolicySpec::Ucb1Elim {} => {
-            Some(Box::new(Entry::sweeps(label, move |shape| Ucb1Elim::new(shape, horizon)).saved()))
-        }
-        PolicySpec::Oracle {} => Some(oracle(label)),
-        spec => spec.with_cells(EnterCells { label, horizon }),
     }
 }
 

@@ -3,7 +3,7 @@
 //! All of them are chosen at run time: compiled under their own types, those that ignore contexts
 //! would be compiled once more for each of these models.
 
-use crate::{Beliefs, CannotPlay, Entrant, MaybeContender, Play, enter_all};
+use crate::{Beliefs, Entrant, MaybeContender, Play};
 use click_models::{
     Cascade, CascadeModel, ClickModel, ContextKnown, Dcm, DependentClick, Pbm, PbmKnown, Personal,
     PositionBased, WithAttraction,
@@ -47,16 +47,11 @@ fn named<I: CatalogueProtocol>(
 macro_rules! play_prefix {
     ($($Model:ident speaks $Interaction:ident;)+) => {$(
         impl Play for Personal<$Model> {
-            fn contenders(
-                entrants: &[Entrant],
-                horizon: u64,
-            ) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
-                enter_all(entrants, |entrant| {
-                    let build = named::<$Interaction>(entrant, horizon);
-                    goes_with::<$Interaction>(entrant).then(|| {
-                        enter(entrant, move |(known, context): PersonalKnown<'_, $Model>| {
-                            build(known.into(), context)
-                        })
+            fn contender(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
+                let build = named::<$Interaction>(entrant, horizon);
+                goes_with::<$Interaction>(entrant).then(|| {
+                    enter(entrant, move |(known, context): PersonalKnown<'_, $Model>| {
+                        build(known.into(), context)
                     })
                 })
             }
@@ -69,29 +64,25 @@ play_prefix! {
 }
 
 impl Play for Personal<PositionBased> {
-    fn contenders(entrants: &[Entrant], horizon: u64) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
-        enter_all(entrants, |entrant| enter_position_based(entrant, horizon))
+    fn contender(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
+        if !goes_with::<Pbm>(entrant) {
+            return None;
+        }
+        let spec = entrant.spec;
+        if spec.row().family_on(Pbm::PROTOCOL) == Some(Family::AnyList) {
+            // Lists are shown in the order of examination.
+            return Some(enter(entrant, move |(known, _): PersonalKnown<'_, PositionBased>| {
+                let policy = NamedPolicy::<Pbm>::build(spec, PositionsKnown::from(known), horizon);
+                InOrder::new(policy.expect(GOES_WITH_USERS), known)
+            }));
+        }
+        let (told, build) = (entrant.examination.clone(), named::<Pbm>(entrant, horizon));
+        Some(enter(entrant, move |(known, context): PersonalKnown<'_, PositionBased>| {
+            let examination = told.as_deref().unwrap_or(known.examination());
+            let known = PbmKnown::new(known.shape(), examination).expect(GOES_WITH_USERS);
+            build(known.into(), context)
+        }))
     }
-}
-
-fn enter_position_based(entrant: &Entrant, horizon: u64) -> MaybeContender<Personal<PositionBased>> {
-    if !goes_with::<Pbm>(entrant) {
-        return None;
-    }
-    let spec = entrant.spec;
-    if spec.row().family_on(Pbm::PROTOCOL) == Some(Family::AnyList) {
-        // Lists are shown in the order of examination.
-        return Some(enter(entrant, move |(known, _): PersonalKnown<'_, PositionBased>| {
-            let policy = NamedPolicy::<Pbm>::build(spec, PositionsKnown::from(known), horizon);
-            InOrder::new(policy.expect(GOES_WITH_USERS), known)
-        }));
-    }
-    let (told, build) = (entrant.examination.clone(), named::<Pbm>(entrant, horizon));
-    Some(enter(entrant, move |(known, context): PersonalKnown<'_, PositionBased>| {
-        let examination = told.as_deref().unwrap_or(known.examination());
-        let known = PbmKnown::new(known.shape(), examination).expect(GOES_WITH_USERS);
-        build(known.into(), context)
-    }))
 }
 
 /// Enters the policy that `build` makes from what is known of users and items.

@@ -63,23 +63,17 @@ pub struct CannotPlay {
 }
 
 impl CannotPlay {
-    /// The policy cannot read the feedback.
-    pub(crate) fn answers(entrant: &Entrant) -> Self {
-        Self { policy: entrant.name.clone(), fault: "cannot read these users' answers" }
+    pub(crate) const LIVE: &'static str = "cannot be used live on these users";
+    pub(crate) const IDENTIFICATION: &'static str = "does not look for the best items";
+
+    pub(crate) fn new(entrant: &Entrant, fault: &'static str) -> Self {
+        Self { policy: entrant.name.clone(), fault }
     }
 
-    /// The policy has no lists to play.
-    pub(crate) fn lists(entrant: &Entrant) -> Self {
-        Self { policy: entrant.name.clone(), fault: "has no lists of a log" }
-    }
-
-    /// The policy cannot be used live in this way.
-    pub(crate) fn live(entrant: &Entrant) -> Self {
-        Self { policy: entrant.name.clone(), fault: "cannot be used live on these users" }
-    }
-
-    /// The policy does not identify best items.
-    pub(crate) fn identification(entrant: &Entrant) -> Self {
-        Self { policy: entrant.name.clone(), fault: "does not look for the best items" }
+    /// The policy cannot play for regret.
+    pub(crate) fn regret(entrant: &Entrant) -> Self {
+        let has_no_lists = matches!(entrant.spec, PolicySpec::Logged {}) && entrant.lists.is_none();
+        let fault = if has_no_lists { "has no lists of a log" } else { "cannot read these users' answers" };
+        Self::new(entrant, fault)
     }
 }

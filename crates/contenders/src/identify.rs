@@ -92,44 +92,24 @@ pub fn stopping_contenders(
 ) -> Result<Vec<Box<dyn Contender<CascadeModel, UntilStopped>>>, CannotPlay> {
     let enter = |entrant: &Entrant| {
         if !delays.is_none() || entrant.live.is_some() {
-            return late(entrant, delays).ok_or_else(|| CannotPlay::live(entrant));
+            return late(entrant, delays).ok_or_else(|| CannotPlay::new(entrant, CannotPlay::LIVE));
         }
         let visitor = || EnterIdentification::<UntilStopped>::new(entrant, 0);
         let spec = &entrant.spec;
         let entered = spec.with_stopping(visitor());
         let entered = entered.or_else(|| spec.with_full_feedback(EnterWithFullFeedback(visitor())));
-        entered.ok_or_else(|| CannotPlay::identification(entrant))
+        entered.ok_or_else(|| CannotPlay::new(entrant, CannotPlay::IDENTIFICATION))
     };
     entrants.iter().map(enter).collect()
 }
 
 /// Enters a policy whose answers come late.
 fn late(entrant: &Entrant, delays: &Delays) -> Option<Box<dyn Contender<CascadeModel, UntilStopped>>> {
-    let tolerance = entrant.spec.with_stopping(Tolerance)?;
     // Any shape shows whether the policy can play.
-    Late::new(entrant, ListShape::new(2, 1).ok()?, delays)?;
-    let (one, delays) = (entrant.clone(), *delays);
+    Late::new(entrant, ListShape::new(2, 1).ok()?, delays).filter(|_| entrant.spec.stops())?;
+    let (one, delays, tolerance) = (entrant.clone(), *delays, entrant.spec.epsilon_of_answer());
     let build = move |shape| Late::new(&one, shape, &delays).expect("a policy for any list");
     Some(Box::new(Entry::new(entrant.label.clone(), build).saved().within(tolerance)))
-}
-
-/// The tolerance of a policy that stops.
-struct Tolerance;
-
-impl WithStopping for Tolerance {
-    type Output = f64;
-
-    fn with<P, F>(self, _build: F, tolerance: NonNegative) -> f64
-    where
-        P: Policy<Cascade>
-            + Recommend<Ranking>
-            + Stop<Answer: AsRef<[ItemId]>>
-            + Serialize
-            + DeserializeOwned,
-        F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
-    {
-        tolerance.get()
-    }
 }
 
 /// Contenders that recommend the best items at the end of a budget.
@@ -147,7 +127,7 @@ pub fn recommending_contenders(
         let entered = spec.with_stopping(visitor());
         let entered = entered.or_else(|| spec.with_full_feedback(EnterWithFullFeedback(visitor())));
         let entered = entered.or_else(|| spec.with_budgeted(visitor()));
-        entered.ok_or_else(|| CannotPlay::identification(entrant))
+        entered.ok_or_else(|| CannotPlay::new(entrant, CannotPlay::IDENTIFICATION))
     };
     entrants.iter().map(enter).collect()
 }

@@ -42,7 +42,6 @@ pub use logged::LoggedLists;
 pub use own::{OwnAnswers, OwnProtocol, OwnRun, OwnRuns, OwnUsers};
 pub use tournament::{AnyTournament, Record};
 
-use policies::catalogue::PolicySpec;
 use sim::{Conditions, Contender};
 
 /// A contender, or `None` if the policy cannot play these users.
@@ -50,35 +49,43 @@ type MaybeContender<M> = Option<Box<dyn Contender<M>>>;
 
 /// Models on which the catalogue's policies can play for regret.
 pub trait Play: Sized {
-    /// The contenders of an experiment with `horizon` rounds, in the order of the entrants.
+    /// The contender of an experiment with `horizon` rounds; `None` if the policy can read neither
+    /// these users' feedback nor that of its `read-as` model.
+    fn contender(entrant: &Entrant, horizon: u64) -> Option<Box<dyn Contender<Self>>>;
+
+    /// The contender under the conditions of live use; `None` if the policy cannot be used so.
+    fn live_contender(_: &Entrant, _: u64, _: &Conditions) -> Option<Box<dyn Contender<Self>>> {
+        None
+    }
+
+    /// The contenders of an experiment, in the order of the entrants.
     ///
     /// # Errors
     ///
-    /// If a policy can read neither these users' feedback nor that of its `read-as` model.
-    fn contenders(entrants: &[Entrant], horizon: u64) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay>;
+    /// If a policy cannot play.
+    fn contenders(entrants: &[Entrant], horizon: u64) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
+        let enter = |entrant| Self::contender(entrant, horizon).ok_or_else(|| CannotPlay::regret(entrant));
+        entrants.iter().map(enter).collect()
+    }
 
-    /// The contenders of an experiment under the conditions of live use.
+    /// The contenders of an experiment under the conditions of live use. A policy that nothing
+    /// disturbs and that has no settings plays as one without live use.
     ///
     /// # Errors
     ///
     /// If a policy cannot be used live on these users.
     fn live_contenders(
         entrants: &[Entrant],
-        _horizon: u64,
-        _conditions: &Conditions,
+        horizon: u64,
+        conditions: &Conditions,
     ) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
-        entrants.iter().map(|entrant| Err(CannotPlay::live(entrant))).collect()
+        let enter = |entrant: &Entrant| {
+            if entrant.live.is_none() && !conditions.disturb() {
+                return Self::contender(entrant, horizon).ok_or_else(|| CannotPlay::regret(entrant));
+            }
+            let entered = Self::live_contender(entrant, horizon, conditions);
+            entered.ok_or_else(|| CannotPlay::new(entrant, CannotPlay::LIVE))
+        };
+        entrants.iter().map(enter).collect()
     }
-}
-
-/// Converts every entrant to a contender, or returns an error for the first that cannot play.
-fn enter_all<M>(
-    entrants: &[Entrant],
-    enter: impl Fn(&Entrant) -> MaybeContender<M>,
-) -> Result<Vec<Box<dyn Contender<M>>>, CannotPlay> {
-    let refused = |entrant: &Entrant| match entrant.spec {
-        PolicySpec::Logged {} if entrant.lists.is_none() => CannotPlay::lists(entrant),
-        _ => CannotPlay::answers(entrant),
-    };
-    entrants.iter().map(|entrant| enter(entrant).ok_or_else(|| refused(entrant))).collect()
 }

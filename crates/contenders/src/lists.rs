@@ -5,9 +5,9 @@
 //! would be compiled with every pair of models, most of which are never played.
 
 use crate::fitted::from_beliefs;
-use crate::live::enter_all_live;
+use crate::live::enter_live;
 use crate::logged::of_log;
-use crate::{CannotPlay, Entrant, MaybeContender, Play, enter_all};
+use crate::{Entrant, MaybeContender, Play};
 use click_models::{
     Cascade, CascadeModel, ClickChain, ClickModel, Dcm, DependentClick, DynamicBayesian, Feedback, ItemId,
     ListFeedback, ListProtocol, ListShape, Pbm, PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
@@ -36,9 +36,12 @@ pub(crate) trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
     }
 
     /// The policy as a contender that reads these users' own feedback.
-    fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<Self>
+    fn enter(_entrant: &Entrant, _horizon: u64) -> MaybeContender<Self>
     where
-        Self: Sized;
+        Self: Sized,
+    {
+        None
+    }
 }
 
 /// Panic message; experiments reject other policies when they are read.
@@ -225,38 +228,24 @@ impl ListModel for PositionBased {
     }
 }
 
-/// Models that reveal a prefix.
+/// Models that reveal a prefix, and those of which policies know the sizes alone.
 macro_rules! prefix_models {
-    ($($model:ty),*) => {$(
+    ($($model:ty $(: $with:ident)?),*) => {$(
         impl ListModel for $model {
             fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
                 (*known).into()
             }
-
-            fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
-                let typed = entrant.spec.with_prefix(EnterLists::<Self>::new(entrant, horizon))?;
-                Some(by_value(entrant, typed))
-            }
+            $(
+                fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
+                    let typed = entrant.spec.$with(EnterLists::<Self>::new(entrant, horizon))?;
+                    Some(by_value(entrant, typed))
+                }
+            )?
         }
     )*};
 }
-prefix_models!(RandomSemiBandit, CascadeModel, DependentClick);
-
-/// Models of which policies know the sizes alone: those for any list play as they are.
-macro_rules! clicks_only_models {
-    ($($model:ty),*) => {$(
-        impl ListModel for $model {
-            fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
-                (*known).into()
-            }
-
-            fn enter(_entrant: &Entrant, _horizon: u64) -> MaybeContender<Self> {
-                None
-            }
-        }
-    )*};
-}
-clicks_only_models!(DynamicBayesian, ClickChain, UserBrowsing);
+prefix_models!(RandomSemiBandit: with_prefix, CascadeModel: with_prefix, DependentClick: with_prefix);
+prefix_models!(DynamicBayesian, ClickChain, UserBrowsing);
 
 /// Passes every click model that implements [`Play`] to a macro, behind other tokens.
 #[macro_export]
@@ -273,29 +262,26 @@ macro_rules! every_model {
 macro_rules! play {
     ($($model:ty $(, $live:ident)?);* $(;)?) => {$(
         impl Play for $model {
-            fn contenders(
-                entrants: &[Entrant],
-                horizon: u64,
-            ) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
-                enter_all(entrants, |entrant| enter(entrant, horizon))
+            fn contender(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
+                enter(entrant, horizon)
             }
             $(
-                fn live_contenders(
-                    entrants: &[Entrant],
+                fn live_contender(
+                    entrant: &Entrant,
                     horizon: u64,
                     conditions: &Conditions,
-                ) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
-                    $live(entrants, horizon, conditions)
+                ) -> MaybeContender<Self> {
+                    $live(entrant, horizon, conditions)
                 }
             )?
         }
     )*};
 }
 play! {
-    PositionBased, enter_all_live;
-    RandomSemiBandit, enter_all_live;
-    CascadeModel, enter_all_live;
-    DependentClick, enter_all_live;
+    PositionBased, enter_live;
+    RandomSemiBandit, enter_live;
+    CascadeModel, enter_live;
+    DependentClick, enter_live;
     DynamicBayesian;
     ClickChain;
     UserBrowsing;

@@ -4,7 +4,7 @@
 //! model and each way to learn: from a table, or from whole answers.
 
 use crate::lists::ListModel;
-use crate::{CannotPlay, Entrant, Play};
+use crate::{Entrant, MaybeContender};
 use click_models::{
     Cascade, CascadeFeedback, Dcm, Feedback, ItemId, ListProtocol, ListShape, Pbm, Ranking, SemiBandit,
     WithAttraction,
@@ -18,9 +18,7 @@ use policies::{Decision, PrefixKnown, Prior, Recommend, Select, Stop, Update};
 use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sim::{
-    Answer, Conditions, Contender, Delay, Delays, InParts, InWhole, LivePolicy as _, OnTable, UnderConditions,
-};
+use sim::{Answer, Conditions, Delay, Delays, InParts, InWhole, LivePolicy as _, OnTable, UnderConditions};
 use std::ops::ControlFlow;
 
 /// How a policy is used live: the table `live` of a policy in files.
@@ -125,46 +123,13 @@ impl LiveUse {
     }
 }
 
-/// A click model whose users can change while a policy is used live.
-pub(crate) trait LiveModel:
-    ListModel + Play + WithAttraction<Interaction: CatalogueProtocol + ObservationRule + ListProtocol>
-{
-}
-
-impl<M: ListModel + Play + WithAttraction<Interaction: CatalogueProtocol + ObservationRule + ListProtocol>>
-    LiveModel for M
-{
-}
-
-/// Enters policies. A policy that nothing disturbs and that has no settings plays as one without
-/// live use.
-pub(crate) fn enter_all_live<M: LiveModel>(
-    entrants: &[Entrant],
-    horizon: u64,
-    conditions: &Conditions,
-) -> Result<Vec<Box<dyn Contender<M>>>, CannotPlay>
-where
-    Feedback<M>: InParts,
-{
-    let enter = |entrant: &Entrant| -> Result<Box<dyn Contender<M>>, CannotPlay> {
-        if entrant.live.is_none() && !conditions.disturb() {
-            let mut alone = M::contenders(std::slice::from_ref(entrant), horizon)?;
-            return alone.pop().ok_or_else(|| CannotPlay::answers(entrant));
-        }
-        enter_live(entrant, horizon, conditions).ok_or_else(|| CannotPlay::live(entrant))
-    };
-    entrants.iter().map(enter).collect()
-}
-
 /// Panic message; experiments reject other policies when they are read.
 const FITS: &str = "a policy that fits its users and its live use";
 
-fn enter_live<M: LiveModel>(
-    entrant: &Entrant,
-    horizon: u64,
-    conditions: &Conditions,
-) -> Option<Box<dyn Contender<M>>>
+/// Enters a policy on users who can change while it is used live.
+pub(crate) fn enter_live<M>(entrant: &Entrant, horizon: u64, conditions: &Conditions) -> MaybeContender<M>
 where
+    M: ListModel + WithAttraction<Interaction: CatalogueProtocol + ObservationRule + ListProtocol>,
     Feedback<M>: InParts,
 {
     let (label, conditions, spec) = (entrant.label.clone(), *conditions, entrant.spec);

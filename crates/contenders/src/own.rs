@@ -5,7 +5,7 @@
 //! Policies of the catalogue play them under their names, as with `read-as`.
 
 use crate::lists::{ListModel, read_as};
-use crate::{CannotPlay, Entrant, MaybeContender, Play, enter_all};
+use crate::{Entrant, MaybeContender, Play};
 use click_models::{
     Cascade, ClickModel, Clicks, ClicksOnly, Dcm, ListFeedback, ListProtocol, ListShape, Pbm, PbmKnown,
     Ranking, SemiBandit,
@@ -149,31 +149,26 @@ impl<I: OwnProtocol> ListModel for OwnUsers<I> {
     fn prefix<'a>(known: &I::Known<'a>) -> PrefixKnown<'a> {
         I::prefix(known)
     }
-
-    fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
-        let spec = entrant.spec;
-        if !spec.speaks(I::PROTOCOL) {
-            return None;
-        }
-        Some(Box::new(Entry::new(entrant.label.clone(), move |known: I::Known<'_>| {
-            NamedPolicy::<I>::build(spec, known, horizon).expect("a policy that goes with its users")
-        })))
-    }
 }
 
 impl<I: OwnProtocol> Play for OwnUsers<I> {
-    fn contenders(entrants: &[Entrant], horizon: u64) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
-        enter_all(entrants, |entrant| match (entrant.spec, entrant.read_as) {
+    fn contender(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
+        match (entrant.spec, entrant.read_as) {
             (PolicySpec::Oracle {}, _) => Some(oracle(entrant.label.clone())),
             (PolicySpec::Logged {}, _) => None,
             // Examination of the experiment's own is another assumption on the users.
-            (_, None) if entrant.examination.is_none() => Self::enter(entrant, horizon),
+            (spec, None) if entrant.examination.is_none() => spec.speaks(I::PROTOCOL).then(|| {
+                let build = move |known: I::Known<'_>| {
+                    NamedPolicy::<I>::build(spec, known, horizon).expect("a policy that goes with its users")
+                };
+                Box::new(Entry::new(entrant.label.clone(), build)) as Box<dyn Contender<Self>>
+            }),
             (_, Some(Protocol::PositionBased) | None) => read_as::<Self, Pbm>(entrant, horizon),
             (_, Some(Protocol::SemiBandit)) => read_as::<Self, SemiBandit>(entrant, horizon),
             (_, Some(Protocol::Cascade)) => read_as::<Self, Cascade>(entrant, horizon),
             (_, Some(Protocol::Dcm)) => read_as::<Self, Dcm>(entrant, horizon),
             (_, Some(_)) => None,
-        })
+        }
     }
 }
 

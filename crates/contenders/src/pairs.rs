@@ -1,6 +1,6 @@
 //! Policies that compare two items.
 
-use crate::{CannotPlay, Entrant, MaybeContender, Play, enter_all};
+use crate::{Entrant, MaybeContender, Play};
 use click_models::{ClickModel, Dueling, DuelingModel, ItemId};
 use confidence::NonNegative;
 use policies::catalogue::{PairKnown, PolicySpec, WithPairs};
@@ -9,17 +9,13 @@ use serde::{Serialize, de::DeserializeOwned};
 use sim::{Contender, Entry};
 
 impl Play for DuelingModel {
-    fn contenders(entrants: &[Entrant], horizon: u64) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
-        enter_all(entrants, |entrant| enter(entrant, horizon))
+    fn contender(entrant: &Entrant, horizon: u64) -> MaybeContender<Self> {
+        if let PolicySpec::Oracle {} = entrant.spec {
+            let build = |users: &DuelingModel| Fixed::new(users.optimal_action());
+            return Some(Box::new(Entry::duels(entrant.label.clone(), build).saved()));
+        }
+        entrant.spec.with_pairs(EnterPairs { entrant, horizon })
     }
-}
-
-fn enter(entrant: &Entrant, horizon: u64) -> MaybeContender<DuelingModel> {
-    if let PolicySpec::Oracle {} = entrant.spec {
-        let build = |users: &DuelingModel| Fixed::new(users.optimal_action());
-        return Some(Box::new(Entry::duels(entrant.label.clone(), build).saved()));
-    }
-    entrant.spec.with_pairs(EnterPairs { entrant, horizon })
 }
 
 /// Enters a policy under its own type.
