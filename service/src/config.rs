@@ -631,7 +631,7 @@ impl Config {
         }
         let policy: Result<Table<'_>, _> = root.required("policy");
         let (Some((mut config, fault)), Ok(policy)) = (built, policy) else {
-            return Err(faults.into_error().unwrap_or_else(|| root.error("incomplete")));
+            return Err(faults.end().err().unwrap_or_else(|| root.error("incomplete")));
         };
         if config.policy.users != Users::Pbm && !config.policy.examination.is_empty() {
             add(&policy, "examination", "only for users = \"pbm\"".into());

@@ -26,10 +26,9 @@ pub use model::{Model, ModelParameters, PositionParameters, Scope};
 pub use prior::{item_prior, item_prior_in};
 
 use crate::json::read_json;
-use crate::regular::open_regular;
+use crate::regular::read_regular;
 use crate::toml_reader::{Error, Location};
 use serde::{Deserialize, Serialize};
-use std::io::Read as _;
 use std::path::Path;
 
 /// The version of a file with the parameters of all queries.
@@ -397,10 +396,8 @@ impl Parameters {
     /// The file cannot be read or is no regular file, and the errors of
     /// [`from_json`](Self::from_json).
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let (name, mut json) = (path.display().to_string(), Vec::new());
-        open_regular(path)
-            .and_then(|mut file| file.read_to_end(&mut json))
-            .map_err(|error| Error::whole_file(&name, error.to_string()))?;
+        let name = path.display().to_string();
+        let json = read_regular(path).map_err(|error| Error::whole_file(&name, error.to_string()))?;
         Self::from_json(&name, &json)
     }
 

@@ -440,7 +440,7 @@ pub(crate) fn read_instances(
     for (model, table) in readable {
         faults.keep((model.read)(std::slice::from_ref(table), inputs));
     }
-    Err(faults.into_error().unwrap_or_else(|| field.error("cannot be read")))
+    Err(faults.end().err().unwrap_or_else(|| field.error("cannot be read")))
 }
 
 /// The model of the instance in a table; `first` is that of the instances before, with its place.

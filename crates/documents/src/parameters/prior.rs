@@ -2,11 +2,10 @@
 
 use super::{Model, SCHEMA, WITH_TABLE, null};
 use crate::json::read_json;
-use crate::regular::open_regular;
+use crate::regular::read_regular;
 use crate::toml_reader::Error;
 use itertools::Itertools as _;
 use serde::Deserialize;
-use std::io::Read as _;
 use std::path::Path;
 
 #[derive(Deserialize)]
@@ -46,10 +45,8 @@ struct Query {
 /// has no prior.
 pub fn item_prior(directory: &Path, model: Model, query: Option<&str>) -> Result<[f64; 2], Error> {
     let path = directory.join("parameters.json");
-    let (name, mut json) = (path.display().to_string(), Vec::new());
-    open_regular(&path)
-        .and_then(|mut file| file.read_to_end(&mut json))
-        .map_err(|error| Error::whole_file(&name, error.to_string()))?;
+    let name = path.display().to_string();
+    let json = read_regular(&path).map_err(|error| Error::whole_file(&name, error.to_string()))?;
     item_prior_in(&name, &json, model, query)
 }
 

@@ -19,17 +19,12 @@ impl Error {
         let location = Location { file: file.to_owned(), line: 0, column: 0, field: String::new() };
         Self { location, message: message.into(), also: Vec::new() }
     }
-}
 
-impl Error {
     /// Returns whether the error is about the file as a whole.
     pub fn is_about_whole_file(&self) -> bool {
         self.location.line == 0 && self.location.field.is_empty()
     }
-}
 
-/// Several errors in one.
-impl Error {
     /// The most errors that are kept; those found later are dropped.
     pub const MOST: usize = 1000;
 
@@ -64,10 +59,7 @@ impl Error {
         }
         kept
     }
-}
 
-/// The parts of the message, for programs and tests.
-impl Error {
     /// The file's name, as it was given.
     pub fn file(&self) -> &str {
         &self.location.file

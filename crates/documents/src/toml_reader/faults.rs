@@ -20,11 +20,6 @@ impl Faults {
         });
     }
 
-    /// All errors in one; `None` if there are none.
-    pub fn into_error(self) -> Option<Error> {
-        self.0
-    }
-
     /// Ends the collection.
     ///
     /// # Errors

@@ -127,7 +127,7 @@ impl Field<'_> {
         let mut left = Error::MOST;
         loop {
             let fault = match serde_path_to_error::deserialize(ValueDeserializer::from(value.clone())) {
-                Ok(built) => return Ok((built, faults.into_error())),
+                Ok(built) => return Ok((built, faults.end().err())),
                 Err(fault) => fault,
             };
             let path: Vec<&Segment> = fault.path().iter().collect();
@@ -145,7 +145,7 @@ impl Field<'_> {
             said.push(at.path);
             left -= 1;
             if left == 0 || !remove(&mut value, &path) {
-                return Err(faults.into_error().unwrap_or(error));
+                return Err(faults.end().err().unwrap_or(error));
             }
         }
     }

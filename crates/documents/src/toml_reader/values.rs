@@ -28,19 +28,6 @@ impl<'doc> FromToml<'doc> for Field<'doc> {
     }
 }
 
-impl<'doc> FromToml<'doc> for Table<'doc> {
-    fn expected() -> String {
-        "a table".to_owned()
-    }
-
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
-        let DeValue::Table(entries) = field.value.get_ref() else {
-            return Err(field.wrong_type(&Self::expected()));
-        };
-        Ok(Self::new(field.source, entries, field.value.span(), field.path.clone()))
-    }
-}
-
 impl<'doc, T: FromToml<'doc>> FromToml<'doc> for Vec<T> {
     fn expected() -> String {
         format!("an array, each entry {}", T::expected())
@@ -55,50 +42,6 @@ impl<'doc, T: FromToml<'doc>> FromToml<'doc> for Vec<T> {
             T::from_toml(&Field { source: field.source, value, path })
         };
         collect(entries.iter().enumerate().map(entry))
-    }
-}
-
-impl<'doc> FromToml<'doc> for u64 {
-    fn expected() -> String {
-        "an integer".to_owned()
-    }
-
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
-        match field.value.get_ref() {
-            DeValue::Integer(number) => Self::from_str_radix(number.as_str(), number.radix()).map_err(|_| {
-                let message = if number.as_str().starts_with('-') {
-                    format!("{number} is negative: expected an integer of at least 0")
-                } else {
-                    format!("{number} is too large: expected an integer of at most {}", Self::MAX)
-                };
-                field.error(message)
-            }),
-            DeValue::Float(number) => Err(field.error(format!(
-                "{number} is not an integer: expected whole digits without point or exponent, as in 100_000"
-            ))),
-            _ => Err(field.wrong_type(&Self::expected())),
-        }
-    }
-}
-
-impl<'doc> FromToml<'doc> for f64 {
-    fn expected() -> String {
-        "a number".to_owned()
-    }
-
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
-        let value = match field.value.get_ref() {
-            DeValue::Float(number) => number.as_str().parse().unwrap_or(f64::NAN),
-            // An integer of more than 128 bits counts as infinite, and is refused below.
-            DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
-                .map_or(f64::INFINITY, |number| number as Self),
-            _ => return Err(field.wrong_type(&Self::expected())),
-        };
-        if value.is_finite() {
-            Ok(value)
-        } else {
-            Err(field.error(format!("{} is not allowed: expected a finite number", field.describe())))
-        }
     }
 }
 
@@ -117,28 +60,55 @@ impl<'doc> FromToml<'doc> for Probability {
     }
 }
 
-impl<'doc> FromToml<'doc> for bool {
-    fn expected() -> String {
-        "true or false".to_owned()
-    }
+/// Types that a few kinds of values can be read as; the others are refused.
+macro_rules! from_values {
+    ($($Type:ty, $expected:literal: |$field:ident| { $($value:pat => $read:expr,)+ })+) => {$(
+        impl<'doc> FromToml<'doc> for $Type {
+            fn expected() -> String {
+                $expected.to_owned()
+            }
 
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
-        match field.value.get_ref() {
-            DeValue::Boolean(flag) => Ok(*flag),
-            _ => Err(field.wrong_type(&Self::expected())),
+            fn from_toml($field: &Field<'doc>) -> Result<Self, Error> {
+                match $field.value.get_ref() {
+                    $($value => $read,)+
+                    _ => Err($field.wrong_type($expected)),
+                }
+            }
         }
+    )+};
+}
+from_values! {
+    bool, "true or false": |field| { DeValue::Boolean(flag) => Ok(*flag), }
+    String, "a string": |field| { DeValue::String(text) => Ok(text.clone().into_owned()), }
+    Table<'doc>, "a table": |field| {
+        DeValue::Table(entries) => {
+            Ok(Self::new(field.source, entries, field.value.span(), field.path.clone()))
+        },
+    }
+    u64, "an integer": |field| {
+        DeValue::Integer(number) => Self::from_str_radix(number.as_str(), number.radix()).map_err(|_| {
+            let message = if number.as_str().starts_with('-') {
+                format!("{number} is negative: expected an integer of at least 0")
+            } else {
+                format!("{number} is too large: expected an integer of at most {}", Self::MAX)
+            };
+            field.error(message)
+        }),
+        DeValue::Float(number) => Err(field.error(format!(
+            "{number} is not an integer: expected whole digits without point or exponent, as in 100_000"
+        ))),
+    }
+    f64, "a number": |field| {
+        DeValue::Float(number) => finite(field, number.as_str().parse().unwrap_or(f64::NAN)),
+        // An integer of more than 128 bits counts as infinite.
+        DeValue::Integer(number) => finite(
+            field,
+            i128::from_str_radix(number.as_str(), number.radix()).map_or(f64::INFINITY, |number| number as Self),
+        ),
     }
 }
 
-impl<'doc> FromToml<'doc> for String {
-    fn expected() -> String {
-        "a string".to_owned()
-    }
-
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
-        match field.value.get_ref() {
-            DeValue::String(text) => Ok(text.clone().into_owned()),
-            _ => Err(field.wrong_type(&Self::expected())),
-        }
-    }
+fn finite(field: &Field<'_>, value: f64) -> Result<f64, Error> {
+    let fault = || field.error(format!("{} is not allowed: expected a finite number", field.describe()));
+    if value.is_finite() { Ok(value) } else { Err(fault()) }
 }
