@@ -26,29 +26,12 @@ pub(crate) struct Form {
     example: bool,
 }
 
-/// A member of a set, with everything that a user needs to know of it.
-pub(crate) trait Member: Serialize {
-    fn name(&self) -> &str;
-
-    fn page(&self) -> Page;
-
-    fn example(&self) -> Option<&str>;
-}
-
-/// Shows the entry of this name, or a list of all.
-fn print<E: Member>(all: &[E], name: Option<&str>, form: Form, list: fn(&[E]) -> Page) -> Result<()> {
-    match all.iter().find(|entry| Some(entry.name()) == name) {
-        Some(entry) => show(entry, form),
-        None if form.json => put(&json(&all)?),
-        None => put(&list(all).to_string()),
-    }
-}
-
-fn show(entry: &impl Member, form: Form) -> Result<()> {
-    match (form.example, entry.example()) {
+/// Shows a member of a set, or all of them.
+fn show(shown: &impl Serialize, page: &Page, example: Option<&str>, form: Form) -> Result<()> {
+    match (form.example, example) {
         (true, Some(example)) => put(example),
         (true, None) => bail!(Usage("--example: there is none".to_owned())),
-        (false, _) if form.json => put(&json(entry)?),
-        (false, _) => put(&entry.page().to_string()),
+        (false, _) if form.json => put(&json(shown)?),
+        (false, _) => put(&page.to_string()),
     }
 }

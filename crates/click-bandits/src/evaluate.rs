@@ -5,20 +5,18 @@ mod page;
 use crate::fit::inputs::Inputs;
 use crate::fit::source::Source;
 use crate::fit::{self, SettingSource, format_parser, note_ubi};
-use crate::program::program;
-use crate::terminal::{self, json, say, table};
+use crate::output::{Output, places};
+use crate::terminal::{json, say, table, telling};
 use crate::usage::{Usage, number};
 use anyhow::{Result, anyhow};
 use clap::Args;
 use click_logs::fit::Model;
 use click_logs::study::with_users;
 use evaluation::{Evaluation, Question, Ranking};
-use experiment::manifest::{Manifest, Moment};
-use experiment::output::OutputDir;
+use experiment::manifest::Moment;
 use log_reader::formats::FormatRow;
 use log_reader::{Ids, ReadSettings, Ubi};
 use serde_json::json as value;
-use spec::Canonical;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -115,11 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let ids = Ids::new();
     let question = Question::new(ranking, source.format(), values, &ids)
         .map_err(|error| anyhow!(Usage(error.to_string())))?;
-    let tell = |what: &str| {
-        if !arguments.quiet {
-            terminal::tell(&what);
-        }
-    };
+    let tell = telling(arguments.quiet);
     let inputs = Inputs::open(arguments.logs.clone(), arguments.quiet, &tell)?;
     let of_ranking = if is_learned { Vec::new() } else { vec![arguments.ranking.clone()] };
     let mut settings = value!({
@@ -136,9 +130,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(share) = reading.max_skipped() {
         settings["max_skipped"] = share.into();
     }
-    let canonical = Canonical::of_json(settings.to_string());
-    let name = settings["name"].as_str().unwrap_or_default();
-    let output = OutputDir::claim(&arguments.out, &canonical, name, &[ANSWER, PAGE])?;
+    let output = Output::claim(&arguments.out, &settings, started, &[ANSWER, PAGE], &[])?;
 
     tell(&format!("reading {}", reading.named()));
     let read = source.read_lists(&inputs, ids, &question)?;
@@ -150,12 +142,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let page = page::page(&evaluation, &reading.named(), &arguments.ranking.display().to_string(), &report);
     let answer = json(&evaluation.to_json())?;
     let files: [(&str, &[u8]); 2] = [(ANSWER, answer.as_bytes()), (PAGE, page.as_bytes())];
-    let manifest = Manifest::of(&canonical, started, source.threads(), &files, program());
-    output.write_all(&manifest.to_json(), &files)?;
-    if arguments.quiet {
-        return Ok(());
-    }
-    say(&overview(&evaluation, arguments))
+    output.write(source.threads(), &files)?;
+    if arguments.quiet { Ok(()) } else { say(&overview(&evaluation, arguments)) }
 }
 
 /// The answer and all findings for a terminal.
@@ -171,12 +159,5 @@ fn overview(evaluation: &Evaluation, arguments: &Arguments) -> String {
         [found.basis.name().to_owned(), difference, interval, lists, evaluation.state(found)]
     });
     let rows: Vec<[String; 5]> = std::iter::once(heads).chain(rows).collect();
-    text += &table(&rows, 1..4);
-    let _ = writeln!(
-        text,
-        "\nAll numbers: {}\nPage: {}",
-        arguments.out.join(ANSWER).display(),
-        arguments.out.join(PAGE).display()
-    );
-    text
+    text + &table(&rows, 1..4) + &places(&arguments.out, ANSWER, PAGE)
 }

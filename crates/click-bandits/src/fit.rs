@@ -23,18 +23,16 @@ use self::overview::Overview;
 use self::parameters::{Form, Parameters};
 use self::records::ComparisonRecord;
 use self::source::Source;
-use crate::program::program;
+use crate::output::Output;
 use crate::progress::RunCounter;
-use crate::terminal::{self, json, say};
+use crate::terminal::{json, say, telling};
 use ::answer::{Answer, Decision, FittedUsers, HALVES, LOGGED, PARAMETERS, Settings};
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Comparison, Fit, Model};
 use click_logs::study::{Checks, Study};
 use documents::number::counted;
 use documents::sha256;
-use experiment::manifest::{Manifest, Moment};
-use experiment::output::OutputDir;
-use spec::Canonical;
+use experiment::manifest::Moment;
 use std::fs;
 
 /// The files that a fit may write. Some figures and the spec are written only for some models.
@@ -102,16 +100,10 @@ fn fit_and_write<'a>(
     let started = Moment::now();
     Form::check(arguments.parameters)?;
     let source = Source::new(arguments)?;
-    let tell: &dyn Fn(&str) = &|what| {
-        if !arguments.quiet {
-            terminal::tell(&what);
-        }
-    };
+    let tell: &dyn Fn(&str) = &telling(arguments.quiet);
     let inputs = Inputs::open(arguments.files(), arguments.quiet, tell)?;
     let settings = arguments.settings(&inputs);
-    let canonical = Canonical::of_json(settings.to_string());
-    let name = settings["name"].as_str().unwrap_or_default();
-    let claim = || OutputDir::claim_with_optional(&arguments.out, &canonical, name, &FILES, &BY_FORM);
+    let claim = || Output::claim(&arguments.out, &settings, started, &FILES, &BY_FORM);
     // For an experiment, `may_write` first checks the report's directory with the parameters.
     let claimed = (arguments.settings_from == SettingSource::CommandLine).then(claim).transpose()?;
 
@@ -176,8 +168,7 @@ fn fit_and_write<'a>(
     }
     files.push((ATTRACTION, drawn.into_bytes()));
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
-    let manifest = Manifest::of(&canonical, started, source.threads(), &files, program());
-    output.write_all(&manifest.to_json(), &files)?;
+    output.write(source.threads(), &files)?;
     let others = fs::read_dir(&arguments.out).map_or(0, Iterator::count).saturating_sub(files.len() + 1);
     if others > 0 {
         let (out, others) = (arguments.out.display(), counted(others as u64, "other file"));

@@ -20,6 +20,8 @@ mod interrupt;
 #[cfg(feature = "logs")]
 mod judgments;
 mod merge;
+#[cfg(feature = "logs")]
+mod output;
 mod panels;
 #[cfg(feature = "logs")]
 mod preferences;

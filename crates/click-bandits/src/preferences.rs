@@ -10,15 +10,13 @@ mod sampling;
 
 use estimate::{EstimateArguments, estimate};
 
-use crate::program::program;
+use crate::output::Output;
 use crate::terminal::{json as as_json, say};
 use crate::usage::{Usage, threads};
 use anyhow::{Result, bail};
-use experiment::manifest::{Manifest, Moment};
-use experiment::output::OutputDir;
+use experiment::manifest::Moment;
 use page::MatrixReport;
-use serde_json::{Value, json};
-use spec::Canonical;
+use serde_json::json;
 use spec::models::MatrixFile;
 use std::path::{Path, PathBuf};
 
@@ -73,38 +71,16 @@ const PAGE: &str = "index.html";
 fn of_matrix(file: &MatrixFile, out: Option<&Path>, quiet: bool) -> Result<MatrixReport> {
     let started = Moment::now();
     let canonical = json!({ "name": format!("preferences in {}", file.name()), "matrix": file.sha256() });
-    let output = out.map(|out| claimed(out, &canonical, &[])).transpose()?;
+    let output = out.map(|out| Output::claim(out, &canonical, started, &[REPORT, PAGE], &[])).transpose()?;
     let report = MatrixReport::of(file, None, quiet)?;
     if let Some(output) = output {
-        write(&output, &canonical, started, 1, &report, &[])?;
+        write(&output, 1, &report, &[])?;
     }
     Ok(report)
 }
 
-/// Claims a directory for the report and `more` files, by the settings.
-fn claimed(out: &Path, canonical: &Value, more: &[&str]) -> Result<OutputDir> {
-    let name = canonical["name"].as_str().unwrap_or_default();
-    let form = Canonical::of_json(canonical.to_string());
-    Ok(OutputDir::claim(out, &form, name, &[&[REPORT, PAGE], more].concat())?)
-}
-
 /// Writes the report and `more` files.
-fn write(
-    output: &OutputDir,
-    canonical: &Value,
-    started: Moment,
-    threads: usize,
-    report: &MatrixReport,
-    more: &[(&str, &[u8])],
-) -> Result<()> {
+fn write(output: &Output, threads: usize, report: &MatrixReport, more: &[(&str, &[u8])]) -> Result<()> {
     let (json, page) = (as_json(report)?, report.to_html());
-    let own = [(REPORT, json.as_bytes()), (PAGE, page.as_bytes())];
-    let files = [more, &own].concat();
-    let canonical = Canonical::of_json(canonical.to_string());
-    let manifest = Manifest::of(&canonical, started, threads, &files, program());
-    Ok(output.write_all(&manifest.to_json(), &files)?)
-}
-
-fn file_name(file: &Path) -> String {
-    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    output.write(threads, &[more, &[(REPORT, json.as_bytes()), (PAGE, page.as_bytes())]].concat())
 }

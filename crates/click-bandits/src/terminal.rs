@@ -122,6 +122,16 @@ pub(crate) fn table<R: AsRef<[String]>>(rows: &[R], right: Range<usize>) -> Stri
     rows.iter().map(line).collect()
 }
 
+/// [`tell`], unless it is to be quiet.
+#[cfg(feature = "logs")]
+pub(crate) fn telling(quiet: bool) -> impl Fn(&str) {
+    move |text| {
+        if !quiet {
+            tell(&text);
+        }
+    }
+}
+
 /// A document as JSON, with a line break at its end.
 pub(crate) fn json(value: &impl Serialize) -> Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")

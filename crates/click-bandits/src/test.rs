@@ -6,21 +6,19 @@ pub(crate) mod plan;
 use crate::fit::inputs::Inputs;
 use crate::fit::source::{as_option, reading};
 use crate::fit::{ONLY_UBI, note_ubi};
-use crate::program::program;
-use crate::terminal::{self, json, put, say, table};
+use crate::output::{Output, places};
+use crate::terminal::{json, put, say, table, telling};
 use crate::usage::{Usage, integer, number};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use evaluation::online::{
     Kind, MISS, Metric, OnlineError, Outcome, Settings, miss_of_level, online, row_columns,
 };
-use experiment::manifest::{Manifest, Moment};
-use experiment::output::OutputDir;
+use experiment::manifest::Moment;
 use log_reader::formats::is_parquet;
 use log_reader::{ErrorKind, RowColumn, TakeRows, Ubi, read_rows, read_ubi_clicks};
 use plan::PlanArguments;
 use serde_json::json as value;
-use spec::Canonical;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -213,20 +211,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if settings.metric == Metric::Value {
         canonical["metric"] = "value".into();
     }
-    let name = canonical["name"].as_str().unwrap_or_default().to_owned();
-    let canonical = Canonical::of_json(canonical.to_string());
-    let output = arguments
-        .out
-        .as_ref()
-        .map(|out| OutputDir::claim(out, &canonical, &name, &[VERDICT, PAGE]))
-        .transpose()?;
+    let claim = |out: &PathBuf| Output::claim(out, &canonical, started, &[VERDICT, PAGE], &[]);
+    let output = arguments.out.as_ref().map(claim).transpose()?;
     let outcome = read(arguments, &settings, &inputs)?;
     let verdict = json(&outcome.to_json())?;
     if let Some(output) = output {
         let page = page::page(&outcome);
-        let files: [(&str, &[u8]); 2] = [(VERDICT, verdict.as_bytes()), (PAGE, page.as_bytes())];
-        let manifest = Manifest::of(&canonical, started, 1, &files, program());
-        output.write_all(&manifest.to_json(), &files)?;
+        output.write(1, &[(VERDICT, verdict.as_bytes()), (PAGE, page.as_bytes())])?;
     }
     if arguments.json {
         return put(&verdict);
@@ -238,12 +229,7 @@ fn open(arguments: &Arguments) -> Result<Inputs> {
     if arguments.events.is_empty() {
         bail!(Usage("EVENTS: missing: give the table of the test".to_owned()));
     }
-    let tell = |what: &str| {
-        if !arguments.quiet {
-            terminal::tell(&what);
-        }
-    };
-    Inputs::open(arguments.events.clone(), arguments.quiet, &tell)
+    Inputs::open(arguments.events.clone(), arguments.quiet, &telling(arguments.quiet))
 }
 
 /// Reads the events.
@@ -298,12 +284,7 @@ fn overview(outcome: &Outcome, arguments: &Arguments) -> String {
         let _ = write!(text, "\n{}", table(&rows, 1..5));
     }
     if let Some(out) = &arguments.out {
-        let _ = writeln!(
-            text,
-            "\nAll numbers: {}\nPage: {}",
-            out.join(VERDICT).display(),
-            out.join(PAGE).display()
-        );
+        text += &places(out, VERDICT, PAGE);
     }
     text
 }

@@ -138,6 +138,16 @@ impl Html {
         self.raw("</tbody>").close("table").raw("</div>\n")
     }
 
+    /// [`table`](Self::table) of class `narrow` whose cells are texts.
+    pub fn texts<R: AsRef<[String]>>(
+        &mut self,
+        heads: &[&str],
+        rows: impl IntoIterator<Item = R>,
+    ) -> &mut Self {
+        let cells = |row: R| row.as_ref().iter().map(|cell| Self::of(cell)).collect();
+        self.table("narrow", heads, &rows.into_iter().map(cells).collect::<Vec<_>>())
+    }
+
     /// The markup written so far.
     pub fn markup(&self) -> &str {
         &self.markup

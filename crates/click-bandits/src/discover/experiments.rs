@@ -2,7 +2,7 @@
 
 use super::named::EXPERIMENT;
 use super::page::Page;
-use super::{Form, Member, print, show};
+use super::{Form, show};
 use crate::embedded::{EXPERIMENTS, EmbeddedExperiment};
 use crate::terminal::put;
 use anyhow::{Context as _, Result};
@@ -80,10 +80,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let dir = dir.display();
             return put(&format!("{dir}: written. Change it, then: click-bandits check {dir}\n"));
         }
-        return show(&ExperimentRow::of(embedded)?, arguments.form);
+        let row = ExperimentRow::of(embedded)?;
+        return show(&row, &row.page(), Some(row.toml), arguments.form);
     }
     let all: Vec<ExperimentRow> = EXPERIMENTS.iter().map(ExperimentRow::of).collect::<Result<_>>()?;
-    print(&all, None, arguments.form, listed)
+    show(&all, &listed(&all), None, arguments.form)
 }
 
 /// Writes the files of an experiment to a directory that does not exist yet: all or none.
@@ -174,11 +175,7 @@ impl PanelRow {
     }
 }
 
-impl Member for ExperimentRow {
-    fn name(&self) -> &str {
-        self.name
-    }
-
+impl ExperimentRow {
     fn page(&self) -> Page {
         let mut page = Page::about(self.name, &self.title);
         for paragraph in &self.summary {
@@ -217,9 +214,5 @@ impl Member for ExperimentRow {
             &format!("Our results: click-bandits experiments {} --readme. Its file: --example.", self.name),
         );
         page
-    }
-
-    fn example(&self) -> Option<&str> {
-        Some(self.toml)
     }
 }

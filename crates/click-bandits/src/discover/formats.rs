@@ -4,8 +4,7 @@ pub(crate) mod files;
 
 use super::named::FORMAT;
 use super::page::Page;
-use super::{Form, Member, show};
-use crate::terminal::{json, put};
+use super::{Form, show};
 use anyhow::Result;
 use files::{FILES, FileFormat};
 use serde::Serialize;
@@ -37,12 +36,11 @@ struct All {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let all = All { logs: log_formats(), files: FILES };
     if let Some(format) = all.logs.iter().find(|format| Some(format.name) == arguments.name) {
-        return show(format, arguments.form);
+        return show(format, &format.page(), format.example, arguments.form);
     }
     match FILES.iter().find(|file| Some(file.name) == arguments.name) {
-        Some(file) => show(file, arguments.form),
-        None if arguments.form.json => put(&json(&all)?),
-        None => put(&listed(&all).to_string()),
+        Some(file) => show(file, &file.page(), file.example, arguments.form),
+        None => show(&all, &listed(&all), None, arguments.form),
     }
 }
 
@@ -122,11 +120,7 @@ fn log_formats() -> Vec<LogFormat> {
     formats.collect()
 }
 
-impl Member for LogFormat {
-    fn name(&self) -> &str {
-        self.name
-    }
-
+impl LogFormat {
     fn page(&self) -> Page {
         let mut page = Page::about(self.name, &self.description);
         page.line("");
@@ -147,9 +141,5 @@ impl Member for LogFormat {
             None => page.heading("Example: none, the format is not text"),
         }
         page
-    }
-
-    fn example(&self) -> Option<&str> {
-        self.example
     }
 }

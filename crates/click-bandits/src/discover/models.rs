@@ -3,7 +3,7 @@
 use super::named::MODEL;
 use super::page::{Page, plain};
 use super::policies::playing;
-use super::{Form, Member, print};
+use super::{Form, show};
 use crate::init::Spec;
 use anyhow::Result;
 use policies::catalogue::{Protocol, find};
@@ -60,7 +60,10 @@ struct OfTask {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let all: Vec<ClickModel> = MODELS.into_iter().map(ClickModel::of).collect();
-    print(&all, arguments.name, arguments.form, listed)
+    match all.iter().find(|model| Some(model.name) == arguments.name) {
+        Some(model) => show(model, &model.page(), Some(&model.example), arguments.form),
+        None => show(&all, &listed(&all), None, arguments.form),
+    }
 }
 
 /// The actions that users are shown, with a heading for the list.
@@ -162,11 +165,7 @@ fn example(model: &'static Model) -> String {
     Spec { name: model.name, model, task: Task::Regret, policy, with_parameters: false }.plain()
 }
 
-impl Member for ClickModel {
-    fn name(&self) -> &str {
-        self.name
-    }
-
+impl ClickModel {
     fn page(&self) -> Page {
         let mut page = Page::about(self.name, self.sentence);
         page.line("");
@@ -191,9 +190,5 @@ impl Member for ClickModel {
         );
         page.heading(&format!("With comments and alternatives: click-bandits init {}", self.name));
         page
-    }
-
-    fn example(&self) -> Option<&str> {
-        Some(&self.example)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::named::POLICY;
 use super::page::{Page, plain};
-use super::{Form, Member, print};
+use super::{Form, show};
 use crate::init::Spec;
 use anyhow::Result;
 use policies::catalogue::{self, Answers, Family, Limit, Live, ParameterRow, Protocol, Row, rows};
@@ -81,7 +81,10 @@ struct Parameter {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let all: Vec<Policy> = rows().iter().map(Policy::of).collect();
-    print(&all, arguments.name, arguments.form, listed)
+    match all.iter().find(|policy| Some(policy.name) == arguments.name) {
+        Some(policy) => show(policy, &policy.page(), policy.example.as_deref(), arguments.form),
+        None => show(&all, &listed(&all), None, arguments.form),
+    }
 }
 
 fn listed(all: &[Policy]) -> Page {
@@ -205,11 +208,7 @@ fn example(row: &'static Row) -> Option<String> {
     Some(Spec { name: row.name, model, task, policy: Some(row), with_parameters: true }.plain())
 }
 
-impl Member for Policy {
-    fn name(&self) -> &str {
-        self.name
-    }
-
+impl Policy {
     fn page(&self) -> Page {
         let mut page = Page::about(self.name, &self.sentence);
         page.line("");
@@ -254,12 +253,6 @@ impl Member for Policy {
         page
     }
 
-    fn example(&self) -> Option<&str> {
-        self.example.as_deref()
-    }
-}
-
-impl Policy {
     /// The meaning of the letters in the cost and in the guarantee.
     fn symbols(&self) -> &'static str {
         if self.cost.chars().all(|letter| !matches!(letter, 'K' | 'L')) {

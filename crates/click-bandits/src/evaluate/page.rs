@@ -101,10 +101,10 @@ fn weights(evaluation: &Evaluation, html: &mut Html) {
     let rows = known.iter().map(|of| {
         let never = levels.never_shown.map_or_else(|| "–".to_owned(), |never| percent(never.of(of.level)));
         let means: Vec<String> = of.mean_weights.iter().map(|mean| fixed(mean.value, 3)).collect();
-        [of.level.name(), &means.join(", "), &percent(of.largest_share), &never].map(Html::of).into()
+        [of.level.name().to_owned(), means.join(", "), percent(of.largest_share), never]
     });
     let heads = ["Level", "Position by position", "#Largest share of a list", "#Never shown"];
-    html.table("narrow", &heads, &rows.collect::<Vec<Vec<Html>>>());
+    html.texts(&heads, rows);
     html.paragraph(
         "small muted",
         "1 is expected if the propensities are those of this log and it can show all of the new ranking.",
@@ -120,7 +120,7 @@ fn models(evaluation: &Evaluation, html: &mut Html) {
             return;
         }
     };
-    let row = |score: &click_logs::fit::Score| -> Vec<Html> {
+    let row = |score: &click_logs::fit::Score| {
         let model: Model = score.model;
         let transfer = models.transfers.as_ref().and_then(|transfers| transfers.of(model));
         let slope = transfer.map_or_else(
@@ -143,12 +143,9 @@ fn models(evaluation: &Evaluation, html: &mut Html) {
         let share =
             share.map_or_else(|| "–".to_owned(), |found| format!("{} %", fixed(100.0 * found.share, 0)));
         [model.name().to_owned(), fixed(score.log_likelihood, 5), alike.to_owned(), share, slope]
-            .map(|cell| Html::of(&cell))
-            .into()
     };
     let heads = ["Model", "#Log-likelihood", "Predicts held-out users", "#Share of lists valued", "Transfer"];
-    let rows: Vec<Vec<Html>> = models.comparison.scores().iter().map(row).collect();
-    html.table("narrow", &heads, &rows);
+    html.texts(&heads, models.comparison.scores().iter().map(row));
     html.paragraph(
         "small muted",
         &format!(

@@ -39,16 +39,16 @@ pub(super) fn write(answer: &Answer, html: &mut Html) {
     recommended(answer, html);
     strata(answer, html);
     html.element("h2", "", "Query by query");
-    let row = |(query, row): (&QueryFinding, [String; 6])| -> Vec<Html> {
+    let row = |(query, row): (&QueryFinding, [String; 6])| {
         let passed = match query.played {
             None => "–".to_owned(),
             Some(played) if played.gained.cannot_tell() => "not known".to_owned(),
             Some(played) => played.passed.to_string(),
         };
-        row.iter().chain([&passed]).map(|cell| Html::of(cell)).collect()
+        [&row[..], &[passed]].concat()
     };
-    let rows: Vec<Vec<Html>> = answer.queries.iter().zip(rows(answer)).map(row).collect();
-    html.table("narrow", &[&HEADS[..], &["#Passed after"]].concat(), &rows);
+    let rows = answer.queries.iter().zip(rows(answer)).map(row);
+    html.texts(&[&HEADS[..], &["#Passed after"]].concat(), rows);
     let text = "Losses and gains of lists are clicks per 1,000 lists. Intervals are 95 %. Users are drawn from the fits of two halves of the \
                 log, and a list is valued on the half that did not choose it. Halves are dealt by the content of lists, so the order of \
                 rows changes nothing, but where it stands for time: in the search for changes, and in that for clicks that more than the \
@@ -96,7 +96,7 @@ fn strata(answer: &Answer, html: &mut Html) {
     html.element("h2", "", "Strata side by side");
     for strata in &answer.strata {
         html.element("p", "", &in_line(&strata.sentence()));
-        let row = |place: &usize| -> Vec<Html> {
+        let row = |place: &usize| {
             let query = &answer.queries[*place];
             let [gain, list] = query.recommended.as_ref().map_or_else(
                 || ["–", "none found"].map(str::to_owned),
@@ -106,12 +106,10 @@ fn strata(answer: &Answer, html: &mut Html) {
                 },
             );
             let QueryFinding { query, lists, finding, .. } = query;
-            let cells = [in_line(query).into_owned(), grouped(*lists), finding.today.to_string(), gain, list];
-            cells.iter().map(|cell| Html::of(cell)).collect()
+            [in_line(query).into_owned(), grouped(*lists), finding.today.to_string(), gain, list]
         };
-        let rows: Vec<Vec<Html>> = strata.strata.iter().map(row).collect();
         let heads = ["Stratum", "#Lists", "#Clicks per 1,000", "#Better list gains", "Its items"];
-        html.table("narrow", &heads, &rows);
+        html.texts(&heads, strata.strata.iter().map(row));
     }
 }
 
@@ -122,7 +120,7 @@ const MISS: f64 = 0.05;
 /// Adds the recommended lists, in the order in which they are worth a test: those that surely gain
 /// first, then by what they gain with their share of the lists.
 fn recommended(answer: &Answer, html: &mut Html) {
-    let row = |query: &QueryFinding| -> Option<Vec<Html>> {
+    let row = |query: &QueryFinding| {
         let Recommendation { items, gain, beyond, known_share, is_guess, .. } = query.recommended.as_ref()?;
         let more = if items.len() > NAMED { ", …" } else { "" };
         let named = items[..items.len().min(NAMED)].join(", ") + more;
@@ -131,8 +129,7 @@ fn recommended(answer: &Answer, html: &mut Html) {
         let known = format!("{} %", fixed(100.0 * known_share, 0));
         let days = length_of_test(answer, query, gain.mean).unwrap_or_else(|| "–".to_owned());
         let all = fixed(query.share * gain.mean, 1);
-        let cells = [name, named, gain.to_string(), all, days, beyond.to_string(), known, what.to_owned()];
-        Some(cells.iter().map(|cell| Html::of(cell)).collect())
+        Some([name, named, gain.to_string(), all, days, beyond.to_string(), known, what.to_owned()])
     };
     let mut queries: Vec<&QueryFinding> = answer.queries.iter().collect();
     let worth = |query: &QueryFinding| {
@@ -143,7 +140,7 @@ fn recommended(answer: &Answer, html: &mut Html) {
         let [(a_is_sure, a), (b_is_sure, b)] = [worth(a), worth(b)];
         b_is_sure.cmp(&a_is_sure).then(b.total_cmp(&a))
     });
-    let rows: Vec<Vec<Html>> = queries.into_iter().filter_map(row).collect();
+    let rows: Vec<[String; 8]> = queries.into_iter().filter_map(row).collect();
     if rows.is_empty() {
         return;
     }
@@ -158,7 +155,7 @@ fn recommended(answer: &Answer, html: &mut Html) {
         "#Items known there",
         "What it is",
     ];
-    html.table("narrow", &heads, &rows);
+    html.texts(&heads, rows);
     html.paragraph(
         "small muted",
         "Lists whose gain is surely above 0 come first, then those that gain most with the traffic of their query. Gains are clicks \

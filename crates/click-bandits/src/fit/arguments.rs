@@ -14,7 +14,7 @@ use log_reader::{ReadSettings, Ubi};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Arguments {
     /// Click logs, read one after another; plain or compressed with gzip; - is standard input
     #[arg(value_name = "LOG", required_unless_present = "counts", conflicts_with = "counts")]
@@ -112,22 +112,11 @@ impl Arguments {
     /// `[log]` gives.
     pub(crate) fn of_experiment() -> Self {
         Self {
-            logs: Vec::new(),
-            format: None,
-            columns: None,
-            counts: Vec::new(),
             model: vec![Some(Model::Pbm)],
-            out: PathBuf::new(),
-            reading: ReadSettings::default(),
-            ubi: Ubi::default(),
-            context: ContextArguments::default(),
-            settings: FitSettings::default(),
-            lenient: false,
-            answer: 0,
             // The report names these files.
             parameters: Some(Form::Json),
-            quiet: false,
             settings_from: SettingSource::Experiment,
+            ..Self::default()
         }
     }
 

@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::inputs::Inputs;
 use super::source::{as_option, format, reading, with_remedy};
-use crate::program::program;
+use crate::output::Output;
 use crate::terminal::{say, table};
 use crate::usage::Usage;
 use ::answer::{ContextSettings, fit_contexts};
@@ -12,11 +12,10 @@ use clap::Args;
 use click_logs::study::HeldOut;
 use documents::number::{counted, fixed, grouped};
 use documents::{read_regular, sha256};
-use experiment::manifest::{Manifest, Moment};
-use experiment::output::OutputDir;
+use experiment::manifest::Moment;
 use log_reader::{Format, PersonalLists, ReadReport};
 use serde_json::json;
-use spec::{Canonical, ContextFit, FeatureTable, Gain};
+use spec::{ContextFit, FeatureTable, Gain};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -51,9 +50,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let (format, settings) = (format(arguments)?, settings(arguments)?);
     let lists = lists(arguments, &format)?;
     let inputs = Inputs::open(arguments.files(), arguments.quiet, &|_| {})?;
-    let canonical = Canonical::of_json(canonical(arguments, &settings, &inputs)?.to_string());
-    let name = format!("context of {}", arguments.named());
-    let output = OutputDir::claim(&arguments.out, &canonical, &name, &[CONTEXT])?;
+    let canonical = canonical(arguments, &settings, &inputs)?;
+    let output = Output::claim(&arguments.out, &canonical, started, &[CONTEXT], &[])?;
     let is_parquet = matches!(format, Format::Parquet(_));
     let (fit, report) = fit_contexts::<anyhow::Error>(&settings, |names, take| {
         let read = reading(&inputs, is_parquet, arguments.quiet, |watch| {
@@ -62,9 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         inputs.check_unchanged()?;
         Ok(read)
     })?;
-    let content = serde_json::to_vec(&fit)?;
-    let files: [(&str, &[u8]); 1] = [(CONTEXT, &content)];
-    output.write_all(&Manifest::of(&canonical, started, 1, &files, program()).to_json(), &files)?;
+    output.write(1, &[(CONTEXT, &serde_json::to_vec(&fit)?)])?;
     if arguments.quiet { Ok(()) } else { say(&Overview { arguments, fit: &fit, report: &report }) }
 }
 

@@ -39,10 +39,8 @@ pub(super) fn page(
     html.element("h2", "", "Models compared");
     match &study.comparison {
         Some(comparison) => {
-            let row = |row: [String; 5]| row[..4].iter().map(|cell| Html::of(cell)).collect();
-            let rows: Vec<Vec<Html>> = rows_of(comparison).map(row).collect();
             let heads = ["Model", "#Log-likelihood", "#Behind the best", "#Perplexity"];
-            html.table("narrow", &heads, &rows);
+            html.texts(&heads, rows_of(comparison).map(|row| row[..4].to_vec()));
             let impressions = comparison.scores().first().map_or(0, |score| score.impressions);
             let held_out = counted(impressions, "impression");
             html.paragraph("small muted", &format!("On {held_out} held out, in nats an impression."));
@@ -53,9 +51,8 @@ pub(super) fn page(
     }
     if let Some(transfers) = &study.transfer {
         html.paragraph("", &transfer::heading(transfers));
-        let rows = transfer::rows_of(transfers).map(|row| row.iter().map(|cell| Html::of(cell)).collect());
         let heads = ["Model", "#Happens", "#95 %", "#Squared error", "Verdict"];
-        html.table("narrow", &heads, &rows.collect::<Vec<Vec<Html>>>());
+        html.texts(&heads, transfer::rows_of(transfers));
         let of_answer =
             |answer: &&Answer| transfers.models.iter().find(|of| of.model.name() == answer.models[0].model);
         if let Some((answer, of_model)) = answer.ok().and_then(|answer| Some((answer, of_answer(&answer)?))) {

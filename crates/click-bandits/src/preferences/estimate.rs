@@ -1,9 +1,10 @@
 //! Estimates a preference matrix from interleaved comparisons of the features of a LETOR
 //! collection: `preferences.csv`, and `counts.csv` with the intervals of pairs.
 
-use super::Arguments;
 use super::page::MatrixReport;
 use super::sampling::pairs;
+use super::{Arguments, PAGE, REPORT};
+use crate::output::Output;
 use crate::progress::Progress;
 use crate::usage::integer;
 use anyhow::{Context as _, Result};
@@ -68,7 +69,7 @@ pub(super) fn estimate(arguments: &Arguments, out: &Path) -> Result<MatrixReport
     let started = Moment::now();
     let (settings, collection) = (arguments.estimate.settings(), arguments.letor.as_deref());
     let canonical = canonical(collection, &arguments.estimate, &settings)?;
-    let output = super::claimed(out, &canonical, &[MATRIX, COUNTS])?;
+    let output = Output::claim(out, &canonical, started, &[REPORT, PAGE, MATRIX, COUNTS], &[])?;
     let queries = match collection {
         Some(file) => letor::read_file(file)?,
         None => Synthetic::default().queries()?,
@@ -86,15 +87,15 @@ pub(super) fn estimate(arguments: &Arguments, out: &Path) -> Result<MatrixReport
     let numbers = features.iter().map(|feature| feature + 1).collect();
     let report = MatrixReport::of(&file, Some((&preferences, numbers)), arguments.quiet)?;
     let own = [(COUNTS, counts.as_bytes()), (MATRIX, matrix.as_bytes())];
-    super::write(&output, &canonical, started, pool.current_num_threads(), &report, &own)?;
+    super::write(&output, pool.current_num_threads(), &report, &own)?;
     Ok(report)
 }
 
 /// The settings that the estimate depends on, for the manifest.
 fn canonical(collection: Option<&Path>, arguments: &EstimateArguments, settings: &Settings) -> Result<Value> {
     let (name, digest) = match collection {
-        Some(file) => (super::file_name(file), Some(digest(file)?)),
-        None => ("the synthetic collection".to_owned(), None),
+        Some(file) => (file.file_name().unwrap_or_default().to_string_lossy(), Some(digest(file)?)),
+        None => ("the synthetic collection".into(), None),
     };
     Ok(json!({
         "name": format!("preferences in {name}"),

@@ -153,7 +153,7 @@ impl MatrixReport {
     }
 
     /// The lines of the report: name and value of each property.
-    fn lines(&self) -> Vec<(&'static str, String)> {
+    fn lines(&self) -> Vec<[String; 2]> {
         let mut lines = self.winners();
         lines.push((
             "Sampling error",
@@ -165,7 +165,7 @@ impl MatrixReport {
         // These properties are of the estimate, where pairs that are not told apart count too.
         let caveat = if self.sampling.is_some() { "of the estimate, error unknown: " } else { "" };
         lines.extend(self.structure().into_iter().map(|(what, value)| (what, format!("{caveat}{value}"))));
-        lines
+        lines.into_iter().map(|(what, value)| [what.to_owned(), value]).collect()
     }
 
     fn winners(&self) -> Vec<(&'static str, String)> {
@@ -225,8 +225,9 @@ impl MatrixReport {
         lines
     }
 
-    /// Powers of two, the size with the smallest share, and all items.
-    fn sizes(&self) -> Vec<usize> {
+    /// Sizes of subsets with their shares: powers of two, the size with the smallest share, and all
+    /// items.
+    fn rows(&self) -> Vec<[String; 3]> {
         let mut sizes: Vec<usize> = std::iter::successors(Some(2), |size| Some(size * 2))
             .take_while(|size| *size < self.n_items)
             .collect();
@@ -235,15 +236,13 @@ impl MatrixReport {
         sizes.extend([least, self.n_items]);
         sizes.sort_unstable();
         sizes.dedup();
-        sizes
-    }
-
-    /// The shares for subsets of a size, in words.
-    fn shares(&self, size: usize) -> [String; 2] {
-        let share = |shares: &[f64]| {
-            shares.get(size - 1).map_or_else(|| "–".to_owned(), |share| number::fixed(*share, 4))
+        let row = |size: usize| {
+            let share = |shares: &[f64]| {
+                shares.get(size - 1).map_or_else(|| "–".to_owned(), |share| number::fixed(*share, 4))
+            };
+            [size.to_string(), share(&self.shares.condorcet), share(&self.shares.ordered)]
         };
-        [share(&self.shares.condorcet), share(&self.shares.ordered)]
+        sizes.into_iter().map(row).collect()
     }
 
     pub(super) fn to_html(&self) -> String {
@@ -252,18 +251,8 @@ impl MatrixReport {
         html.open("div", "columns").open("div", "");
         html.figure("", &svg::render(&subsets::chart(None, &self.shares)));
         html.close("div").open("div", "");
-        let rows: Vec<Vec<Html>> =
-            self.lines().iter().map(|(what, value)| vec![Html::of(what), Html::of(value)]).collect();
-        html.table("narrow", &["What", "Value"], &rows);
-        let rows: Vec<Vec<Html>> = self
-            .sizes()
-            .into_iter()
-            .map(|size| {
-                let [condorcet, ordered] = self.shares(size);
-                vec![Html::of(&size.to_string()), Html::of(&condorcet), Html::of(&ordered)]
-            })
-            .collect();
-        html.table("narrow", &["#Items in the subset", "#Condorcet winner", "#total order"], &rows);
+        html.texts(&["What", "Value"], self.lines());
+        html.texts(&["#Items in the subset", "#Condorcet winner", "#total order"], self.rows());
         html.element("p", "small muted", NOTES);
         if self.sampling.is_some() {
             html.paragraph("small muted", NOTES_OF_ESTIMATES);
@@ -286,14 +275,10 @@ const NOTES_OF_ESTIMATES: &str = "A feature has the number of its file. The rows
 impl fmt::Display for MatrixReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "{}\n", terminal::in_line(&self.source))?;
-        let lines = self.lines().into_iter().map(|(what, value)| [what.to_owned(), value]);
-        formatter.write_str(&terminal::table(&lines.collect::<Vec<_>>(), 0..0))?;
+        formatter.write_str(&terminal::table(&self.lines(), 0..0))?;
         writeln!(formatter, "\nShare of the random subsets of each size:\n")?;
         let mut rows = vec![["items", "Condorcet winner", "total order"].map(str::to_owned)];
-        for size in self.sizes() {
-            let [condorcet, ordered] = self.shares(size);
-            rows.push([size.to_string(), condorcet, ordered]);
-        }
+        rows.extend(self.rows());
         formatter.write_str(&terminal::table(&rows, 0..3))
     }
 }

@@ -145,23 +145,14 @@ impl Sampling {
             let text = format!("The first {} of {all}; `counts.csv` has all.", number::grouped(shown as u64));
             html.paragraph("small muted", &text);
         }
-        let rows: Vec<Vec<Html>> = pairs[..shown]
-            .iter()
-            .map(|pair| {
-                let three = |value| Html::of(&number::fixed(value, 4));
-                let apart = if pair.is_told_apart() { "yes" } else { "no" };
-                vec![
-                    Html::of(&numbering.name(pair.first)),
-                    Html::of(&numbering.name(pair.second)),
-                    three(pair.estimate),
-                    three(pair.lower),
-                    three(pair.upper),
-                    Html::of(apart),
-                ]
-            })
-            .collect();
+        let row = |pair: &&Pair| {
+            let [first, second] = [pair.first, pair.second].map(|row| numbering.name(row));
+            let numbers = [pair.estimate, pair.lower, pair.upper].map(|value| number::fixed(value, 4));
+            let apart = if pair.is_told_apart() { "yes" } else { "no" };
+            [&[first, second][..], &numbers, &[apart.to_owned()]].concat()
+        };
         let heads = ["First", "Second", "#Preference for the first", "#From", "#To", "Told apart"];
-        html.table("narrow", &heads, &rows);
+        html.texts(&heads, pairs[..shown].iter().map(row));
         html.close("details");
     }
 }

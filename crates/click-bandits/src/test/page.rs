@@ -29,9 +29,7 @@ pub(super) fn page(outcome: &Outcome) -> String {
             .map(|(head, side)| format!("{side}{head}"))
             .collect();
         let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-        let cells: Vec<Vec<Html>> =
-            rows.iter().map(|row| row.iter().map(|cell| Html::of(cell)).collect()).collect();
-        html.table("narrow", &heads, &cells);
+        html.texts(&heads, rows);
     }
     html.element("h2", "", "What decides");
     html.element("p", "", &rule(outcome));

@@ -1,6 +1,5 @@
 //! The files that commands read and write, besides click logs: one row each.
 
-use super::super::Member;
 use super::super::page::{Page, plain};
 use serde::{Serialize, Serializer};
 use spec::experiment::keys::{EXPERIMENT, OF_INSTANCE, OF_POLICY};
@@ -337,12 +336,8 @@ pub(crate) static FILES: &[FileFormat] = &[
         .like("instance,query,lists,items\n0,shoes,120,3 0 1\n0,shoes,40,0 3 1\n"),
 ];
 
-impl Member for FileFormat {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn page(&self) -> Page {
+impl FileFormat {
+    pub(super) fn page(&self) -> Page {
         let mut page = Page::about(self.name, self.sentence);
         page.line("");
         page.fact("Read by", &self.read_by.join(", "));
@@ -374,9 +369,5 @@ impl Member for FileFormat {
             page.heading("Example: click-bandits init MODEL");
         }
         page
-    }
-
-    fn example(&self) -> Option<&str> {
-        self.example
     }
 }
