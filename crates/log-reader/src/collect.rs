@@ -38,10 +38,10 @@ pub(crate) type TakeRow<'a> =
     dyn Fn(&[Option<Value<'_>>; READ], &[Value<'_>]) -> Result<(), (usize, Fault)> + Sync + 'a;
 
 pub(crate) struct Collector<'a> {
-    ids: Ids,
+    pub(crate) ids: Ids,
     /// The same in all readings of a log.
     pub(crate) hash: KeyHash,
-    handing: Option<Handing<'a>>,
+    pub(crate) handing: Option<Handing<'a>>,
     /// Takes rows as they are, in place of all else.
     rows: Option<&'a TakeRow<'a>>,
     /// Whether counts are wanted.
@@ -78,16 +78,6 @@ impl<'a> Collector<'a> {
     /// The same collector for rows that are taken as they are.
     pub(crate) fn taking(self, rows: &'a TakeRow<'a>) -> Self {
         Self { rows: Some(rows), counts: false, ..self }
-    }
-
-    /// The lists to hand over, if there are any.
-    pub(crate) fn lists(&self) -> Option<&Handing<'a>> {
-        self.handing.as_ref()
-    }
-
-    /// The names so far, for another reading of the log.
-    pub(crate) fn into_ids(self) -> Ids {
-        self.ids
     }
 
     /// The receiver of one thread.
@@ -160,7 +150,7 @@ pub(crate) struct Batches<'a> {
     /// Reused: the cells of sessions, and places of cells.
     expanded: Vec<PackedCell>,
     places: Vec<u32>,
-    report: ReadReport,
+    pub(crate) report: ReadReport,
 }
 
 /// Lines for one table: for each a query, an item, and counts with a position.
@@ -346,25 +336,5 @@ impl Batches<'_> {
             self.count_sessions(number);
         }
         true
-    }
-
-    /// Notes that lines of the session counted last were skipped.
-    pub(crate) fn session_at_fault(&mut self) {
-        self.report.sessions_at_fault += 1;
-    }
-
-    /// Notes a click that was handed over as a row.
-    pub(crate) fn count_click(&mut self) {
-        self.report.add_shown(1, 0, Positions::default());
-    }
-
-    /// Counts clicks on items that no list shows.
-    pub(crate) fn clicks_outside(&mut self, clicks: u64) {
-        self.report.clicks_outside = self.report.clicks_outside.saturating_add(clicks);
-    }
-
-    /// Notes a line with this number of clicks above its impressions, which are not counted.
-    pub(crate) fn clicks_clipped(&mut self, clicks: u64) {
-        self.report.add_clipped(clicks);
     }
 }

@@ -237,6 +237,15 @@ faults! {
 }
 
 impl Fault {
+    /// The fault of a line with another number of columns than expected.
+    pub(crate) fn columns(found: usize, expected: usize) -> Self {
+        if found < expected {
+            Self::TooFewColumns { found, expected }
+        } else {
+            Self::TooManyColumns { expected }
+        }
+    }
+
     /// Events and documents that join no list. A strict reader counts them, too: nothing is wrong
     /// with their lines.
     pub(crate) const UNJOINED: [Self; 6] = [

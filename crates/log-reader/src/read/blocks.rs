@@ -40,7 +40,7 @@ impl Reader {
             format.close(&names, self.max_skipped.is_some(), &mut batches, &mut closed)?;
             report.absorb(closed, &batches.finish());
         }
-        self.finish(report, collector, &names, unlocked(source).report())
+        self.finish(report, collector, &names, &unlocked(source).report)
     }
 
     /// Reads and parses a block. Returns whether there was one, or an error.

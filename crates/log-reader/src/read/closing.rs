@@ -33,7 +33,7 @@ impl Reader {
             let closing = Closing { names, columns, meaning: self.meaning, lenient, open: &open };
             let runs = closing.runs();
             if !report.failed()
-                && collector.lists().is_some_and(|lists| lists.find_apart(|| unfinished(&runs)))
+                && collector.handing.as_ref().is_some_and(|lists| lists.find_apart(|| unfinished(&runs)))
             {
                 return Ok(ReadReport::default());
             }
@@ -195,7 +195,7 @@ impl<'a> Closing<'a> {
             };
             let is_counted = batches.session(&list, !at_fault);
             if is_counted && at_fault {
-                batches.session_at_fault();
+                batches.report.sessions_at_fault += 1;
             }
         }
     }

@@ -375,13 +375,13 @@ impl Format {
                 reader.read_lines(&Yandex, inputs, collector)
             }
             Self::Sessions => {
-                let lines = SessionLines::new(meaning, collector.lists().is_some());
+                let lines = SessionLines::new(meaning, collector.handing.is_some());
                 let report = reader.read_lines(&lines, inputs, collector);
                 logged = lines.logged();
                 report.map(|report| ReadReport { strata: lines.strata(), ..report })
             }
             Self::Obd => {
-                let columns = obd::columns(collector.lists().is_some());
+                let columns = obd::columns(collector.handing.is_some());
                 logged = columns.logged();
                 reader.read_lines(&TableLines::new(&columns, meaning, collector), inputs, collector)
             }

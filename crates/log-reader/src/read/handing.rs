@@ -104,11 +104,11 @@ impl Reader {
             let receivers = Receivers { make: &receiver, done: Mutex::default() };
             let collector = self.collector(ids).handing(Handing::new(&receivers, held, positions));
             let (report, logged) = read(&collector, pass)?;
-            held = collector.lists().and_then(|lists| lists.to_hold(collector.hash));
-            let found = collector.lists().and_then(Handing::new_positions);
+            held = collector.handing.as_ref().and_then(|lists| lists.to_hold(collector.hash));
+            let found = collector.handing.as_ref().and_then(Handing::new_positions);
             if held.is_some() || found.is_some() {
                 positions = positions.or(found);
-                (ids, pass) = (collector.into_ids(), pass + 1);
+                (ids, pass) = (collector.ids, pass + 1);
                 continue;
             }
             let log = self.keep_sessions.then(|| collector.finish(self.threads, report.clone()));

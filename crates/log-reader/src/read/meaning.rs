@@ -73,7 +73,7 @@ impl Meaning {
         if !self.clip_clicks {
             return Err(Fault::ClicksAboveImpressions { impressions });
         }
-        batches.clicks_clipped(clicks - impressions);
+        batches.report.add_clipped(clicks - impressions);
         Ok(impressions)
     }
 }

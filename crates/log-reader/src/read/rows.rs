@@ -51,16 +51,15 @@ pub fn read_rows(
     max_skipped: Option<f64>,
     rows: &mut dyn TakeRows,
 ) -> Result<ReadReport, Error> {
-    let (reader, rows) = (reader(max_skipped)?, Mutex::new(rows));
     let further = further(columns);
     let columns = named(columns, &further);
-    let take = |values: &[Option<Value<'_>>; READ], further: &[Value<'_>]| lock(&rows).row(values, further);
-    let collector = Collector::new(Ids::new(), false, None).taking(&take);
-    if is_parquet {
-        parquet::read(&columns, &reader, inputs, &collector)
-    } else {
-        reader.read_lines(&TableLines::new(columns, reader.meaning, &collector), inputs, &collector)
-    }
+    taken(max_skipped, rows, |reader, collector| {
+        if is_parquet {
+            parquet::read(&columns, reader, inputs, collector)
+        } else {
+            reader.read_lines(&TableLines::new(columns, reader.meaning, collector), inputs, collector)
+        }
+    })
 }
 
 /// Hands every row of a table in memory to `rows`, as [`read_rows`].
@@ -80,10 +79,10 @@ pub fn read_rows_of_frame(
     stop: Option<&AtomicBool>,
     rows: &mut dyn TakeRows,
 ) -> Result<ReadReport, Error> {
-    let (rows, further) = (Mutex::new(rows), further(columns));
-    let take = |values: &[Option<Value<'_>>; READ], further: &[Value<'_>]| lock(&rows).row(values, further);
-    let collector = Collector::new(Ids::new(), false, None).taking(&take);
-    reader(max_skipped)?.rows_of(&named(columns, &further), name, frame, &collector, stop)
+    let further = further(columns);
+    taken(max_skipped, rows, |reader, collector| {
+        reader.rows_of(&named(columns, &further), name, frame, collector, stop)
+    })
 }
 
 /// Hands the clicks of logs of User Behavior Insights to `rows`, in their order: user, the text at
@@ -99,16 +98,20 @@ pub fn read_ubi_clicks(
     max_skipped: Option<f64>,
     rows: &mut dyn TakeRows,
 ) -> Result<ReadReport, Error> {
-    let rows = Mutex::new(rows);
-    let take = |values: &[Option<Value<'_>>; READ], further: &[Value<'_>]| lock(&rows).row(values, further);
-    let collector = Collector::new(Ids::new(), false, None).taking(&take);
-    ubi::read_clicks(ubi, team, &reader(max_skipped)?, inputs, &collector)
+    taken(max_skipped, rows, |reader, collector| ubi::read_clicks(ubi, team, reader, inputs, collector))
 }
 
-/// A reader with one thread, which keeps the order of rows.
-fn reader(max_skipped: Option<f64>) -> Result<Reader, Error> {
+/// Reads with one thread, which keeps the order of rows.
+fn taken(
+    max_skipped: Option<f64>,
+    rows: &mut dyn TakeRows,
+    read: impl FnOnce(&Reader, &Collector<'_>) -> Result<ReadReport, Error>,
+) -> Result<ReadReport, Error> {
     let reader = Reader::new(Format::counts()).threads(NonZeroUsize::MIN);
-    max_skipped.map_or(Ok(reader.clone()), |share| reader.lenient(share))
+    let reader = max_skipped.map_or(Ok(reader.clone()), |share| reader.lenient(share))?;
+    let rows = Mutex::new(rows);
+    let take = |values: &[Option<Value<'_>>; READ], further: &[Value<'_>]| lock(&rows).row(values, further);
+    read(&reader, &Collector::new(Ids::new(), false, None).taking(&take))
 }
 
 /// The names of the columns beyond the sixth.

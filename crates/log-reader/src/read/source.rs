@@ -164,96 +164,49 @@ struct Bytes<'a> {
     any_line: bool,
 }
 
-/// A format, and the layout of the file that is open.
-struct Laid<'a, F: LineFormat>(&'a F, Arc<F::Layout>);
-
-/// The part of a format that reading files needs. It is compiled once, whatever the format.
-trait Lay {
-    fn has_header(&self, first_line: &[u8]) -> bool;
-    fn is_header(&self, line: &[u8]) -> bool;
-    /// Takes the layout of the next file from its header.
-    fn lay(&mut self, header: &[u8]) -> Result<(), String>;
-    fn cut(&self, bytes: &[u8]) -> usize;
-}
-
-impl<F: LineFormat> Lay for Laid<'_, F> {
-    fn has_header(&self, first_line: &[u8]) -> bool {
-        self.0.has_header(first_line)
-    }
-
-    fn is_header(&self, line: &[u8]) -> bool {
-        self.0.is_header(line)
-    }
-
-    fn lay(&mut self, header: &[u8]) -> Result<(), String> {
-        self.1 = Arc::new(self.0.layout(header)?);
-        Ok(())
-    }
-
-    fn cut(&self, bytes: &[u8]) -> usize {
-        self.0.cut(&self.1, bytes)
-    }
-}
-
 /// The files of a log in a format.
 pub(crate) struct Source<'a, F: LineFormat> {
-    laid: Laid<'a, F>,
-    files: Files<'a>,
-}
-
-impl<'a, F: LineFormat> Source<'a, F> {
-    pub(crate) fn new(format: &'a F, inputs: Vec<Input<'a>>, block_bytes: usize, lenient: bool) -> Self {
-        let (inputs, report) = (inputs.into(), ReadReport::default());
-        let files = Files { inputs, open: None, block_bytes, lenient, report, failed: false };
-        Self { laid: Laid(format, Arc::default()), files }
-    }
-
-    /// Reads the next block of the log into `buffer`. `None` after the last block or an error.
-    pub(crate) fn next_block(&mut self, buffer: &mut Vec<u8>) -> Result<Option<BlockOf<F>>, (usize, Error)> {
-        let block = self.files.next_block(buffer, &mut self.laid)?;
-        Ok(block.map(|block| (block, Arc::clone(&self.laid.1))))
-    }
-
-    /// Files and bytes so far.
-    pub(crate) fn report(&self) -> &ReadReport {
-        &self.files.report
-    }
-}
-
-struct Files<'a> {
+    format: &'a F,
+    /// That of the file that is open.
+    layout: Arc<F::Layout>,
     inputs: VecDeque<Input<'a>>,
     open: Option<Bytes<'a>>,
     block_bytes: usize,
     lenient: bool,
-    report: ReadReport,
+    /// Files and bytes so far.
+    pub(crate) report: ReadReport,
     failed: bool,
 }
 
-impl<'a> Files<'a> {
-    fn next_block(
-        &mut self,
-        buffer: &mut Vec<u8>,
-        format: &mut dyn Lay,
-    ) -> Result<Option<Block>, (usize, Error)> {
+impl<'a, F: LineFormat> Source<'a, F> {
+    pub(crate) fn new(format: &'a F, inputs: Vec<Input<'a>>, block_bytes: usize, lenient: bool) -> Self {
+        let (inputs, layout, report) = (inputs.into(), Arc::default(), ReadReport::default());
+        Self { format, layout, inputs, open: None, block_bytes, lenient, report, failed: false }
+    }
+
+    /// Reads the next block of the log into `buffer`. `None` after the last block or an error.
+    pub(crate) fn next_block(&mut self, buffer: &mut Vec<u8>) -> Result<Option<BlockOf<F>>, (usize, Error)> {
         if self.failed {
             return Ok(None);
         }
-        let result = self.try_next(buffer, format);
+        let result = self.try_next(buffer);
         self.failed = result.is_err();
-        result.map_err(|error| (self.report.files.saturating_sub(1), error))
+        let result = result.map_err(|error| (self.report.files.saturating_sub(1), error))?;
+        Ok(result.map(|block| (block, Arc::clone(&self.layout))))
     }
 
-    fn try_next(&mut self, buffer: &mut Vec<u8>, format: &mut dyn Lay) -> Result<Option<Block>, Error> {
+    fn try_next(&mut self, buffer: &mut Vec<u8>) -> Result<Option<Block>, Error> {
         loop {
             let open = match self.open.take() {
                 Some(open) => Some(open),
                 None => match self.inputs.pop_front() {
-                    Some(input) => self.open(input, format)?,
+                    Some(input) => self.open(input)?,
                     None => return Ok(None),
                 },
             };
             let Some(mut open) = open else { continue };
-            let (len, cut) = open.fill(buffer, self.block_bytes, &|bytes| format.cut(bytes))?;
+            let (len, cut) =
+                open.fill(buffer, self.block_bytes, &|bytes| self.format.cut(&self.layout, bytes))?;
             if len == 0 {
                 if !open.any_line {
                     self.empty(&open.name)?;
@@ -285,7 +238,7 @@ impl<'a> Files<'a> {
     }
 
     /// Opens a file, removes a byte order mark and reads the header, if there is one.
-    fn open(&mut self, input: Input<'a>, format: &mut dyn Lay) -> Result<Option<Bytes<'a>>, Error> {
+    fn open(&mut self, input: Input<'a>) -> Result<Option<Bytes<'a>>, Error> {
         self.report.files += 1;
         let Input { name, stream, watch, stop } = input;
         let in_file = |error| Error::io(&name, error, false);
@@ -315,19 +268,23 @@ impl<'a> Files<'a> {
         let line = start[..end].strip_suffix(b"\n").unwrap_or(&start[..end]);
         let line = &line[memchr::memrchr(b'\n', line).map_or(0, |end| end + 1)..];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let has_header = format.has_header(line);
+        let has_header = self.format.has_header(line);
         let header = if has_header { end } else { 0 };
         if has_header && is_blank(line) {
             return self.empty(name).map(|()| None);
         }
         let n_lines = memchr::memchr_iter(b'\n', &start[..header]).count() as u64;
-        format.lay(line).map_err(|message| {
-            let shown =
-                if format.is_header(line) { &line[..line.len().min(MAX_TEXT)] } else { HIDDEN.as_bytes() };
+        let layout = self.format.layout(line).map_err(|message| {
+            let shown = if self.format.is_header(line) {
+                &line[..line.len().min(MAX_TEXT)]
+            } else {
+                HIDDEN.as_bytes()
+            };
             let text = String::from_utf8_lossy(shown).escape_debug().to_string();
             let place = Place { file: name.to_string(), line: n_lines.max(1), column: None, text, message };
             Error::at(ErrorKind::Header, place)
         })?;
+        self.layout = Arc::new(layout);
         self.report.bytes += header as u64;
         start.drain(..header);
         let next_line = 1 + if has_header { n_lines.max(1) } else { 0 };

@@ -117,7 +117,7 @@ impl<'a> TableLines<'a> {
         meaning: Meaning,
         collector: &Collector<'_>,
     ) -> Self {
-        Self { table: table.into(), meaning, hash: collector.hash, hands_over: collector.lists().is_some() }
+        Self { table: table.into(), meaning, hash: collector.hash, hands_over: collector.handing.is_some() }
     }
 }
 
@@ -304,11 +304,7 @@ impl TableLines<'_> {
         if batches.takes_rows() {
             let expected = layout.n_columns;
             if found != expected {
-                let fault = if found < expected {
-                    Fault::TooFewColumns { found, expected }
-                } else {
-                    Fault::TooManyColumns { expected }
-                };
+                let fault = Fault::columns(found, expected);
                 return Err(LineFault::new(fault, 0, HIDDEN.as_bytes()));
             }
             let values = fields.map(|field| field.map(Value::Text));
@@ -436,11 +432,7 @@ impl TableLines<'_> {
             } else {
                 HIDDEN.as_bytes().into()
             };
-            let fault = if found < expected {
-                Fault::TooFewColumns { found, expected }
-            } else {
-                Fault::TooManyColumns { expected }
-            };
+            let fault = Fault::columns(found, expected);
             return Err(LineFault::new(fault, 0, &text[..text.len().min(MAX_TEXT)]));
         }
         let shown = read_row(&fields.map(|field| field.map(Value::Text)), self.meaning, None, batches);

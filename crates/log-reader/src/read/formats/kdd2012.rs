@@ -93,10 +93,5 @@ fn wrong_columns(line: CutLine<'_>) -> LineFault {
     let (found, expected) = (line.n_columns(), COLUMNS.len());
     let shown = (found - 1).min(expected - 1);
     let text: Vec<&[u8]> = (0..shown).filter_map(|column| line.get(column)).collect();
-    let fault = if found < expected {
-        Fault::TooFewColumns { found, expected }
-    } else {
-        Fault::TooManyColumns { expected }
-    };
-    LineFault::new(fault, 0, &text.join(&b'\t'))
+    LineFault::new(Fault::columns(found, expected), 0, &text.join(&b'\t'))
 }

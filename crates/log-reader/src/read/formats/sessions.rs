@@ -149,11 +149,8 @@ impl LineFormat for SessionLines {
         let expected = layout.roles.len();
         let mut columns: [Option<&[u8]>; COLUMNS.len()] = [None; COLUMNS.len()];
         let found = line.n_columns();
-        if found > expected {
-            return Err(LineFault::new(Fault::TooManyColumns { expected }, 0, line.whole()));
-        }
-        if found < expected {
-            return Err(LineFault::new(Fault::TooFewColumns { found, expected }, 0, line.whole()));
+        if found != expected {
+            return Err(LineFault::new(Fault::columns(found, expected), 0, line.whole()));
         }
         for (column, &role) in layout.roles.iter().enumerate() {
             columns[role] = line.get(column);
@@ -217,7 +214,7 @@ impl LineFormat for SessionLines {
             list
         };
         batches.session(&list, true);
-        batches.clicks_outside(outside);
+        batches.report.clicks_outside = batches.report.clicks_outside.saturating_add(outside);
         Ok(())
     }
 

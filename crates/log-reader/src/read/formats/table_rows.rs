@@ -228,7 +228,7 @@ impl<'a> TableOfRows<'a> {
         lenient: bool,
         collector: &Collector<'_>,
     ) -> Self {
-        let (hash, hands_over) = (collector.hash, collector.lists().is_some());
+        let (hash, hands_over) = (collector.hash, collector.handing.is_some());
         let places = [None; ROLES];
         Self { columns, places, further: &[], meaning, name: "", number: 0, lenient, hash, hands_over }
     }

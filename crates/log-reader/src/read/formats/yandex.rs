@@ -89,7 +89,7 @@ fn click(
     });
     match place {
         Some((list, place)) => list.clicks |= 1 << place,
-        None => batches.clicks_outside(1),
+        None => batches.report.clicks_outside += 1,
     }
     Ok(())
 }
@@ -118,11 +118,10 @@ impl LineFormat for Yandex {
             return Err(LineFault::new(Fault::TooManyColumns { expected: QUERY_COLUMNS }, 0, whole));
         }
         let columns: [&[u8]; QUERY_2013] = std::array::from_fn(|column| line.get(column).unwrap_or_default());
-        let too_few = |expected| LineFault::new(Fault::TooFewColumns { found, expected }, 0, whole);
-        let too_many = |expected| LineFault::new(Fault::TooManyColumns { expected }, 0, whole);
+        let wrong_columns = |expected| LineFault::new(Fault::columns(found, expected), 0, whole);
         let in_column = |number: usize| move |fault| LineFault::new(fault, number, columns[number - 1]);
         if found < 4 {
-            return Err(too_few(4));
+            return Err(wrong_columns(4));
         }
         number(columns[0]).map_err(in_column(1))?;
         if columns[1] == b"M" {
@@ -139,11 +138,8 @@ impl LineFormat for Yandex {
                 let of_pairs = |columns: &[&[u8]]| columns.iter().all(|column| column.contains(&b','));
                 let is_2013 = found > 7 && of_pairs(&columns[6..found.min(QUERY_2013)]) || kind == b"T";
                 let expected = if is_2013 { QUERY_2013 } else { QUERY_COLUMNS };
-                if found < expected {
-                    return Err(too_few(expected));
-                }
-                if found > expected {
-                    return Err(too_many(expected));
+                if found != expected {
+                    return Err(wrong_columns(expected));
                 }
                 let named = if is_2013 { 5..=5 } else { 4..=5 };
                 for number in named {

@@ -252,7 +252,7 @@ impl Row {
             };
             LineFault::new(fault, role + 1, found.as_bytes()).of(Ok(1), Ok(0))
         })?;
-        batches.count_click();
+        batches.report.clicks += 1;
         Ok(())
     }
 }
