@@ -18,17 +18,13 @@ use crate::names::{Id, Ids, MIX_B, lock, mix, unlocked};
 use crate::read::Value;
 use crate::read_report::ReadReport;
 use crate::session::{MAX_FILES_IN_ORDER, ReadSession, Sessions, put_in_order};
-use crate::table::{LineCounts, PackedCell, SHARDS, Table};
+use crate::table::{LineCounts, PackedLine, SHARDS, Table};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Lines of a batch, 24 bytes each: the batches of all tables fit into the processor's cache.
-const BATCH: usize = 512;
-/// Bits of clicks, and of impressions, of a line in a batch.
-const COUNT_BITS: u32 = 29;
-/// Bits of its position.
-const POSITION_BITS: u32 = 6;
+const BATCH: usize = 128;
 /// Words of a batch of sessions.
 const SESSION_WORDS: usize = 2048;
 
@@ -82,13 +78,11 @@ impl<'a> Collector<'a> {
 
     /// The receiver of one thread.
     pub(crate) fn batches(&self) -> Batches<'_> {
-        let capacity = if self.counts { 3 * BATCH } else { 0 };
-        let batch = || Batch(Vec::with_capacity(capacity));
         Batches {
             collector: self,
             lists: self.handing.as_ref().map(Handing::thread),
             texts: LastTexts::default(),
-            lines: self.tables.iter().map(|_| batch()).collect(),
+            lines: vec![Vec::new(); self.tables.len()],
             sessions: vec![Vec::new(); self.tables.len()],
             order: Vec::new(),
             expanded: Vec::new(),
@@ -141,59 +135,22 @@ pub(crate) struct Batches<'a> {
     /// The texts of the line before.
     pub(crate) texts: LastTexts,
     /// Lines for every table.
-    lines: Vec<Batch>,
+    lines: Vec<Vec<PackedLine>>,
     /// Sessions of every table, one by one: query, place in the log, time, clicks, positions, group
     /// of the user, items.
     sessions: Vec<Vec<u64>>,
     /// The sessions that were counted, if they are kept.
     order: Vec<ReadSession>,
     /// Reused: the cells of sessions, and places of cells.
-    expanded: Vec<PackedCell>,
-    places: Vec<u32>,
+    expanded: Vec<PackedLine>,
+    places: Vec<usize>,
     pub(crate) report: ReadReport,
-}
-
-/// Lines for one table: for each a query, an item, and counts with a position.
-#[derive(Debug)]
-struct Batch(Vec<u64>);
-
-impl Batch {
-    /// Adds a line, unless its counts are too large.
-    #[inline]
-    fn push(&mut self, shown: &LineCounts) -> bool {
-        let is_small = (shown.clicks | shown.impressions) >> COUNT_BITS == 0;
-        if is_small {
-            let counts = (shown.clicks << COUNT_BITS | shown.impressions) << POSITION_BITS;
-            self.0.extend_from_slice(&[shown.query.0, shown.item.0, counts | u64::from(shown.position)]);
-        }
-        is_small
-    }
-
-    fn is_full(&self) -> bool {
-        self.0.len() >= 3 * BATCH
-    }
-
-    fn count(&mut self, table: &Mutex<Table>, cells: &mut Vec<PackedCell>, places: &mut Vec<u32>) {
-        let mut table = lock(table);
-        let lines = self.0.as_chunks().0.iter();
-        table.queries(lines.clone().map(|&[query, _, _]| query), places);
-        cells.clear();
-        cells.extend(lines.zip(&*places).map(|(&[_, item, counts], &query)| PackedCell {
-            item,
-            query,
-            clicks: (counts >> (COUNT_BITS + POSITION_BITS)).into(),
-            impressions: (counts >> POSITION_BITS & ((1 << COUNT_BITS) - 1)).into(),
-            position: (counts & ((1 << POSITION_BITS) - 1)) as u8,
-        }));
-        table.add_all(cells, places);
-        self.0.clear();
-    }
 }
 
 /// The number of the table of a query.
 #[inline]
-fn table_of(query: Id) -> usize {
-    (mix(query.0, MIX_B) >> 50) as usize % SHARDS
+fn table_of(query: u64) -> usize {
+    (mix(query, MIX_B) >> 50) as usize % SHARDS
 }
 
 impl Batches<'_> {
@@ -215,16 +172,29 @@ impl Batches<'_> {
 
     #[inline]
     fn count(&mut self, shown: &LineCounts) {
-        let number = table_of(shown.query);
-        let (batch, table) = (&mut self.lines[number], &self.collector.tables[number]);
-        if !batch.push(shown) {
-            lock(table).add(shown);
-        } else if batch.is_full() {
-            batch.count(table, &mut self.expanded, &mut self.places);
+        let number = table_of(shown.query.0);
+        match PackedLine::of(shown) {
+            Some(line) => self.count_packed(number, line.query, line.item, line.counts),
+            None => lock(&self.collector.tables[number]).add(shown),
         }
     }
 
-    /// Looks the query of a session up once, for all of its items.
+    /// Words rather than a line: one that was just written would have to be read again.
+    #[inline(never)]
+    fn count_packed(&mut self, number: usize, query: u64, item: u64, counts: u64) {
+        let lines = &mut self.lines[number];
+        lines.push(PackedLine { query, item, counts });
+        if lines.len() >= BATCH {
+            self.count_batch(number);
+        }
+    }
+
+    #[inline(never)]
+    fn count_batch(&mut self, number: usize) {
+        lock(&self.collector.tables[number]).add_all(&self.lines[number], &mut self.places);
+        self.lines[number].clear();
+    }
+
     fn count_sessions(&mut self, number: usize) {
         let mut table = lock(&self.collector.tables[number]);
         self.expanded.clear();
@@ -234,18 +204,14 @@ impl Batches<'_> {
             let positions = Positions(*positions);
             // This thread wrote the positions, and an item for each.
             let (items, rest) = rest.split_at(positions.len().min(rest.len()));
-            let query = table.query(*query);
             let [group, ..] = group.to_le_bytes();
             let placed = (0..).zip(positions.iter()).zip(items);
-            self.expanded.extend(placed.map(|((place, position), &item): ((u8, _), _)| PackedCell {
-                item,
-                query,
-                clicks: (clicks >> place & 1).into(),
-                impressions: 1.into(),
-                position: u8::try_from(position).unwrap_or(u8::MAX),
+            self.expanded.extend(placed.map(|((place, position), &item): ((u8, _), _)| {
+                let position = u8::try_from(position).unwrap_or(0);
+                PackedLine::new([*query, item], clicks >> place & 1, 1, position)
             }));
             if self.collector.keep_sessions {
-                let pattern = table.add_session(query, items, positions, *clicks);
+                let pattern = table.add_session(*query, items, positions, *clicks);
                 let time = time.cast_signed();
                 self.order.push(ReadSession { at: *at, time, pattern, table: number_of_table, group });
             }
@@ -259,8 +225,7 @@ impl Batches<'_> {
     /// Counts the rest.
     pub(crate) fn finish(mut self) -> ReadReport {
         for number in 0..self.collector.tables.len() {
-            let table = &self.collector.tables[number];
-            self.lines[number].count(table, &mut self.expanded, &mut self.places);
+            self.count_batch(number);
             self.count_sessions(number);
         }
         if let Some(lists) = self.lists.take() {
@@ -328,7 +293,7 @@ impl Batches<'_> {
         if !self.collector.counts {
             return true;
         }
-        let number = table_of(query);
+        let number = table_of(query.0);
         let words = &mut self.sessions[number];
         words.extend([query.0, at, time.cast_unsigned(), clicks, positions.0, unit % GROUPS]);
         words.extend(items.iter().map(|item| item.0));

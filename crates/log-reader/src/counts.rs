@@ -4,8 +4,9 @@
 //! counts, byte by byte, for any number of threads. Positions count from 0.
 
 use crate::fields::MAX_COUNT;
+use crate::hold_out::HoldOut;
 use crate::names::{Id, Names};
-use crate::table::{Count40, LineCounts, PackedCell, Table};
+use crate::table::{LineCounts, PackedLine, Table};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -42,6 +43,27 @@ struct QueryEntry {
     end: u32,
 }
 
+/// A count below 2^40, in five bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct Count40([u8; 5]);
+
+impl From<u64> for Count40 {
+    /// The number, or the largest count.
+    #[inline]
+    fn from(number: u64) -> Self {
+        let [a, b, c, d, e, ..] = number.min(MAX_COUNT).to_le_bytes();
+        Self([a, b, c, d, e])
+    }
+}
+
+impl Count40 {
+    #[inline]
+    fn get(self) -> u64 {
+        let [a, b, c, d, e] = self.0;
+        u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
+    }
+}
+
 /// A cell of a query, in 19 bytes: a log may have millions.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct QueryCell {
@@ -52,18 +74,13 @@ struct QueryCell {
 }
 
 impl QueryCell {
-    fn new(cell: &PackedCell) -> Self {
-        let PackedCell { item, clicks, impressions, position, .. } = *cell;
+    fn new(item: u64, [clicks, impressions]: [u64; 2], position: u8) -> Self {
+        let [clicks, impressions] = [clicks, impressions].map(Count40::from);
         Self { item: item.to_le_bytes(), clicks, impressions, position }
     }
 
     fn item(&self) -> u64 {
         u64::from_le_bytes(self.item)
-    }
-
-    fn add(&mut self, more: &Self) {
-        self.clicks.add(more.clicks.get());
-        self.impressions.add(more.impressions.get());
     }
 
     fn subtract(&mut self, part: &Self) {
@@ -353,6 +370,31 @@ impl Counts {
         rest
     }
 
+    /// Splits counts into those without one impression in `one_in`, at least 2, and these
+    /// impressions. Every impression, click or skip, is drawn independently, so it is better to hold
+    /// out whole sessions, if there are any. The same counts and the same seed give the same parts,
+    /// whatever else the log contains.
+    pub fn split(&self, one_in: u64, seed: u64) -> [Self; 2] {
+        let hold_out = HoldOut::new(one_in, seed);
+        let mut parts = [(); 2].map(|()| Self::empty(&self.names));
+        for query in self.queries() {
+            // The identifier of a text depends on other names in the log, its name does not.
+            let name = self.names.name(query.id);
+            let starts = parts.each_ref().map(|part| part.cells[0].len());
+            for cell in query.cells {
+                let draws = hold_out.of_cell(&name, &self.names.name(Id(cell.item())), cell.position);
+                let cut = draws.cut([cell.clicks.get(), cell.impressions.get()]);
+                for (part, totals) in parts.iter_mut().zip(cut).filter(|(_, [_, shown])| *shown > 0) {
+                    part.cells[0].push(QueryCell::new(cell.item(), totals, cell.position));
+                }
+            }
+            for (part, start) in parts.iter_mut().zip(starts) {
+                part.close(query.id, start);
+            }
+        }
+        parts
+    }
+
     /// Writes all cells as CSV that [`Format::counts`](crate::Format::counts) reads: a header, then
     /// `query,item,position,clicks,impressions`, positions from 1. Names are written as in the log,
     /// even if a spreadsheet or a terminal would interpret them.
@@ -377,28 +419,35 @@ impl Counts {
         lines.sort_unstable_by_key(|shown| (shown.item, shown.position));
         let start = self.cells[0].len();
         for lines in lines.chunk_by(|a, b| (a.item, a.position) == (b.item, b.position)) {
-            let mut cell = QueryCell::new(&lines[0].in_query(0));
-            lines[1..].iter().for_each(|line| cell.add(&QueryCell::new(&line.in_query(0))));
-            self.cells[0].push(cell);
+            let sum = |of: fn(&LineCounts) -> u64| lines.iter().map(of).fold(0, u64::saturating_add);
+            let totals = [sum(|line| line.clicks), sum(|line| line.impressions)];
+            self.cells[0].push(QueryCell::new(lines[0].item.0, totals, lines[0].position));
         }
         self.close(query, start);
     }
 
-    /// The counts of sorted tables; every query is in one table only.
-    pub(crate) fn from_tables(names: Arc<Names>, tables: Vec<Table>) -> Self {
-        let mut counts = Self { names, ..Self::default() };
-        for (number, table) in (0..).zip(tables) {
-            let mut start = 0;
-            for cells in table.cells.chunk_by(|a, b| a.query == b.query) {
-                let end = start + cells.len();
-                let id = Id(table.query_ids[cells[0].query as usize]);
-                counts.queries.push(QueryEntry { id, table: number, start: place(start), end: place(end) });
-                start = end;
-            }
-            counts.cells.push(table.cells.iter().map(QueryCell::new).collect());
+    /// The counts of sorted cells, each there once.
+    pub(crate) fn of_sorted(cells: &[PackedLine], totals: impl Fn(&PackedLine) -> [u64; 2]) -> Self {
+        let mut counts = Self::empty(&Arc::default());
+        counts.cells[0].reserve_exact(cells.len());
+        for cells in cells.chunk_by(|a, b| a.query == b.query) {
+            let start = counts.cells[0].len();
+            let of_query = cells.iter().map(|cell| QueryCell::new(cell.item, totals(cell), cell.position()));
+            counts.cells[0].extend(of_query);
+            counts.close(Id(cells[0].query), start);
         }
-        counts.queries.sort_unstable_by_key(|entry| entry.id);
         counts
+    }
+
+    /// The counts of finished tables; every query is in one table only.
+    pub(crate) fn from_tables(names: Arc<Names>, tables: Vec<Table>) -> Self {
+        let mut all = Self { names, ..Self::default() };
+        for (table, Table { counts, .. }) in (0..).zip(tables) {
+            all.queries.extend(counts.queries.into_iter().map(|entry| QueryEntry { table, ..entry }));
+            all.cells.push(counts.cells.into_iter().next().unwrap_or_default());
+        }
+        all.queries.sort_unstable_by_key(|entry| entry.id);
+        all
     }
 
     /// The first cell whose impressions may have saturated.

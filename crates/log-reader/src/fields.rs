@@ -85,18 +85,19 @@ pub(crate) fn in_lowest_bits(high_bits: u64) -> u64 {
 /// The number from `start` to `end` of a line; accepts the same as [`number`].
 #[inline]
 pub(crate) fn number_in(line: &[u8], start: usize, end: usize) -> Result<u64, Fault> {
+    digits_in(line, start, end).map_or_else(|| number(&line[start..end]), Ok)
+}
+
+/// The number from `start` to `end` of a line, if it is written in up to eight digits.
+#[inline]
+pub(crate) fn digits_in(line: &[u8], start: usize, end: usize) -> Option<u64> {
     let len = end - start;
     if len == 1 {
         let digit = line[start].wrapping_sub(b'0');
-        return if digit > 9 { Err(Fault::NotANumber) } else { Ok(digit.into()) };
+        return (digit <= 9).then_some(digit.into());
     }
-    match line[start..].first_chunk() {
-        Some(&eight) if (2..=8).contains(&len) => {
-            let digits = of_up_to_8(u64::from_le_bytes(eight), len);
-            digits.map_or_else(|| other_than_digits(&line[start..end]), Ok)
-        }
-        _ => number(&line[start..end]),
-    }
+    let eight = line[start..].first_chunk().filter(|_| (2..=8).contains(&len))?;
+    of_up_to_8(u64::from_le_bytes(*eight), len)
 }
 
 #[cold]

@@ -22,7 +22,6 @@
 #[path = "hold_out/tests.rs"]
 mod tests;
 
-use crate::table::LineCounts;
 use confidence::math::{ln, relative_entropy, sqrt, stirling_error};
 use num_traits::ToPrimitive as _;
 use rand::{Rng, SeedableRng};
@@ -76,17 +75,12 @@ impl Draws {
         self.binomial(1) == 1
     }
 
-    /// Splits impressions into the number kept and the number held out.
+    /// Splits clicks and impressions into those kept and those held out.
     #[inline]
-    pub(crate) fn cut(mut self, shown: &LineCounts) -> [LineCounts; 2] {
-        let clicks = self.binomial(shown.clicks);
-        let impressions = clicks + self.binomial(shown.impressions - shown.clicks);
-        let rest = (shown.clicks - clicks, shown.impressions - impressions);
-        [rest, (clicks, impressions)].map(|(clicks, impressions)| LineCounts {
-            clicks,
-            impressions,
-            ..*shown
-        })
+    pub(crate) fn cut(mut self, [clicks, impressions]: [u64; 2]) -> [[u64; 2]; 2] {
+        let held_out = self.binomial(clicks);
+        let of_all = held_out + self.binomial(impressions - clicks);
+        [[clicks - held_out, impressions - of_all], [held_out, of_all]]
     }
 
     /// The number of `trials` that are held out.

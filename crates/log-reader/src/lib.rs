@@ -19,7 +19,6 @@ mod read;
 mod read_report;
 mod session;
 mod settings;
-mod split;
 mod table;
 
 pub mod time;

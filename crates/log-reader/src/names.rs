@@ -203,15 +203,10 @@ impl Ids {
 }
 
 /// Renaming from the number of a text in one of several lists to its number in order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Renaming(Vec<Vec<u64>>);
 
 impl Renaming {
-    /// Renames nothing.
-    pub(crate) fn none() -> Self {
-        Self(Vec::new())
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(Vec::is_empty)
     }

@@ -237,13 +237,7 @@ impl Sessions {
         let mut order: Vec<(Id, usize, usize)> = Vec::new();
         for (number, table) in tables.iter_mut().enumerate() {
             table.patterns.sort_unstable_by_key(|pattern| (pattern.list, pattern.clicks));
-            order.extend(
-                table
-                    .lists
-                    .iter()
-                    .enumerate()
-                    .map(|(place, list)| (Id(table.query_ids[list.query as usize]), number, place)),
-            );
+            order.extend(table.lists.iter().enumerate().map(|(place, list)| (Id(list.query), number, place)));
         }
         let items = |&(_, number, place): &(Id, usize, usize)| {
             let list = tables[number].lists[place];

@@ -1,77 +1,106 @@
 //! Tables that grow while a log is read: cells and sessions, equal ones counted together.
 //!
-//! Entries are in vectors, and a hash table finds their index; everything is sorted at the end. A
-//! cell takes 24 bytes, and about 9 in the hash table.
+//! Cells are in a hash table, 27 to 34 bytes each. Sessions are in vectors, and hash tables find their
+//! index. Everything is sorted at the end.
 
 #[cfg(test)]
 #[path = "table/tests.rs"]
 mod tests;
 
-use crate::counts::Positions;
-use crate::fields::MAX_COUNT;
+use crate::counts::{Counts, Positions};
 use crate::names::{Id, Renaming, TextHash, find_or_add};
 use hashbrown::HashTable;
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Tables of one part of a log.
 pub(crate) const SHARDS: usize = 128;
-/// The place of a cell that the table does not have.
-const NEW: u32 = u32::MAX;
 
-/// A count below 2^40, in five bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Count40([u8; 5]);
+/// Bits of clicks, and of impressions, of a packed line, and their largest number.
+const COUNT_BITS: u32 = 16;
+const MOST: u64 = (1 << COUNT_BITS) - 1;
+/// Bits of its position.
+const POSITION_BITS: u32 = 6;
 
-impl From<u64> for Count40 {
-    /// The number, or the largest count.
-    #[inline]
-    fn from(number: u64) -> Self {
-        let [a, b, c, d, e, ..] = number.min(MAX_COUNT).to_le_bytes();
-        Self([a, b, c, d, e])
-    }
-}
-
-impl Count40 {
-    #[inline]
-    pub(crate) fn get(self) -> u64 {
-        let [a, b, c, d, e] = self.0;
-        u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
-    }
-
-    /// Adds, and saturates at the largest count, in whatever order.
-    #[inline]
-    pub(crate) fn add(&mut self, more: u64) {
-        *self = self.get().saturating_add(more).into();
-    }
-}
-
-/// One (query, item, position).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PackedCell {
+/// Clicks and impressions of a line, or of a cell, as far as they are not large.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PackedLine {
+    pub(crate) query: u64,
     pub(crate) item: u64,
-    /// Index of the query in its table.
-    pub(crate) query: u32,
-    pub(crate) clicks: Count40,
-    pub(crate) impressions: Count40,
-    pub(crate) position: u8,
+    /// Clicks, impressions, and the position in the lowest bits.
+    pub(crate) counts: u64,
 }
 
-impl PackedCell {
-    /// Returns whether both are of the same query, item and position.
-    #[inline]
-    fn is_same(&self, other: &Self) -> bool {
-        (self.item, self.query, self.position) == (other.item, other.query, other.position)
+impl PackedLine {
+    pub(crate) fn new([query, item]: [u64; 2], clicks: u64, impressions: u64, position: u8) -> Self {
+        let counts = (clicks << COUNT_BITS | impressions) << POSITION_BITS | u64::from(position);
+        Self { query, item, counts }
     }
 
-    #[inline]
-    fn add(&mut self, more: &Self) {
-        self.clicks.add(more.clicks.get());
-        self.impressions.add(more.impressions.get());
+    /// The line, unless its counts are too large.
+    pub(crate) fn of(shown: &LineCounts) -> Option<Self> {
+        let &LineCounts { query, item, clicks, impressions, position } = shown;
+        (clicks.max(impressions) <= MOST).then(|| Self::new([query.0, item.0], clicks, impressions, position))
     }
 
+    pub(crate) fn position(&self) -> u8 {
+        (self.counts & ((1 << POSITION_BITS) - 1)) as u8
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "two counts")]
+    fn packed_counts(&self) -> u32 {
+        (self.counts >> POSITION_BITS) as u32
+    }
+
+    pub(crate) fn key(&self) -> (u64, u64, u8) {
+        (self.query, self.item, self.position())
+    }
+}
+
+/// Cells of a bucket.
+const SLOTS: usize = 3;
+
+/// A line of the processor's cache: cells whose hashes are neighbours.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+struct Bucket {
+    queries: [u64; SLOTS],
+    items: [u64; SLOTS],
+    /// Clicks in the upper half, impressions in the lower.
+    counts: [u32; SLOTS],
+    positions: [u8; SLOTS],
+    n_cells: u8,
+}
+
+impl Bucket {
+    /// The cell of a line; [`SLOTS`] or above if it is not here.
     #[inline]
-    fn hash(&self, hash: TextHash) -> u64 {
-        hash.of_numbers(self.item, u64::from(self.query) << 8 | u64::from(self.position))
+    fn slot_of(&self, line: &PackedLine) -> usize {
+        // All are compared, without a branch, which would be a coin's.
+        let is_same = |slot: usize| {
+            let of_position = u64::from(self.positions[slot] ^ line.position());
+            let other = (self.queries[slot] ^ line.query) | (self.items[slot] ^ line.item) | of_position;
+            u32::from(other == 0) << slot
+        };
+        let same = is_same(0) | is_same(1) | is_same(2);
+        (same & ((1 << self.n_cells) - 1)).trailing_zeros() as usize
+    }
+
+    /// Adds a cell, if there is room.
+    fn push(&mut self, line: &PackedLine) -> bool {
+        let slot = usize::from(self.n_cells);
+        if slot < SLOTS {
+            (self.queries[slot], self.items[slot]) = (line.query, line.item);
+            (self.counts[slot], self.positions[slot]) = (line.packed_counts(), line.position());
+            self.n_cells += 1;
+        }
+        slot < SLOTS
+    }
+
+    fn lines(&self) -> impl Iterator<Item = PackedLine> {
+        (0..self.n_cells.into()).map(|slot| {
+            let counts = u64::from(self.counts[slot]) << POSITION_BITS | u64::from(self.positions[slot]);
+            PackedLine { query: self.queries[slot], item: self.items[slot], counts }
+        })
     }
 }
 
@@ -83,15 +112,6 @@ pub(crate) struct LineCounts {
     pub(crate) clicks: u64,
     pub(crate) impressions: u64,
     pub(crate) position: u8,
-}
-
-impl LineCounts {
-    /// The cell, with the index of its query.
-    #[inline]
-    pub(crate) fn in_query(&self, query: u32) -> PackedCell {
-        let Self { item, clicks, impressions, position, .. } = *self;
-        PackedCell { item: item.0, query, clicks: clicks.into(), impressions: impressions.into(), position }
-    }
 }
 
 /// Sessions with the same list and the same clicks.
@@ -107,7 +127,7 @@ pub(crate) struct PackedPattern {
 /// A list of items shown for a query.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PackedList {
-    pub(crate) query: u32,
+    pub(crate) query: u64,
     pub(crate) start: usize,
     /// One for each item.
     pub(crate) positions: Positions,
@@ -117,10 +137,14 @@ pub(crate) struct PackedList {
 pub(crate) struct Table {
     /// Its key is drawn anew for every table: with a known one, all cells of an item could collide.
     hash: TextHash,
-    queries: HashTable<u32>,
-    pub(crate) query_ids: Vec<u64>,
-    index: HashTable<u32>,
-    pub(crate) cells: Vec<PackedCell>,
+    /// A cell is in the first bucket with room from that of its hash on, and buckets are in the order
+    /// of hashes. At most four fifths are taken.
+    buckets: Vec<Bucket>,
+    n_cells: usize,
+    /// Clicks and impressions of cells, as far as they did not fit into their bucket.
+    large: BTreeMap<(u64, u64, u8), [u64; 2]>,
+    /// Everything, once the table is finished.
+    pub(crate) counts: Counts,
     list_index: HashTable<u32>,
     pub(crate) lists: Vec<PackedList>,
     pub(crate) items: Vec<u64>,
@@ -129,62 +153,89 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The index of a query.
-    #[inline]
-    pub(crate) fn query(&mut self, query: u64) -> u32 {
-        let hash = |id: &u64| self.hash.of_numbers(*id, 0);
-        let Self { queries, query_ids, .. } = self;
-        find_or_add(queries, query_ids, hash(&query), |&id| id == query, hash, || query).0
-    }
-
-    /// The indices of queries. They are looked up as the places of cells are ([`Self::add_all`]).
-    pub(crate) fn queries(&mut self, ids: impl Iterator<Item = u64> + Clone, places: &mut Vec<u32>) {
-        let likely = |id: u64| self.queries.find(self.hash.of_numbers(id, 0), |_| true).copied();
-        places.clear();
-        places.extend(ids.clone().map(|id| likely(id).unwrap_or(NEW)));
-        for (place, id) in places.iter_mut().zip(ids) {
-            if self.query_ids.get(*place as usize) != Some(&id) {
-                *place = self.query(id);
-            }
-        }
-    }
-
-    /// Adds a cell, or adds to it.
+    /// Adds a line with large counts: its cell gets a part of them.
+    #[cold]
     pub(crate) fn add(&mut self, shown: &LineCounts) {
-        let cell = shown.in_query(self.query(shown.query.0));
-        self.add_cell(cell);
+        let LineCounts { query, item, clicks, impressions, position } = *shown;
+        let part = PackedLine::new([query.0, item.0], clicks.min(MOST), impressions.min(MOST), position);
+        self.add_all(&[part], &mut Vec::new());
+        self.add_large(part.key(), [clicks, impressions].map(|count| count.saturating_sub(MOST)));
     }
 
-    /// Adds cells. Their places are looked up first: these look-ups do not depend on each other, so
-    /// the processor waits for the memory of many of them at once.
-    pub(crate) fn add_all(&mut self, cells: &[PackedCell], places: &mut Vec<u32>) {
-        let (hash, index) = (self.hash, &self.index);
+    fn add_large(&mut self, key: (u64, u64, u8), more: [u64; 2]) {
+        let known = self.large.entry(key).or_default();
+        known.iter_mut().zip(more).for_each(|(known, more)| *known = known.saturating_add(more));
+    }
+
+    /// Adds lines. Their buckets are touched first: this depends on nothing else, so the processor
+    /// waits for the memory of many of them at once.
+    pub(crate) fn add_all(&mut self, lines: &[PackedLine], places: &mut Vec<usize>) {
+        self.make_room(lines.len());
         places.clear();
-        // The first cell with seven equal bits of the hash, unread: nearly always the right one.
-        let likely = |cell: &PackedCell| index.find(cell.hash(hash), |_| true).copied().unwrap_or(NEW);
-        places.extend(cells.iter().map(likely));
-        for (cell, &place) in cells.iter().zip(&*places) {
-            match self.cells.get_mut(place as usize) {
-                Some(known) if known.is_same(cell) => known.add(cell),
-                _ => self.add_cell(*cell),
-            }
+        places.extend(lines.iter().map(|line| self.place_of(line)));
+        let n_cells = |place: usize| self.buckets[place].n_cells;
+        let touched = places.iter().fold(0, |touched, &place| touched | n_cells(place) | n_cells(place + 1));
+        std::hint::black_box(touched);
+        for (line, &place) in lines.iter().zip(&*places) {
+            self.add_from(place, line);
         }
     }
 
+    /// The bucket of the hash of a cell.
+    #[expect(clippy::cast_possible_truncation, reason = "below the number of buckets")]
     #[inline]
-    fn add_cell(&mut self, cell: PackedCell) {
-        let hash = |cell: &PackedCell| cell.hash(self.hash);
-        let is = |known: &PackedCell| known.is_same(&cell);
-        let (place, is_new) = find_or_add(&mut self.index, &mut self.cells, hash(&cell), is, hash, || cell);
-        if !is_new {
-            self.cells[place as usize].add(&cell);
+    fn place_of(&self, line: &PackedLine) -> usize {
+        let of_query = line.query.rotate_left(POSITION_BITS) ^ u64::from(line.position());
+        let hash = self.hash.of_numbers(line.item, of_query);
+        // The last bucket is for those that follow the others.
+        let place = (u128::from(hash) * (self.buckets.len() - 1) as u128) >> 64;
+        place as usize
+    }
+
+    /// Adds a line to the first bucket from this one on that has its cell or room.
+    #[inline]
+    fn add_from(&mut self, mut place: usize, line: &PackedLine) {
+        loop {
+            let bucket = &mut self.buckets[place];
+            let slot = bucket.slot_of(line);
+            if slot < SLOTS {
+                let (known, counts) = (bucket.counts[slot], line.packed_counts());
+                let before = [u64::from(known >> COUNT_BITS), u64::from(known) & MOST];
+                if before[1] + (u64::from(counts) & MOST) <= MOST {
+                    bucket.counts[slot] = known + counts;
+                } else {
+                    bucket.counts[slot] = counts;
+                    self.add_large(line.key(), before);
+                }
+                return;
+            }
+            if bucket.push(line) {
+                self.n_cells += 1;
+                return;
+            }
+            place = (place + 1) % self.buckets.len();
+        }
+    }
+
+    /// Grows by a quarter if these may be too many: memory limits large logs, and copies cost less
+    /// than look-ups.
+    fn make_room(&mut self, more: usize) {
+        let (len, needed) = (self.buckets.len(), (self.n_cells + more) * 5 / (4 * SLOTS) + 2);
+        if needed > len {
+            let larger = vec![Bucket::default(); needed.max(len / 4 * 5 + 64)];
+            for line in std::mem::replace(&mut self.buckets, larger).iter().flat_map(Bucket::lines) {
+                let mut place = self.place_of(&line);
+                while !self.buckets[place].push(&line) {
+                    place = (place + 1) % self.buckets.len();
+                }
+            }
         }
     }
 
     /// Adds a session with this list and these clicks. Returns the number of its pattern.
     pub(crate) fn add_session(
         &mut self,
-        query: u32,
+        query: u64,
         items: &[u64],
         positions: Positions,
         clicks: u64,
@@ -202,7 +253,7 @@ impl Table {
         if is_new {
             self.items.extend_from_slice(items);
         }
-        let number = u32::try_from(self.patterns.len()).unwrap_or(NEW);
+        let number = u32::try_from(self.patterns.len()).unwrap_or(u32::MAX);
         let (pattern, _) = find_or_add(
             &mut self.pattern_index,
             &mut self.patterns,
@@ -215,39 +266,33 @@ impl Table {
         pattern
     }
 
-    /// Sorts queries by identifier, and cells by query, item and position; drops the hash tables.
+    /// Sorts cells by query, item and position; drops the hash tables.
     ///
     /// Lists stay unsorted; their reader sorts them.
     pub(crate) fn finish(&mut self, renaming: &Renaming) {
-        self.queries = HashTable::new();
-        self.index = HashTable::new();
         self.list_index = HashTable::new();
         self.pattern_index = HashTable::new();
+        let mut cells = Vec::with_capacity(self.n_cells);
+        cells.extend(std::mem::take(&mut self.buckets).iter().flat_map(Bucket::lines));
+        let mut large = std::mem::take(&mut self.large);
         if !renaming.is_empty() {
-            let ids = self.query_ids.iter_mut().chain(&mut self.items);
-            for id in ids.chain(self.cells.iter_mut().map(|cell| &mut cell.item)) {
-                *id = renaming.apply(*id);
-            }
+            let of_cells = cells.iter_mut().flat_map(|cell| [&mut cell.query, &mut cell.item]);
+            let of_lists = self.lists.iter_mut().map(|list| &mut list.query);
+            of_cells.chain(of_lists).chain(&mut self.items).for_each(|id| *id = renaming.apply(*id));
+            let renamed = |(query, item, position)| (renaming.apply(query), renaming.apply(item), position);
+            large = large.into_iter().map(|(key, more)| (renamed(key), more)).collect();
         }
-        let mut order: Vec<u32> = (0..).take(self.query_ids.len()).collect();
-        order.sort_unstable_by_key(|&place| self.query_ids[place as usize]);
-        let mut ranks = vec![0; order.len()];
-        for (rank, &place) in (0..).zip(&order) {
-            ranks[place as usize] = rank;
-        }
-        self.query_ids.sort_unstable();
-        for query in self.cells.iter_mut().map(|cell| &mut cell.query) {
-            *query = ranks[*query as usize];
-        }
-        for query in self.lists.iter_mut().map(|list| &mut list.query) {
-            *query = ranks[*query as usize];
-        }
-        self.cells.sort_unstable_by_key(|cell| (cell.query, cell.item, cell.position));
-        self.cells.shrink_to_fit();
+        let of_query = |cell: &PackedLine| u128::from(cell.query) << 64 | u128::from(cell.item);
+        cells.sort_unstable_by_key(|cell| (of_query(cell), cell.position()));
+        self.counts = Counts::of_sorted(&cells, |cell| {
+            let [clicks, impressions] = large.get(&cell.key()).copied().unwrap_or_default();
+            let counts = cell.counts >> POSITION_BITS;
+            [clicks.saturating_add(counts >> COUNT_BITS), impressions.saturating_add(counts & MOST)]
+        });
     }
 }
 
-fn list_hash(hash: TextHash, query: u32, positions: Positions, items: &[u64]) -> u64 {
-    let start = hash.of_numbers(query.into(), positions.0);
+fn list_hash(hash: TextHash, query: u64, positions: Positions, items: &[u64]) -> u64 {
+    let start = hash.of_numbers(query, positions.0);
     items.iter().fold(start, |sum, &item| hash.of_numbers(sum ^ item, 0))
 }

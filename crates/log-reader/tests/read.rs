@@ -931,7 +931,7 @@ fn any_bytes_get_an_answer() {
 /// Lines of few impressions wait in batches, those of many are counted at once: both add up.
 #[test]
 fn counts_of_any_size_add_up() {
-    let counts: [u64; 6] = [1, (1 << 29) - 1, 1 << 29, (1 << 29) + 1, 1 << 34, 2];
+    let counts: [u64; 7] = [1, 1 << 15, (1 << 16) - 1, 1 << 16, (1 << 16) + 1, 1 << 34, 2];
     let lines: Vec<String> = counts.iter().map(|n| format!("7,8,64,{},{n}\n", n - 1)).collect();
     let log = format!("query,item,position,click,impressions\n{}", lines.concat());
     let format = "query=query,item=item,position=position,click=click,impressions=impressions";
@@ -939,5 +939,80 @@ fn counts_of_any_size_add_up() {
     let cells: Vec<_> = log.counts.queries().flat_map(|query| query.cells()).collect();
     let impressions = counts.iter().sum();
     let cell = cells.iter().map(|cell| (cell.position, cell.clicks, cell.impressions));
-    assert!(cell.eq([(63, impressions - 6, impressions)]));
+    assert!(cell.eq([(63, impressions - 7, impressions)]));
+}
+
+/// Lines of a table are the same in quotation marks, which are read another way, and in blocks that
+/// end after any byte: the same counts, and the same faults at the same line and column.
+#[test]
+fn lines_are_read_alike_in_quotes_and_in_any_blocks() {
+    const USUAL: [&[&[u8]]; 5] = [
+        &[b"7", b"12", b"shoes", b"red shoes", b"123456789", "größe".as_bytes()],
+        &[b"0", b"a", b"3000001", b"12345678", b"9223372036854775807", b"9223372036854775808"],
+        &[b"1", b"2", b"64", b"3.0"],
+        &[b"0", b"1", b"false", b"-0"],
+        &[b"1", b"2", b"10", b"536870912", b"1099511627775"],
+    ];
+    const ODD: [&[u8]; 16] = [
+        b"",
+        b"0",
+        b"-1",
+        b"007",
+        b" 5",
+        b"5 ",
+        b"65",
+        b"+3",
+        b"1:",
+        b"2/",
+        b"\xff",
+        b"True",
+        b"12345678x",
+        b"18446744073709551616",
+        b"1099511627776",
+        &[b'x'; 300],
+    ];
+    type Line = ((u8, u8), (u8, u8), (u8, u8), (u8, u8), (u8, u8), u8);
+    fn write(lines: &[Line], quote: &str) -> Vec<u8> {
+        let mut log = b"query,item,position,clicks,impressions\n".to_vec();
+        for (number, &(query, item, position, click, impressions, kind)) in lines.iter().enumerate() {
+            let picked = [query, item, position, click, impressions].into_iter().zip(USUAL);
+            let field = |((odd, pick), usual): ((u8, u8), &[&'static [u8]])| {
+                let from = if odd < 16 { &ODD } else { usual };
+                from[usize::from(pick) % from.len()]
+            };
+            let mut fields: Vec<&[u8]> = picked.map(field).collect();
+            match kind {
+                0..8 => drop(fields.pop()),
+                8..16 => fields.push(b"1"),
+                16..24 => log.extend(b" \n"),
+                _ => {}
+            }
+            for (place, field) in fields.iter().enumerate() {
+                let before = if place == 0 { "" } else { "," };
+                log.extend([before.as_bytes(), quote.as_bytes(), field, quote.as_bytes()].concat());
+            }
+            let end = if kind % 2 == 0 { &b"\n"[..] } else { b"\r\n" };
+            log.extend(if number + 1 == lines.len() && kind % 3 == 0 { b"" } else { end });
+        }
+        log
+    }
+    #[expect(clippy::needless_pass_by_value, reason = "quickcheck hands values over")]
+    fn same(lines: Vec<Line>) -> bool {
+        let logs = ["", "\""].map(|quote| write(&lines[..lines.len().min(8)], quote));
+        let strict = Reader::new(Format::counts());
+        let lenient = strict.clone().lenient(1.0).unwrap();
+        [strict, lenient].iter().all(|reader| {
+            let found = |log: &[u8], bytes: usize| {
+                let reader = reader.clone().block_bytes(NonZeroUsize::new(bytes).unwrap());
+                let log =
+                    reader.threads(NonZeroUsize::MIN).read("log", log).map_err(|error| error.to_string());
+                log.map(|Log { counts, report, .. }| {
+                    (counts, report.lines, report.impressions, report.skipped)
+                })
+            };
+            let expected = found(&logs[1], 1 << 18);
+            (1..=logs[0].len()).chain([1 << 18]).all(|bytes| found(&logs[0], bytes) == expected)
+        })
+    }
+    quickcheck::QuickCheck::new().tests(100).quickcheck(same as fn(Vec<Line>) -> bool);
 }

@@ -2,7 +2,7 @@
 //! within six standard deviations.
 
 use super::*;
-use crate::names::{Id, MIX_B, mix};
+use crate::names::{MIX_B, mix};
 
 const N: u64 = 1 << 16;
 const SHARES: [u64; 4] = [2, 4, 10, 20];
@@ -95,19 +95,15 @@ fn excess(one_in: u64, held_out: impl Fn(u64) -> u64) -> f64 {
 fn impressions_of_a_cell_are_held_out_with_the_variance_of_independent_draws() {
     for one_in in SHARES {
         let found = excess(one_in, |cell| {
-            let shown = LineCounts { query: Id(1), item: Id(2), clicks: 30, impressions: 100, position: 0 };
             let cuts = [
-                HoldOut::new(one_in, 3).at(75 * cell).cut(&shown),
-                HoldOut::new(one_in, 3).of_cell("q", &cell.to_string(), 1).cut(&shown),
+                HoldOut::new(one_in, 3).at(75 * cell).cut([30, 100]),
+                HoldOut::new(one_in, 3).of_cell("q", &cell.to_string(), 1).cut([30, 100]),
             ];
             for [rest, held_out] in cuts {
-                assert_eq!(
-                    (rest.clicks + held_out.clicks, rest.impressions + held_out.impressions),
-                    (30, 100)
-                );
-                assert!(rest.clicks <= rest.impressions && held_out.clicks <= held_out.impressions);
+                assert_eq!((rest[0] + held_out[0], rest[1] + held_out[1]), (30, 100));
+                assert!(rest[0] <= rest[1] && held_out[0] <= held_out[1]);
             }
-            cuts[usize::from(cell % 2 == 0)][1].impressions
+            cuts[usize::from(cell % 2 == 0)][1][1]
         });
         assert!(found.abs() < 6.0, "one in {one_in}: {found}");
         // The earlier, wrong version's draws for a cell of counts.

@@ -8,7 +8,8 @@
 mod tests;
 
 use crate::fault::Fault;
-use crate::fields::{high_bits_of, in_lowest_bits, number_in};
+use crate::fields::{digits_in, high_bits_of, in_lowest_bits, number_in};
+use crate::names::Id;
 
 /// The bytes that cut a log into columns.
 #[derive(Debug, Clone, Copy)]
@@ -95,6 +96,14 @@ impl<'a> CutLine<'a> {
     pub(crate) fn number(self, column: usize) -> Result<u64, Fault> {
         let (start, end) = self.range(column).ok_or(Fault::Empty)?;
         number_in(self.bytes, start, end)
+    }
+
+    /// The number in a column whose text is no other name, if it has up to eight digits.
+    #[inline]
+    pub(crate) fn short_id(self, column: usize) -> Option<Id> {
+        let (start, end) = self.range(column)?;
+        let has_zeros = end - start > 1 && self.bytes[start] == b'0';
+        digits_in(self.bytes, start, end).filter(|_| !has_zeros).map(Id)
     }
 
     #[inline]

@@ -95,8 +95,34 @@ pub(crate) struct OpenLists {
 }
 
 impl OpenLists {
+    /// Counts what a line shows, or lets it wait in its list, which also notes a fault. `places` are
+    /// the columns of its file.
+    #[inline]
+    pub(crate) fn take<E>(
+        &mut self,
+        key: Option<ListKey>,
+        shown: Result<Option<(LineCounts, Option<LoggedRow>)>, E>,
+        spot: Spot,
+        places: &Places,
+        batches: &mut Batches<'_>,
+    ) -> Result<(), E> {
+        match (&shown, key) {
+            (Ok(None), _) | (Err(_), None) => {}
+            (Ok(Some((shown, None))), None) => batches.count_shown(shown, spot.at),
+            (Ok(Some((shown, Some(row)))), None) => batches.count_logged(shown, row, spot.at),
+            (Ok(Some((shown, None))), Some(key)) => {
+                self.push(key, shown, spot, places[POSITION].map_or(0, |place| place + 1));
+            }
+            (Ok(Some((shown, Some(row)))), Some(key)) => {
+                self.push_logged(key, shown, row, spot, places, batches);
+            }
+            (Err(_), Some(key)) => self.skip(key, spot, batches),
+        }
+        shown.map(drop)
+    }
+
     /// Adds a line. `column` is the 1-based column of its position.
-    pub(crate) fn push(&mut self, key: ListKey, shown: &LineCounts, spot: Spot, column: usize) {
+    fn push(&mut self, key: ListKey, shown: &LineCounts, spot: Spot, column: usize) {
         if !self.extend(key, shown, spot) {
             self.start(key, shown, spot, column);
         }
@@ -153,7 +179,7 @@ impl OpenLists {
 
     /// Adds a line of a list to hand over. `places` are the columns of its file.
     #[inline]
-    pub(crate) fn push_logged(
+    fn push_logged(
         &mut self,
         key: ListKey,
         shown: &LineCounts,

@@ -18,10 +18,10 @@ use crate::columns::{
 };
 use crate::error::HIDDEN;
 use crate::fault::Fault;
-use crate::fields::{check_count, table_clicks, table_number};
+use crate::fields::{MAX_COUNT, check_count, table_clicks, table_number};
 use crate::keys::{KeyHash, ListKey};
 use crate::list_cells::{ListCells, shown};
-use crate::read::line::{LineFault, LineFormat, MAX_TEXT, after_last_line};
+use crate::read::line::{LineFault, LineFormat, after_last_line};
 use crate::read::marks::{CutLine, Cuts, after_last_record};
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::{OpenLists, Spot};
@@ -40,6 +40,8 @@ pub(in crate::read) struct Layout {
     names: Vec<String>,
     /// Whether lines are objects of JSON, and columns their keys.
     is_json: bool,
+    /// Whether lines are counted on their own, with nothing beside the query.
+    is_plain: bool,
 }
 
 /// The delimiters, in the order of trial, and how messages call them.
@@ -62,7 +64,8 @@ impl Layout {
         };
         let (columns, further) = places(named, &names)
             .map_err(|message| format!("{message} in the header, with {called} between columns"))?;
-        Ok(Self { delimiter, n_columns: names.len(), columns, further, names, is_json: false })
+        let is_plain = named.lists.is_none() && further.is_empty() && columns[SESSION].is_none();
+        Ok(Self { delimiter, n_columns: names.len(), columns, further, names, is_plain, is_json: false })
     }
 
     /// The keys of the objects of JSON; one that a table may lack is that of the first object.
@@ -77,7 +80,8 @@ impl Layout {
         names.sort_unstable();
         names.dedup();
         let (columns, further) = places(named, &names)?;
-        Ok(Self { delimiter: b'\n', n_columns: names.len(), columns, further, names, is_json: true })
+        let (delimiter, n_columns) = (b'\n', names.len());
+        Ok(Self { delimiter, n_columns, columns, further, names, is_json: true, ..Self::default() })
     }
 
     /// The index of a role's column; beyond roles, that of a further one.
@@ -182,6 +186,10 @@ impl LineFormat for TableLines<'_> {
         if layout.is_json {
             return self.object(layout, line.whole(), at, lists, batches);
         }
+        if let Some(shown) = self.plain(layout, line, batches) {
+            batches.count_shown(&shown, at.at);
+            return Ok(());
+        }
         let field = |role: usize| line.get(layout.column(role)?);
         self.count_line(layout, line.n_columns(), field, at, lists, batches)
     }
@@ -217,6 +225,28 @@ impl LineFormat for TableLines<'_> {
 }
 
 impl TableLines<'_> {
+    /// The counts of a line that has no list and nothing unusual in its columns.
+    #[inline]
+    fn plain(&self, layout: &Layout, line: CutLine<'_>, batches: &mut Batches<'_>) -> Option<LineCounts> {
+        if line.n_columns() != layout.n_columns || !layout.is_plain || self.hands_over || batches.takes_rows()
+        {
+            return None;
+        }
+        let number = |role: usize| line.number(layout.columns[role]?).ok();
+        let position = self.meaning.position(number(POSITION)?, u64::MAX).ok()??;
+        let clicks = number(CLICK)?;
+        let impressions = layout.columns[IMPRESSIONS].map_or(Some(1), |_| number(IMPRESSIONS))?;
+        if clicks > impressions || impressions > MAX_COUNT {
+            return None;
+        }
+        let mut id = |role: usize| match layout.columns[role] {
+            Some(column) => line.short_id(column).or_else(|| batches.id(line.get(column)?).ok()),
+            None => batches.id(ONE_QUERY).ok(),
+        };
+        let (query, item) = (id(QUERY)?, id(ITEM)?);
+        Some(LineCounts { query, item, clicks, impressions, position })
+    }
+
     /// Reads an object of JSON.
     #[inline(never)]
     fn object(
@@ -302,10 +332,8 @@ impl TableLines<'_> {
     ) -> Result<(), LineFault> {
         let fields: Fields<'_> = std::array::from_fn(&field);
         if batches.takes_rows() {
-            let expected = layout.n_columns;
-            if found != expected {
-                let fault = Fault::columns(found, expected);
-                return Err(LineFault::new(fault, 0, HIDDEN.as_bytes()));
+            if found != layout.n_columns {
+                return Err(LineFault::new(Fault::columns(found, layout.n_columns), 0, HIDDEN.as_bytes()));
             }
             let values = fields.map(|field| field.map(Value::Text));
             let further: Vec<Value<'_>> = (0..layout.further.len())
@@ -334,10 +362,8 @@ impl TableLines<'_> {
             match milliseconds(Value::Text(text)) {
                 Ok(time) => at.time = time,
                 Err(fault) => {
-                    if let Some(key) = key {
-                        lists.skip(key, at, batches);
-                    }
-                    return Err(LineFault::new(fault, column, text));
+                    let fault = LineFault::new(fault, column, text);
+                    return lists.take(key, Err(fault), at, &layout.columns, batches);
                 }
             }
         }
@@ -345,20 +371,8 @@ impl TableLines<'_> {
             let logged = std::array::from_fn(|role| field(READ + role));
             return self.line_to_hand_over(layout, found, fields, logged, key, at, lists, batches);
         }
-        let Some(key) = key else {
-            let shown = self.read(layout, found, fields, batches);
-            // Borrowed: a copy would wait until all of it is written.
-            if let Ok(Some(shown)) = &shown {
-                batches.count_shown(shown, at.at);
-            }
-            return shown.map(drop);
-        };
         let shown = self.read(layout, found, fields, batches);
-        let shown = shown.inspect_err(|_| lists.skip(key, at, batches))?;
-        if let Some(shown) = shown {
-            lists.push(key, &shown, at, layout.columns[POSITION].map_or(0, |column| column + 1));
-        }
-        Ok(())
+        lists.take(key, shown.map(|shown| Some((shown?, None))), at, &layout.columns, batches)
     }
 
     /// The list of a line, if a column names sessions.
@@ -384,34 +398,19 @@ impl TableLines<'_> {
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let session = fields[SESSION].filter(|_| layout.columns[SESSION].is_some());
-        let shown = match self.read(layout, found, fields, batches) {
-            Ok(None) => return Ok(()),
-            Ok(Some(shown)) => {
-                let values = logged.map(|field| field.map(Value::Text));
-                let row = logged_row(session.map(Value::Text), &values, shown.clicks, batches);
-                row.map_err(|(role, fault)| {
-                    let column = layout.columns[role].map_or(0, |column| column + 1);
-                    // A user is not shown.
-                    let text = if role > USER { logged[role - READ].unwrap_or_default() } else { b"" };
-                    LineFault::new(fault, column, text).of(Ok(shown.clicks), Ok(shown.impressions))
-                })
-                .map(|row| (shown, row))
-            }
-            Err(fault) => Err(fault),
-        };
-        match (shown, key) {
-            (Ok((shown, row)), None) => batches.count_logged(&shown, &row, at.at),
-            (Ok((shown, row)), Some(key)) => {
-                lists.push_logged(key, &shown, &row, at, &layout.columns, batches);
-            }
-            (Err(fault), key) => {
-                if let Some(key) = key {
-                    lists.skip(key, at, batches);
-                }
-                return Err(fault);
-            }
-        }
-        Ok(())
+        let shown = self.read(layout, found, fields, batches).and_then(|shown| {
+            let Some(shown) = shown else { return Ok(None) };
+            let values = logged.map(|field| field.map(Value::Text));
+            let row = logged_row(session.map(Value::Text), &values, shown.clicks, batches);
+            let row = row.map_err(|(role, fault)| {
+                let column = layout.columns[role].map_or(0, |column| column + 1);
+                // A user is not shown.
+                let text = if role > USER { logged[role - READ].unwrap_or_default() } else { b"" };
+                LineFault::new(fault, column, text).of(Ok(shown.clicks), Ok(shown.impressions))
+            })?;
+            Ok(Some((shown, Some(row))))
+        });
+        lists.take(key, shown, at, &layout.columns, batches)
     }
 
     /// Reads a line of `found` columns; `None` if its position is not wanted.
@@ -432,8 +431,7 @@ impl TableLines<'_> {
             } else {
                 HIDDEN.as_bytes().into()
             };
-            let fault = Fault::columns(found, expected);
-            return Err(LineFault::new(fault, 0, &text[..text.len().min(MAX_TEXT)]));
+            return Err(LineFault::new(Fault::columns(found, expected), 0, &text));
         }
         let shown = read_row(&fields.map(|field| field.map(Value::Text)), self.meaning, None, batches);
         shown.map_err(|(role, fault)| {

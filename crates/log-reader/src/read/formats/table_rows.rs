@@ -340,8 +340,8 @@ impl<'a, 'b> Rows<'a, 'b> {
         let time = match self.time(&value) {
             Ok(time) => time,
             Err((role, fault)) => {
+                let spot = Spot { at: row, file: self.table.number, line: row, time: 0 };
                 if let Some(key) = key {
-                    let spot = Spot { at: row, file: self.table.number, line: row, time: 0 };
                     self.lists.skip(key, spot, self.batches);
                 }
                 let text = value(role).map(|value| value.text());
@@ -356,29 +356,10 @@ impl<'a, 'b> Rows<'a, 'b> {
         // The place of the row in the log, as for a line.
         let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row, time };
         let counted = read_row(values, meaning, Some(&mut self.known), self.batches);
-        let counted = if let Some(key) = key {
-            match counted {
-                Ok(Some(shown)) => {
-                    self.lists.push(key, &shown, spot, places[POSITION].map_or(0, |place| place + 1));
-                    Ok(())
-                }
-                Ok(None) => Ok(()),
-                Err(fault) => {
-                    self.lists.skip(key, spot, self.batches);
-                    Err(fault)
-                }
-            }
-        } else {
-            counted.map(|shown| {
-                if let Some(shown) = shown {
-                    self.batches.count_shown(&shown, spot.at);
-                }
-            })
-        };
-        match counted {
-            Ok(()) => true,
-            Err((role, fault)) => self.at_fault(row, values, None, role, fault),
-        }
+        let counted = counted.map(|shown| Some((shown?, None)));
+        let counted = self.lists.take(key, counted, spot, &places, self.batches);
+        let Err((role, fault)) = counted else { return true };
+        self.at_fault(row, values, None, role, fault)
     }
 
     /// The list of a row, if a column names sessions.
@@ -426,28 +407,15 @@ impl<'a, 'b> Rows<'a, 'b> {
     ) -> bool {
         let TableOfRows { meaning, number, places, .. } = self.table;
         let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row, time };
-        let shown = match read_row(values, meaning, Some(&mut self.known), self.batches) {
-            Ok(None) => return true,
-            Ok(Some(shown)) => {
-                logged_row(values[SESSION], logged, shown.clicks, self.batches).map(|row| (shown, row))
-            }
-            Err(fault) => Err(fault),
-        };
-        match (shown, key) {
-            (Ok((shown, row)), None) => self.batches.count_logged(&shown, &row, spot.at),
-            (Ok((shown, row)), Some(key)) => {
-                self.lists.push_logged(key, &shown, &row, spot, &places, self.batches);
-            }
-            (Err((role, fault)), key) => {
-                if let Some(key) = key {
-                    self.lists.skip(key, spot, self.batches);
-                }
-                let text =
-                    (role >= PROPENSITY).then(|| logged[role - READ]).flatten().map(|value| value.text());
-                return self.at_fault(row, values, text, role, fault);
-            }
-        }
-        true
+        let shown = read_row(values, meaning, Some(&mut self.known), self.batches).and_then(|shown| {
+            let Some(shown) = shown else { return Ok(None) };
+            let row = logged_row(values[SESSION], logged, shown.clicks, self.batches)?;
+            Ok(Some((shown, Some(row))))
+        });
+        let counted = self.lists.take(key, shown, spot, &places, self.batches);
+        let Err((role, fault)) = counted else { return true };
+        let text = (role >= PROPENSITY).then(|| logged[role - READ]).flatten().map(|value| value.text());
+        self.at_fault(row, values, text, role, fault)
     }
 
     #[cold]
