@@ -387,7 +387,7 @@ fn verdicts(report: &Report<'_>, out: &Path) -> String {
         rows.push([
             format!("{mark}{}", judged.claim.name),
             judged.finding.verdict.words().to_owned(),
-            judged.claim.known.words().to_owned(),
+            judged.claim.known_words(),
             judged.finding.summary.clone(),
         ]);
     }

@@ -159,10 +159,20 @@ pub struct Claim {
     pub value: EndValue,
     /// The known verdict.
     pub known: Verdict,
+    /// The verdict known of the full run, where that of a quick check is another one.
+    pub full: Option<Verdict>,
     /// The evidence for the known verdict.
     pub evidence: String,
     /// A remark for readers.
     pub remark: Option<String>,
+}
+
+impl Claim {
+    /// The known verdict for readers, with that of the full run where it is another one.
+    pub fn known_words(&self) -> String {
+        let full = self.full.map_or_else(String::new, |full| format!(" (full run: {})", full.words()));
+        format!("{}{full}", self.known.words())
+    }
 }
 
 /// The inputs of a test.

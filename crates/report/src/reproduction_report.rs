@@ -240,6 +240,8 @@ impl<'a> Report<'a> {
             level: f64,
             verdict: Verdict,
             known: Verdict,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            known_of_full_run: Option<Verdict>,
             agreement: Agreement,
             #[serde(skip_serializing_if = "Option::is_none")]
             runs_needed: Option<u64>,
@@ -256,6 +258,7 @@ impl<'a> Report<'a> {
                 level: claim.level,
                 verdict: finding.verdict,
                 known: claim.known,
+                known_of_full_run: claim.full,
                 agreement: *agreement,
                 runs_needed: *runs_needed,
                 evidence: &claim.evidence,

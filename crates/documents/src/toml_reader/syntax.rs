@@ -16,6 +16,9 @@ pub(crate) fn explain(file: &str, text: &str, error: &toml::de::Error) -> Error 
             Some(fault) => format!("{fault:?} is neither a number nor a string in quotes"),
         };
     }
+    if message.starts_with("invalid mantissa") {
+        message = "a number needs a digit before its point, such as 0.9".into();
+    }
     let duplicate = message == "duplicate key";
     if duplicate && let Some(first) = field.as_deref().and_then(|field| first_line_of(text, field, offset)) {
         message = format!("duplicate key: it was already given in line {first}");
@@ -162,6 +165,10 @@ mod tests {
             ("runs = \n", "spec.toml:1:8: runs: not TOML: a value is missing"),
             ("hello world\n", "spec.toml:1:7: not TOML: "),
             ("runs = 1e\n", "spec.toml:1:10: runs: not TOML: "),
+            (
+                "runs = .9\n",
+                "spec.toml:1:8: runs: not TOML: a number needs a digit before its point, such as 0.9",
+            ),
             ("runs = 00\n", "spec.toml:1:8: runs: not TOML: "),
             (
                 "name = pbm\n",

@@ -66,6 +66,7 @@ fn claim(test: Arc<dyn Test>) -> Claim {
         test,
         value: EndValue::Regret,
         known: Verdict::Reproduced,
+        full: None,
         evidence: "seen".to_owned(),
         remark: None,
     }

@@ -72,7 +72,7 @@ pub(super) fn write_claim(html: &mut Html, judged: &ClaimResult<'_>) {
         html.paragraph("small", remark);
     }
     html.open("p", "small muted")
-        .text(&format!("Known: {}. ", claim.known.words()))
+        .text(&format!("Known: {}. ", claim.known_words()))
         .prose(&claim.evidence)
         .close("p");
     html.close("div");
@@ -142,7 +142,7 @@ fn write_disagreement(html: &mut Html, judged: &ClaimResult<'_>) {
         Agreement::Contradicts => html.raw(" <strong>").text("not what is known").raw("</strong>"),
         Agreement::Undecided => html
             .raw(" <span class=\"small muted\">")
-            .text(&format!("known: {}", judged.claim.known.words()))
+            .text(&format!("known: {}", judged.claim.known_words()))
             .raw("</span>"),
         Agreement::Agrees | Agreement::New => html,
     };

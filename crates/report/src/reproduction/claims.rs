@@ -70,12 +70,13 @@ fn read_claim(
     let ((name, says, place), (own_level, remark)): ((_, String, _), _) = (texts, own);
     let judged = judged.expect("a part without which nothing is judged is an error");
     let ((test, value), instead, (known, evidence)) = judged;
+    let full = instead.as_ref().map(|&(_, full)| full).filter(|&full| full != known);
     let says = match instead {
-        Some(instead) => format!("{says} Quick check: {instead}."),
+        Some((instead, _)) => format!("{says} Quick check: {instead}."),
         None => says,
     };
     let level = own_level.unwrap_or(level);
-    Ok(Claim { name, panel, says, place, level, test, value, known, evidence, remark })
+    Ok(Claim { name, panel, says, place, level, test, value, known, full, evidence, remark })
 }
 
 /// Reads the panel of a claim. A quick check may be about another one.
@@ -91,9 +92,9 @@ fn read_panel_name(
     Ok(of_quick.or(own))
 }
 
-/// How a claim is judged: the test and its value, that of a quick check instead in words, and the
-/// known verdict with its evidence.
-type Judgment = ((Arc<dyn Test>, EndValue), Option<String>, (Verdict, String));
+/// How a claim is judged: the test and its value, that of a quick check instead in words beside the
+/// known verdict of the full run, and the known verdict with its evidence.
+type Judgment = ((Arc<dyn Test>, EndValue), Option<(String, Verdict)>, (Verdict, String));
 
 fn read_judgment(
     claim: &Table<'_>,
@@ -121,12 +122,13 @@ fn read_judgment(
         return Ok((test, None, known));
     };
     let own = quick.optional::<Table<'_>>("test");
-    let known = quick.required::<Table<'_>>("known").and_then(|known| read_known(&known));
+    let of_quick = quick.required::<Table<'_>>("known").and_then(|known| read_known(&known));
     let instead = quick.required("instead");
     let finished = quick.finish();
     let test = own.and_then(|own| read_test(claim, own.as_ref().unwrap_or(test), panel, reproduction));
-    let (test, known, instead, ()) = all((test, known, instead, finished))?;
-    Ok((test, Some(instead), known))
+    let (test, of_quick, (full, _), instead, ()) =
+        all((test, of_quick, read_known(known), instead, finished))?;
+    Ok((test, Some((instead, full)), of_quick))
 }
 
 /// Reads the test of a claim, and the value that it judges.

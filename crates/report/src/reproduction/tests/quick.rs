@@ -119,6 +119,8 @@ fn a_quick_check_may_simulate_something_else_and_its_claims_name_it() {
     assert_eq!((smaller.known, &*smaller.evidence), (Verdict::Undecided, "seen, too"));
     assert_eq!((full.claims[0].known, full.claims[1].known), (Verdict::Reproduced, Verdict::Reproduced));
     assert_eq!(faster.known, Verdict::Contradicted);
+    assert_eq!(smaller.known_words(), "undecided (full run: reproduced)");
+    assert_eq!(full.claims[0].known_words(), "reproduced");
     assert_eq!(test_of::<Order>(faster).lower[0].to_string(), "small/batrac");
 }
 
