@@ -101,7 +101,7 @@ pub use svd::{RankOneSvd, rank_one_svd};
 pub use transfer::{Deviation, EXCEEDED, OwnVariance, SessionVariance, Transfer, Transfers, Verdict};
 pub use users::Users;
 
-use log_reader::{Counts, Sessions};
+use log_reader::{Counts, Id, Sessions};
 
 /// Why a model cannot be fitted or compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -138,7 +138,7 @@ pub enum FitError {
 /// [`FitError::NoImpressions`], [`FitError::NoSessions`], [`FitError::Option`].
 pub fn fit(model: Model, counts: &Counts, sessions: &Sessions, options: &Options) -> Result<Fit, FitError> {
     options.check()?;
-    fit_checked(model, counts, sessions, options, None)
+    fit_checked(model, counts, sessions, options, Purpose::default())
 }
 
 /// [`fit`] without standard errors and intervals: predictions do not use them.
@@ -153,7 +153,7 @@ pub fn fit_values(
     options: &Options,
 ) -> Result<Fit, FitError> {
     options.check()?;
-    fit_checked(model, counts, sessions, &options.without_errors(), None)
+    fit_checked(model, counts, sessions, &options.without_errors(), Purpose::default())
 }
 
 /// [`fit_values`] of the model of a fit to a similar log, which is faster: the search for the
@@ -170,15 +170,32 @@ pub fn fit_values_near(
     options: &Options,
 ) -> Result<Fit, FitError> {
     options.check()?;
-    fit_checked(near.model(), counts, sessions, &options.without_errors(), Some(near))
+    let purpose = Purpose { near: Some(near), predicted: None };
+    fit_checked(near.model(), counts, sessions, &options.without_errors(), purpose)
 }
 
-fn fit_checked(
+/// What a fit is for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Purpose<'a> {
+    /// A fit to a similar log, near which the search starts.
+    pub(crate) near: Option<&'a Fit>,
+    /// The queries that are predicted, sorted; `None`: all. The fit has no others: each of a sparse
+    /// log's many queries costs a search of its own.
+    pub(crate) predicted: Option<&'a [Id]>,
+}
+
+impl Purpose<'_> {
+    fn has(&self, query: Id) -> bool {
+        self.predicted.is_none_or(|predicted| predicted.binary_search(&query).is_ok())
+    }
+}
+
+pub(crate) fn fit_checked(
     model: Model,
     counts: &Counts,
     sessions: &Sessions,
     options: &Options,
-    near: Option<&Fit>,
+    purpose: Purpose<'_>,
 ) -> Result<Fit, FitError> {
     if model.needs_sessions() && sessions.is_empty() {
         return Err(FitError::NoSessions(model));
@@ -186,5 +203,5 @@ fn fit_checked(
     if !model.needs_sessions() && counts.n_cells() == 0 {
         return Err(FitError::NoImpressions);
     }
-    Ok((models::row(model).fit)(counts, sessions, options, near))
+    Ok((models::row(model).fit)(counts, sessions, options, purpose))
 }

@@ -45,7 +45,9 @@ pub use self::checks::{Again, Checks, ManyClicks, Repeats, SecondHalf};
 pub use self::only_clicked::{ONLY_CLICKED, are_all_clicked, is_only_clicked};
 
 use crate::fit::models::{Simulation, row};
-use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values};
+use crate::fit::{
+    Choice, Comparison, Fit, FitError, Model, Options, Purpose, Transfers, fit, fit_checked, fit_values,
+};
 use crate::parameters;
 use crate::settings::LastPart;
 use log_reader::{Counts, Filter, Id, Log, Part, ReadReport, Sessions};
@@ -294,7 +296,10 @@ fn compared(settings: &Settings, [rest, held_out]: &[Part; 2]) -> Result<Compari
     let has_sessions = settings.models.iter().any(|model| model.needs_sessions());
     let baselines = baselines().filter(|model| has_sessions || !model.needs_sessions());
     let models = settings.models.iter().copied().chain(baselines);
-    let fits = models.map(|model| fit_values(model, &rest.counts, &rest.sessions, &settings.options));
+    let options = settings.options.without_errors();
+    let shown: Vec<Id> = held_out.counts.queries().map(|query| query.id()).collect();
+    let purpose = Purpose { predicted: Some(&shown), ..Purpose::default() };
+    let fits = models.map(|model| fit_checked(model, &rest.counts, &rest.sessions, &options, purpose));
     Comparison::new(held_out, fits)
 }
 

@@ -41,11 +41,10 @@ mod problem;
 mod tails;
 
 use super::estimate::{Estimate, normal_quantile};
-use super::in_order::in_order;
 use super::options::{Options, Scope};
-use super::scanned::{Certain, ScanData, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS};
+use super::scanned::{Certain, PASSES_OF_EM, ScanData, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS};
 use super::squarem::{self, Convergence};
-use super::{Attractions, Estimates, Fit, Model, QueryFit};
+use super::{Attractions, Estimates, Fit, Model, Purpose, QueryFit};
 use click_models::ListShape;
 use confidence::math::sqrt;
 use log_reader::Sessions;
@@ -95,10 +94,10 @@ struct Found {
 /// The fit of a query, satisfaction of its items, and continuation.
 type OfQuery = (QueryFit, Vec<Estimate>, Vec<Estimate>);
 
-pub(super) fn dbn(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {
-    let mut fitting = Fitting::new(Kind::Dbn, sessions, options, near);
+pub(super) fn dbn(sessions: &Sessions, options: &Options, purpose: Purpose<'_>) -> Fit {
+    let mut fitting = Fitting::new(Kind::Dbn, sessions, options, purpose);
     // One satisfaction for all items: the prior mean of each item's.
-    let all = fitting.with_prior_of_items(near);
+    let all = fitting.with_prior_of_items(purpose.near);
     let n_rows = fitting.scanned.rows.items.len();
     let typical = all[n_rows].clamp(0.01, 0.99);
     let satisfaction = std::iter::repeat_n(&all[n_rows], n_rows);
@@ -114,26 +113,18 @@ pub(super) fn dbn(sessions: &Sessions, options: &Options, near: Option<&Fit>) ->
     }
 }
 
-pub(super) fn ccm(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {
-    let mut fitting = Fitting::new(Kind::Ccm, sessions, options, near);
-    let start = fitting.with_prior_of_items(near);
+pub(super) fn ccm(sessions: &Sessions, options: &Options, purpose: Purpose<'_>) -> Fit {
+    let mut fitting = Fitting::new(Kind::Ccm, sessions, options, purpose);
+    let start = fitting.with_prior_of_items(purpose.near);
     let (attractions, _, continuation) = fitting.fit(start, 0.5);
     let prior = fitting.scanned.found();
     Fit { continuation, prior, ..Fit::new(Model::Ccm, attractions) }
 }
 
 impl<'a> Fitting<'a> {
-    fn new(kind: Kind, sessions: &'a Sessions, options: &'a Options, near: Option<&Fit>) -> Self {
-        Self {
-            kind,
-            scanned: ScanData::new(
-                sessions,
-                options,
-                Certain::LastClickOrTop,
-                options.prior_strength.is_none(),
-                near,
-            ),
-        }
+    fn new(kind: Kind, sessions: &'a Sessions, options: &'a Options, purpose: Purpose<'a>) -> Self {
+        let (until, has_hidden) = (Certain::LastClickOrTop, options.prior_strength.is_none());
+        Self { kind, scanned: ScanData::new(sessions, options, until, has_hidden, purpose) }
     }
 
     /// Finds the prior of attraction in alternation with the other parameters, with one
@@ -215,7 +206,7 @@ impl<'a> Fitting<'a> {
         };
         let mut queries = Vec::with_capacity(n_queries);
         let (mut satisfaction, mut own) = (Vec::new(), Vec::new());
-        for (fit, of_items, of_query) in in_order((0..n_queries).collect(), of_query) {
+        for (fit, of_items, of_query) in self.scanned.fits(PASSES_OF_EM, of_query) {
             queries.push(fit);
             satisfaction.push(of_items);
             own.push(of_query);

@@ -65,7 +65,6 @@ use libm::exp;
 use log_reader::Id;
 use maximum::VARIANCES;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 
 /// EM is used for more columns: Newton's method costs the cube of their number.
 pub(super) const MANY_COLUMNS: usize = 256;
@@ -98,7 +97,7 @@ pub(super) struct Count {
 pub(super) trait Source: Sync {
     fn n_queries(&self) -> usize;
     /// The counts of a query, sorted by item, then column.
-    fn counts(&self, query: usize) -> Cow<'_, [Count]>;
+    fn counts(&self, query: usize) -> &[Count];
 }
 
 /// The items of a query's counts.
@@ -135,7 +134,7 @@ pub(super) fn merged(mut counts: Vec<Count>) -> Vec<Count> {
 
 /// Number of items of all queries.
 pub(super) fn n_items(source: &impl Source) -> usize {
-    (0..source.n_queries()).map(|query| items(&source.counts(query)).count()).sum()
+    (0..source.n_queries()).map(|query| items(source.counts(query)).count()).sum()
 }
 
 /// Examination of columns and lifts of positions, in logarithms.
@@ -288,7 +287,7 @@ impl<S: Source> Credibility<'_, S> {
         let examination = found.examination();
         for query in 0..self.source.n_queries() {
             let counts = self.source.counts(query);
-            for of_item in items(&counts) {
+            for of_item in items(counts) {
                 let clicks: f64 = of_item.iter().map(|count| count.clicks as f64).sum();
                 let (exposure, lift) = self.placed(of_item, &examination, found);
                 let prior = item_prior.strength * item_prior.of_item(query, lift);
@@ -332,12 +331,12 @@ impl<S: Source> Credibility<'_, S> {
         let mut seen = ObservedItems::new(stride);
         for query in 0..self.source.n_queries() {
             let counts = self.source.counts(query);
-            let of_query = items(&counts).map(|of_item| {
+            let of_query = items(counts).map(|of_item| {
                 let clicks = of_item.iter().map(|count| count.clicks as f64).sum();
                 let (exposure, lift) = self.placed(of_item, &examination, found);
                 Item { clicks, exposure, lift }
             });
-            let trials = items(&counts).map(|of_item| {
+            let trials = items(counts).map(|of_item| {
                 let skips = |count: &Count| count.impressions - count.clicks as f64;
                 Trials::new(of_item.iter().map(|count| (skips(count), examination[count.column])))
             });

@@ -95,7 +95,7 @@ impl Options {
     }
 
     /// These options for a fit without standard errors and intervals, at level 0.
-    pub(super) fn without_errors(&self) -> Self {
+    pub(crate) fn without_errors(&self) -> Self {
         Self { level: 0.0, ..*self }
     }
 

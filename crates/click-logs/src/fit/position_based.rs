@@ -38,12 +38,11 @@ use super::item_prior::{ItemPrior, SAMPLE, most_probable};
 use super::options::{Method, Options, Scope};
 use super::rank_one::{Cells, RankOne};
 use super::squarem::Convergence;
-use super::{Attractions, Estimates, Fit, ItemFit, QueryFit, Site};
+use super::{Attractions, Estimates, Fit, ItemFit, Purpose, QueryFit, Site};
 use confidence::math::ln;
 use libm::{lgamma, log1p};
 use log_reader::{Cell, Counts, Id, Positions, QueryCounts, QuerySessions, Sessions};
 use num_traits::ToPrimitive as _;
-use std::borrow::Cow;
 use std::iter::repeat;
 use std::ops::Range;
 
@@ -63,20 +62,20 @@ const FEWEST_CLICKS: f64 = 2.0;
 type Found = (Attractions, Estimates, Option<FoundPrior>);
 
 /// The fit by position. The maximum is looked for near a fit to a similar log, if there is one.
-pub(super) fn by_position(counts: &Counts, options: &Options, near: Option<&Fit>) -> Found {
+pub(super) fn by_position(counts: &Counts, options: &Options, purpose: Purpose<'_>) -> Found {
     let positions = counts.positions();
-    let source = Impressions::Positions(counts.queries().collect(), positions);
-    let fitting = Fitting::new(&source, positions, positions.iter().collect(), options);
-    Fitting { near, ..fitting }.fit(options.scope)
+    let source = Impressions::by_position(counts);
+    Fitting::new(&source, positions, positions.iter().collect(), options, purpose).fit(options.scope)
 }
 
 /// The fit by position and last click; with priors, near a fit to a similar log.
-pub(super) fn by_last_click(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Found {
+pub(super) fn by_last_click(sessions: &Sessions, options: &Options, purpose: Purpose<'_>) -> Found {
     let longest = sessions.queries().map(|query| query.positions().end()).max().unwrap_or(0);
     let source = Impressions::browsing(sessions);
     let places = (0..longest).flat_map(|position| std::iter::repeat_n(position, position + 1)).collect();
-    let fitting = Fitting::new(&source, Positions::first(longest), places, options);
-    Fitting { near: near.filter(|_| options.has_priors()), ..fitting }.fit(options.scope)
+    let near = purpose.near.filter(|_| options.has_priors());
+    let purpose = Purpose { near, ..purpose };
+    Fitting::new(&source, Positions::first(longest), places, options, purpose).fit(options.scope)
 }
 
 /// Pseudo-impressions of an item and of the typical item at every position; and its click-through
@@ -89,7 +88,7 @@ struct Prior {
 }
 
 struct Fitting<'a> {
-    source: &'a Impressions<'a>,
+    source: &'a Impressions,
     options: &'a Options,
     method: Method,
     z: f64,
@@ -100,7 +99,7 @@ struct Fitting<'a> {
     ranks: Vec<usize>,
     /// Clicks and impressions of columns.
     columns: Vec<(f64, f64)>,
-    near: Option<&'a Fit>,
+    purpose: Purpose<'a>,
 }
 
 /// Adds clicks and impressions by column.
@@ -129,21 +128,22 @@ struct OfSite {
 
 impl<'a> Fitting<'a> {
     fn new(
-        source: &'a Impressions<'a>,
+        source: &'a Impressions,
         log_positions: Positions,
         places: Vec<usize>,
         options: &'a Options,
+        purpose: Purpose<'a>,
     ) -> Self {
         let ranks = places.iter().map(|&place| log_positions.rank(place)).collect();
         let n_columns = places.len();
         let mut columns = vec![(0.0, 0.0); n_columns];
-        (0..source.n_queries()).for_each(|query| add_totals(&source.counts(query), &mut columns));
+        (0..source.n_queries()).for_each(|query| add_totals(source.counts(query), &mut columns));
         let method = if n_columns > MANY_COLUMNS { Method::Em } else { options.method };
         let z = normal_quantile(options.level);
-        Self { source, options, method, z, log_positions, places, ranks, columns, near: None }
+        Self { source, options, method, z, log_positions, places, ranks, columns, purpose }
     }
 
-    fn credibility(&self) -> Credibility<'_, Impressions<'a>> {
+    fn credibility(&self) -> Credibility<'_, Impressions> {
         Credibility {
             source: self.source,
             positions: &self.ranks,
@@ -164,7 +164,7 @@ impl<'a> Fitting<'a> {
         let fits = |(found, _): &&FoundPrior| {
             [found.examination.len(), found.lift.len()] == [self.columns.len(), credibility.n_positions()]
         };
-        let near = self.near.and_then(|near| near.prior.as_ref()).filter(fits).cloned();
+        let near = self.purpose.near.and_then(|near| near.prior.as_ref()).filter(fits).cloned();
         let (found, item_prior, mut convergence) =
             credibility.fit(self.options.prior_strength, near, self.options.trace);
         let has_errors = self.options.has_errors();
@@ -177,7 +177,7 @@ impl<'a> Fitting<'a> {
         };
         let positions = self.placed((0..n).map(|column| (column, of_column(column))));
         let site = OfSite { examination, covariances, found, item_prior };
-        let all: Vec<usize> = (0..self.source.n_queries()).collect();
+        let all = self.predicted();
         // In the function that was maximised, attraction is integrated out. Other models have no
         // such likelihood.
         let of_query = in_order(all.clone(), |query| self.log_likelihood(query, &site));
@@ -194,11 +194,16 @@ impl<'a> Fitting<'a> {
         (attractions, positions, Some((site.found, site.item_prior)))
     }
 
+    /// The queries that are predicted.
+    fn predicted(&self) -> Vec<usize> {
+        (0..self.source.n_queries()).filter(|&query| self.purpose.has(self.source.queries[query].0)).collect()
+    }
+
     /// Maximum likelihood, without priors.
     fn most_likely(&self, scope: Scope) -> Found {
         let all = 0..self.source.n_queries();
         let columns: Vec<usize> = (0..self.columns.len()).collect();
-        let near = self.near.and_then(|near| self.parameters(near));
+        let near = self.purpose.near.and_then(|near| self.parameters(near));
         let found = self.maximise(all.clone(), &columns, repeat(0.0), None, near);
         let examination = found.columns.clone();
         let credibility = Credibility { lifts: false, ..self.credibility() };
@@ -211,7 +216,7 @@ impl<'a> Fitting<'a> {
                 let of_site = |query| self.query(query, &found, &mut row, &site, 1.0);
                 (all.map(of_site).collect(), None)
             }
-            Scope::Query => with_own(in_order(all.collect(), |query| self.alone(query, &site, 0.0))),
+            Scope::Query => with_own(in_order(self.predicted(), |query| self.alone(query, &site, 0.0))),
         };
         let positions = self.positions(&found, &site.examination, &self.columns, &columns);
         let (attractions, positions) =
@@ -224,8 +229,8 @@ impl<'a> Fitting<'a> {
     fn parameters(&self, of: &Fit) -> Option<[Vec<f64>; 2]> {
         let mut rows = Vec::new();
         for query in 0..self.source.n_queries() {
-            let known = &of.query(self.source.id(query))?.items;
-            for item in items(&self.source.counts(query)) {
+            let known = &of.query(self.source.queries[query].0)?.items;
+            for item in items(self.source.counts(query)) {
                 let place = known.binary_search_by_key(&item[0].item, |known| known.item).ok()?;
                 rows.push(known[place].attraction.value);
             }
@@ -270,7 +275,7 @@ impl<'a> Fitting<'a> {
             let clicks = item.iter().map(|count| count.clicks as f64).sum::<f64>();
             attraction(clicks + strength * mean, &cells)
         };
-        items(&counts).map(attraction_of).collect()
+        items(counts).map(attraction_of).collect()
     }
 
     /// The attraction of a query's items, given the site's examination.
@@ -281,7 +286,7 @@ impl<'a> Fitting<'a> {
     /// The log-likelihood of the clicks of a query, given the site's examination.
     fn log_likelihood(&self, query: usize, site: &OfSite) -> f64 {
         let counts = self.source.counts(query);
-        let items = self.attractions_of_site(query, site).into_iter().zip(items(&counts));
+        let items = self.attractions_of_site(query, site).into_iter().zip(items(counts));
         let cells =
             items.flat_map(|((attraction, _), cells)| cells.iter().map(move |cell| (attraction, cell)));
         cells
@@ -297,7 +302,7 @@ impl<'a> Fitting<'a> {
         let n = self.columns.len();
         let counts = self.source.counts(query);
         let (mut rows, mut variances) = (Vec::new(), Vec::new());
-        for ((value, variance), item) in self.attractions_of_site(query, site).into_iter().zip(items(&counts))
+        for ((value, variance), item) in self.attractions_of_site(query, site).into_iter().zip(items(counts))
         {
             // The decrease of attraction with examination.
             let shares: Vec<(usize, f64)> = item
@@ -323,7 +328,7 @@ impl<'a> Fitting<'a> {
 
     /// The columns of the positions of a query.
     fn own_columns(&self, query: usize) -> Vec<usize> {
-        let positions = self.source.positions(query);
+        let positions = self.source.queries[query].1;
         (0..self.places.len()).filter(|&column| positions.contains(self.places[column])).collect()
     }
 
@@ -336,7 +341,7 @@ impl<'a> Fitting<'a> {
         let examination: Vec<f64> = own.iter().map(|&column| site.examination[column] / first).collect();
         let counts = self.source.counts(query);
         let mut columns = vec![(0.0, 0.0); self.columns.len()];
-        add_totals(&counts, &mut columns);
+        add_totals(counts, &mut columns);
         // `own_column` is an index of `own`.
         let is_fitted = |&own_column: &usize| {
             own_column == 0 || columns[own[own_column]].1 > 0.0 || !self.options.has_priors()
@@ -348,7 +353,7 @@ impl<'a> Fitting<'a> {
             typical_impressions: (pseudo_clicks / rate(0)).min(pseudo_clicks / SMALLEST_TYPICAL),
             rates: fitted().map(rate).collect(),
         });
-        let means = items(&counts).map(|item| bounded(self.mean(query, item, site) * first));
+        let means = items(counts).map(|item| bounded(self.mean(query, item, site) * first));
         let fitted_columns: Vec<usize> = fitted().map(|own_column| own[own_column]).collect();
         let mut found = self.maximise(query..query + 1, &fitted_columns, means, prior.as_ref(), None);
         if let Some(Prior { typical_impressions, .. }) = prior {
@@ -411,7 +416,7 @@ impl<'a> Fitting<'a> {
     /// The estimates of columns as those of positions; NaN at positions that are not shown. The
     /// columns of user browsing have no gaps.
     fn placed(&self, estimates: impl Iterator<Item = (usize, Estimate)>) -> Vec<Estimate> {
-        let is_browsing = matches!(self.source, Impressions::Browsing(_));
+        let is_browsing = self.source.is_browsing;
         let mut placed = Vec::with_capacity(self.places.len());
         for (column, estimate) in estimates {
             placed.resize(if is_browsing { column } else { self.places[column] }, Estimate::bare(f64::NAN));
@@ -443,8 +448,8 @@ impl<'a> Fitting<'a> {
     fn query(&self, query: usize, found: &RankOne, row: &mut usize, site: &OfSite, first: f64) -> QueryFit {
         let counts = self.source.counts(query);
         let has_priors = self.options.has_priors();
-        let mut fits = Vec::with_capacity(items(&counts).count());
-        for item in items(&counts) {
+        let mut fits = Vec::with_capacity(items(counts).count());
+        for item in items(counts) {
             let variance = found.variances.as_ref().map(|variances| variances[0][*row]);
             let impressions: f64 = item.iter().map(|count| count.impressions).sum();
             // A sum of whole numbers.
@@ -458,7 +463,7 @@ impl<'a> Fitting<'a> {
             });
             *row += 1;
         }
-        let (id, positions) = (self.source.id(query), self.source.positions(query));
+        let (id, positions, _) = self.source.queries[query];
         let typical = bounded(site.item_prior.typical(query) * first);
         QueryFit { id, items: fits, positions, typical, convergence: None }
     }
@@ -487,7 +492,7 @@ impl<'a> Fitting<'a> {
             let counts = self.source.counts(query);
             // Clicks, and their expected number with the site's examination.
             let mut columns = vec![(0.0, 0.0); self.columns.len()];
-            for (item, (attraction, _)) in items(&counts).zip(self.attractions_of_site(query, site)) {
+            for (item, (attraction, _)) in items(counts).zip(self.attractions_of_site(query, site)) {
                 for &Count { column, clicks, impressions, .. } in item {
                     columns[column].0 += clicks as f64;
                     columns[column].1 += impressions * attraction * site.examination[column];
@@ -524,7 +529,7 @@ impl<'a> Fitting<'a> {
         let mut places = vec![0; self.columns.len()];
         columns.iter().enumerate().for_each(|(place, &column)| places[column] = place);
         for query in queries {
-            for (mut item, mean) in items(&self.source.counts(query)).zip(means.by_ref()) {
+            for (mut item, mean) in items(self.source.counts(query)).zip(means.by_ref()) {
                 if strength > 0.0 {
                     let mut at_first = (strength * mean, strength);
                     if let [first, rest @ ..] = item
@@ -564,57 +569,43 @@ fn bounded(rate: f64) -> f64 {
 }
 
 /// The source of counts: cells of every query, sorted by item, then column.
-pub(super) enum Impressions<'a> {
+struct Impressions {
+    /// The identifier, positions and counts of each.
+    queries: Vec<(Id, Positions, Vec<Count>)>,
+    is_browsing: bool,
+}
+
+impl Impressions {
     /// With the positions of the log, which are the columns.
-    Positions(Vec<QueryCounts<'a>>, Positions),
-    Browsing(Vec<(Id, Positions, Vec<Count>)>),
-}
+    fn by_position(counts: &Counts) -> Self {
+        let all = counts.positions();
+        let of_query = |query: QueryCounts<'_>| {
+            let count = |cell: Cell| Count {
+                item: cell.item,
+                column: all.rank(cell.position),
+                clicks: cell.clicks,
+                impressions: cell.impressions as f64,
+                share: 0.0,
+            };
+            (query.id(), query.positions(), with_shares(query.cells().map(count).collect()))
+        };
+        Self { queries: counts.queries().map(of_query).collect(), is_browsing: false }
+    }
 
-impl Impressions<'_> {
     /// The impressions of sessions, by item and browsing column.
-    pub(super) fn browsing(sessions: &Sessions) -> Self {
+    fn browsing(sessions: &Sessions) -> Self {
         let of_query = |query: QuerySessions<'_>| (query.id(), query.positions(), browsing(&query));
-        Self::Browsing(in_order(sessions.queries().collect(), of_query))
-    }
-
-    pub(super) fn id(&self, query: usize) -> Id {
-        match self {
-            Self::Positions(queries, _) => queries[query].id(),
-            Self::Browsing(queries) => queries[query].0,
-        }
-    }
-
-    /// The positions of a query.
-    pub(super) fn positions(&self, query: usize) -> Positions {
-        match self {
-            Self::Positions(queries, _) => queries[query].positions(),
-            Self::Browsing(queries) => queries[query].1,
-        }
+        Self { queries: in_order(sessions.queries().collect(), of_query), is_browsing: true }
     }
 }
 
-impl Source for Impressions<'_> {
+impl Source for Impressions {
     fn n_queries(&self) -> usize {
-        match self {
-            Self::Positions(queries, _) => queries.len(),
-            Self::Browsing(queries) => queries.len(),
-        }
+        self.queries.len()
     }
 
-    fn counts(&self, query: usize) -> Cow<'_, [Count]> {
-        match self {
-            Self::Positions(queries, all) => {
-                let count = |cell: Cell| Count {
-                    item: cell.item,
-                    column: all.rank(cell.position),
-                    clicks: cell.clicks,
-                    impressions: cell.impressions as f64,
-                    share: 0.0,
-                };
-                Cow::Owned(with_shares(queries[query].cells().map(count).collect()))
-            }
-            Self::Browsing(queries) => Cow::Borrowed(&queries[query].2),
-        }
+    fn counts(&self, query: usize) -> &[Count] {
+        &self.queries[query].2
     }
 }
 

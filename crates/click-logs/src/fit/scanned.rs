@@ -25,10 +25,9 @@ use super::item_prior::ItemPrior;
 use super::options::Options;
 use super::rows::Rows;
 use super::squarem::Convergence;
-use super::{Attractions, Fit, ItemFit, QueryFit, Site};
+use super::{Attractions, ItemFit, Purpose, QueryFit, Site};
 use click_models::Clicks;
 use log_reader::{Id, ListSessions, QuerySessions, Sessions};
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// Largest number of alternations between the prior of attraction and the other parameters, and the
@@ -40,6 +39,8 @@ pub(super) const TOLERANCE_OF_TURNS: f64 = 0.01;
 pub(super) const TOLERANCE_OF_LIFTS: f64 = 1e-3;
 pub(super) const ROUGH_TOLERANCE_OF_LIFTS: f64 = 0.1;
 
+/// About the number of EM steps of a query.
+pub(super) const PASSES_OF_EM: usize = 32;
 /// Number of items of lists of one task for a thread.
 const ITEMS_OF_A_TASK: usize = 1 << 16;
 
@@ -83,14 +84,15 @@ impl Source for ExaminationCounts {
         self.0.len()
     }
 
-    fn counts(&self, query: usize) -> Cow<'_, [Count]> {
-        Cow::Borrowed(&self.0[query])
+    fn counts(&self, query: usize) -> &[Count] {
+        &self.0[query]
     }
 }
 
 /// The data, query by query, and the prior of attraction.
 pub(super) struct ScanData<'a> {
     pub(super) options: &'a Options,
+    purpose: Purpose<'a>,
     pub(super) rows: Rows,
     pub(super) queries: Vec<QuerySessions<'a>>,
     /// The rows of the items of every list, one list after the other, by query.
@@ -116,7 +118,7 @@ impl<'a> ScanData<'a> {
         options: &'a Options,
         until: Certain,
         has_hidden: bool,
-        near: Option<&Fit>,
+        purpose: Purpose<'a>,
     ) -> Self {
         let rows = Rows::new(sessions);
         let queries: Vec<_> = sessions.queries().collect();
@@ -124,6 +126,7 @@ impl<'a> ScanData<'a> {
         let n_positions = lists.map(|list| list.items().len()).max().unwrap_or(0);
         let mut scanned = Self {
             options,
+            purpose,
             rows,
             rows_of_lists: Vec::new(),
             queries,
@@ -141,7 +144,7 @@ impl<'a> ScanData<'a> {
         };
         scanned.rows_of_lists = (0..scanned.queries.len()).map(rows_of_lists).collect();
         scanned.count_certain();
-        let near = near.filter(|_| has_hidden).and_then(|near| near.prior.as_ref());
+        let near = purpose.near.filter(|_| has_hidden).and_then(|near| near.prior.as_ref());
         if let Some(found) = near.filter(|(effects, _)| effects.lift.len() == n_positions) {
             // Means of its queries and items would tell of sessions that this log lacks.
             scanned.means = vec![found.1.mean; scanned.rows.items.len()];
@@ -256,6 +259,12 @@ impl<'a> ScanData<'a> {
         let size = |rows: &Vec<usize>| times * rows.len();
         let tasks = tasks_of(&self.rows_of_lists, ITEMS_OF_A_TASK, size);
         in_order(tasks, |queries| queries.map(&work).collect::<Vec<R>>()).into_iter().flatten().collect()
+    }
+
+    /// [`by_query`](Self::by_query) for the queries that are predicted.
+    pub(super) fn fits<R: Send>(&self, times: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+        let fit = |query: usize| self.purpose.has(self.queries[query].id()).then(|| work(query));
+        self.by_query(times, fit).into_iter().flatten().collect()
     }
 
     /// The lists of a query, each with the rows of its items.

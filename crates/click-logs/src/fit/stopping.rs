@@ -38,10 +38,10 @@ mod problem;
 use super::estimate::{Estimate, normal_quantile};
 use super::options::{Exit, Options, Scope};
 use super::scanned::{
-    Certain, ROUGH_TOLERANCE_OF_LIFTS, ScanData, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS,
+    Certain, PASSES_OF_EM, ROUGH_TOLERANCE_OF_LIFTS, ScanData, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS,
 };
 use super::squarem::{self, Convergence, Em};
-use super::{Estimates, Fit, Model};
+use super::{Estimates, Fit, Model, Purpose};
 use log_reader::{QuerySessions, Sessions};
 use problem::{Problem, Tail};
 use std::ops::Range;
@@ -49,8 +49,6 @@ use std::ops::Range;
 /// Smallest prior mean of leaving, and its smallest distance from 1: a prior at the edge has its
 /// maximum there, and a position without data would have a certain value.
 const SMALLEST_LEAVE_MEAN: f64 = 0.1;
-/// About the number of EM steps of a query.
-const PASSES_OF_EM: usize = 32;
 /// The index on which the probability of leaving depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Leaving {
@@ -67,26 +65,26 @@ struct Fitting<'a> {
     rough: Option<Vec<f64>>,
 }
 
-pub(super) fn cascade(sessions: &Sessions, options: &Options) -> Fit {
-    Fitting::new(Certain::FirstClick, sessions, options, None).cascade()
+pub(super) fn cascade(sessions: &Sessions, options: &Options, purpose: Purpose<'_>) -> Fit {
+    Fitting::new(Certain::FirstClick, sessions, options, purpose).cascade()
 }
 
-pub(super) fn by_item(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {
-    Fitting::new(Certain::LastClick, sessions, options, near).by_item()
+pub(super) fn by_item(sessions: &Sessions, options: &Options, purpose: Purpose<'_>) -> Fit {
+    Fitting::new(Certain::LastClick, sessions, options, purpose).by_item()
 }
 
-pub(super) fn by_position(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {
-    Fitting::new(Certain::LastClick, sessions, options, near).by_position()
+pub(super) fn by_position(sessions: &Sessions, options: &Options, purpose: Purpose<'_>) -> Fit {
+    Fitting::new(Certain::LastClick, sessions, options, purpose).by_position()
 }
 
 impl<'a> Fitting<'a> {
-    fn new(until: Certain, sessions: &'a Sessions, options: &'a Options, near: Option<&Fit>) -> Self {
+    fn new(until: Certain, sessions: &'a Sessions, options: &'a Options, purpose: Purpose<'a>) -> Self {
         let has_hidden =
             until == Certain::LastClick && options.exit == Exit::Hidden && options.prior_strength.is_none();
-        let scanned = ScanData::new(sessions, options, until, has_hidden, near);
+        let scanned = ScanData::new(sessions, options, until, has_hidden, purpose);
         let mut fitting = Self { scanned, rough: None };
         if has_hidden {
-            fitting.find_item_prior_of_hidden(near);
+            fitting.find_item_prior_of_hidden(purpose.near);
         }
         fitting
     }
@@ -233,18 +231,16 @@ impl<'a> Fitting<'a> {
                 }
             }
         }
-        let queries = (0..scanned.queries.len())
-            .map(|query| {
-                let rows = scanned.rows.queries[query].clone();
-                let nothing = vec![0.0; rows.len()];
-                let mut fit = scanned.query(query, &nothing, &nothing, z);
-                for (item, row) in fit.items.iter_mut().zip(rows) {
-                    let (clicks, skips) = scanned.counted(row);
-                    item.attraction = Estimate::share(clicks, clicks + skips, z);
-                }
-                fit
-            })
-            .collect();
+        let queries = scanned.fits(1, |query| {
+            let rows = scanned.rows.queries[query].clone();
+            let nothing = vec![0.0; rows.len()];
+            let mut fit = scanned.query(query, &nothing, &nothing, z);
+            for (item, row) in fit.items.iter_mut().zip(rows) {
+                let (clicks, skips) = scanned.counted(row);
+                item.attraction = Estimate::share(clicks, clicks + skips, z);
+            }
+            fit
+        });
         let below_first_click = (below.0 + 0.5) / (below.1 + 1.0);
         let attractions = self.scanned.attractions(queries, None);
         Fit { below_first_click: Some(below_first_click), ..Fit::new(Model::Cascade, attractions) }
@@ -265,7 +261,7 @@ impl<'a> Fitting<'a> {
     fn by_item(&self) -> Fit {
         let z = normal_quantile(self.scanned.options.level);
         let typical_leave = self.leave_of_all();
-        let queries = self.scanned.by_query(PASSES_OF_EM, |query| {
+        let queries = self.scanned.fits(PASSES_OF_EM, |query| {
             let problem = self.problem(query..query + 1, Leaving::Item, &[typical_leave]);
             let (at, convergence) = self.maximise(&problem, self.scanned.rows.queries[query].start);
             let variances = self.variances(&problem, &at, true);
@@ -285,7 +281,7 @@ impl<'a> Fitting<'a> {
         let z = normal_quantile(self.scanned.options.level);
         let typical_leave = self.leave_of_all();
         let all = 0..self.scanned.queries.len();
-        let problem = self.problem(all.clone(), Leaving::Position, &[typical_leave]);
+        let problem = self.problem(all, Leaving::Position, &[typical_leave]);
         let (at, convergence) = self.maximise(&problem, 0);
         let n_rows = problem.clicks.len();
         let of_site = &at[n_rows..];
@@ -296,9 +292,9 @@ impl<'a> Fitting<'a> {
             self.scanned.query(query, &at[first..], &variances[first..], z)
         };
         let (queries, own) = match self.scanned.options.scope {
-            Scope::Site => (all.map(of_site_query).collect(), None),
+            Scope::Site => (self.scanned.fits(1, of_site_query), None),
             Scope::Query => {
-                let fits = self.scanned.by_query(PASSES_OF_EM, |query| {
+                let fits = self.scanned.fits(PASSES_OF_EM, |query| {
                     let means: Vec<f64> = of_site.iter().map(|leave| leave.clamp(0.01, 0.99)).collect();
                     let problem = self.problem(query..query + 1, Leaving::Position, &means);
                     let (at, convergence) = self.maximise(&problem, self.scanned.rows.queries[query].start);

@@ -8,9 +8,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A DBN with satisfaction by item, one with a single satisfaction, and a click chain.
 fn problems(sessions: &Sessions, options: &Options) -> [Problem; 3] {
-    let dbn = Fitting::new(Kind::Dbn, sessions, options, None);
+    let dbn = Fitting::new(Kind::Dbn, sessions, options, Purpose::default());
     let n_rows = dbn.scanned.rows.items.len();
-    let ccm = Fitting::new(Kind::Ccm, sessions, options, None);
+    let ccm = Fitting::new(Kind::Ccm, sessions, options, Purpose::default());
     let prior = |n_satisfactions| Prior { n_satisfactions, satisfaction_mean: 0.4, ..Prior::default() };
     [dbn.problem(0..2, &prior(n_rows)), dbn.problem(0..2, &prior(1)), ccm.problem(0..2, &prior(0))]
 }
@@ -69,7 +69,7 @@ fn the_likelihood_is_the_sum_over_hidden_paths() {
     let options = Options { prior_strength: Some(0.0), ..Options::default() };
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
     for (problem, kind) in problems(&sessions, &options).iter().zip([Kind::Dbn, Kind::Dbn, Kind::Ccm]) {
-        let fitting = Fitting::new(kind, &sessions, &options, None);
+        let fitting = Fitting::new(kind, &sessions, &options, Purpose::default());
         for _ in 0..5 {
             let at: Vec<f64> = (0..start(problem).len()).map(|_| rng.random_range(0.05..0.95)).collect();
             let (found, expected) = (problem.log_likelihood(&at), enumerated(problem, &fitting, &at));
@@ -157,7 +157,9 @@ fn continuation_without_data_has_no_interval() {
     let sessions = test_sessions::of_lists([true, false].map(|click| (1, vec![1], vec![click])));
     for prior_strength in [Some(0.0), None, Some(5.0)] {
         let options = Options { prior_strength, ..Options::default() };
-        for fit in [dbn(&sessions, &options, None), ccm(&sessions, &options, None)] {
+        for fit in
+            [dbn(&sessions, &options, Purpose::default()), ccm(&sessions, &options, Purpose::default())]
+        {
             for continuation in fit.site_continuation().iter().chain(fit.continuation(&fit.queries()[0])) {
                 assert_eq!(continuation.interval, None, "{continuation:?}");
             }
@@ -203,7 +205,7 @@ fn the_maximum_is_found_on_the_bounds_and_where_items_are_alike() {
         ] {
             let sessions = leaving(seed, attraction, continuation, 300);
             for kind in [Kind::Dbn, Kind::Ccm] {
-                let fitting = Fitting::new(kind, &sessions, &options, None);
+                let fitting = Fitting::new(kind, &sessions, &options, Purpose::default());
                 let n_satisfactions = if kind == Kind::Dbn { 4 } else { 0 };
                 let problem = fitting.problem(0..1, &Prior { n_satisfactions, ..Prior::default() });
                 let mut at = start(&problem);

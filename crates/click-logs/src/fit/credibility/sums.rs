@@ -90,10 +90,9 @@ impl<S: Source> Credibility<'_, S> {
             let mut lifts = Vec::new();
             let before = lifts_before.map(|before| &before[queries.start / QUERIES_OF_A_TASK]);
             for query in queries {
-                let counts = self.source.counts(query);
                 let mean = item_prior.means[query];
                 of_query.start(item_prior.weight * mean);
-                for item in items(&counts) {
+                for item in items(self.source.counts(query)) {
                     terms.set(item, &columns, self.examines);
                     let lift_before = before.map_or(terms.lift, |before| before[lifts.len()]);
                     let shape = item_prior.strength * mean * lift_before;

@@ -27,8 +27,8 @@ impl Source for Queries {
         self.0.len()
     }
 
-    fn counts(&self, query: usize) -> Cow<'_, [Count]> {
-        Cow::Borrowed(&self.0[query])
+    fn counts(&self, query: usize) -> &[Count] {
+        &self.0[query]
     }
 }
 

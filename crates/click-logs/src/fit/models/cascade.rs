@@ -11,7 +11,7 @@ use click_models::CascadeModel;
 
 pub(super) const ROW: Row = Row {
     model: Model::Cascade,
-    fit: |_, sessions, options, _| stopping::cascade(sessions, options),
+    fit: |_, sessions, options, purpose| stopping::cascade(sessions, options, purpose),
     predicts: Predicts::Lists(predict),
     users: Simulation::Always(|_, query, n_positions| {
         CascadeModel::from_values(&attraction(query, 1.0), n_positions).map(Users::new).ok()

@@ -9,7 +9,7 @@ use click_models::ClickChain;
 
 pub(super) const ROW: Row = Row {
     model: Model::Ccm,
-    fit: |_, sessions, options, near| chain::ccm(sessions, options, near),
+    fit: |_, sessions, options, purpose| chain::ccm(sessions, options, purpose),
     predicts: Predicts::Lists(|list, out| {
         let [skip, bad, good] = [0, 1, 2].map(|outcome| value_at(list.continuation(), outcome));
         list.scan(out, |_, attraction, _| [skip, bad * (1.0 - attraction) + good * attraction]);

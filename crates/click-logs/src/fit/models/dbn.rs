@@ -9,7 +9,7 @@ use click_models::{DbnReward, DynamicBayesian};
 
 pub(super) const ROW: Row = Row {
     model: Model::Dbn,
-    fit: |_, sessions, options, near| chain::dbn(sessions, options, near),
+    fit: |_, sessions, options, purpose| chain::dbn(sessions, options, purpose),
     predicts: Predicts::Lists(predict),
     users: Simulation::Always(users),
 };

@@ -9,7 +9,7 @@ use click_models::{DcmReward, DependentClick};
 
 pub(super) const ROW: Row = Row {
     model: Model::Dcm,
-    fit: |_, sessions, options, near| stopping::by_position(sessions, options, near),
+    fit: |_, sessions, options, purpose| stopping::by_position(sessions, options, purpose),
     predicts: Predicts::Lists(|list, out| {
         let leave = list.positions();
         list.scan(out, |position, _, _| [1.0, 1.0 - value_at(leave, position)]);

@@ -2,19 +2,19 @@
 
 use super::row::{Predicts, Row, Simulation};
 use crate::fit::users::{Users, attraction, known_or};
-use crate::fit::{Fit, Model, Options, QueryFit, position_based};
+use crate::fit::{Fit, Model, Options, Purpose, QueryFit, position_based};
 use click_models::PositionBased;
 use log_reader::{Counts, Id};
 
 pub(super) const ROW: Row = Row {
     model: Model::Pbm,
-    fit: |counts, _, options, near| fit(counts, options, near),
+    fit: |counts, _, options, purpose| fit(counts, options, purpose),
     predicts: Predicts::Alone(click),
     users: Simulation::Always(users),
 };
 
-fn fit(counts: &Counts, options: &Options, near: Option<&Fit>) -> Fit {
-    let (attractions, positions, prior) = position_based::by_position(counts, options, near);
+fn fit(counts: &Counts, options: &Options, purpose: Purpose<'_>) -> Fit {
+    let (attractions, positions, prior) = position_based::by_position(counts, options, purpose);
     Fit { positions, prior, ..Fit::new(Model::Pbm, attractions) }
 }
 

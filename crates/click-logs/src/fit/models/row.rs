@@ -1,5 +1,6 @@
 //! The trait of fitted models.
 
+use crate::fit::Purpose;
 use crate::fit::fitted::{Fit, QueryFit};
 use crate::fit::options::Options;
 use crate::fit::predict::{List, Prediction};
@@ -10,8 +11,8 @@ use log_reader::{Counts, Id, Sessions};
 /// A fitted model.
 pub(crate) struct Row {
     pub(crate) model: Model,
-    /// Fits the model, perhaps starting near a fit of it to a similar log.
-    pub(in crate::fit) fit: fn(&Counts, &Sessions, &Options, Option<&Fit>) -> Fit,
+    /// Fits the model.
+    pub(in crate::fit) fit: fn(&Counts, &Sessions, &Options, Purpose<'_>) -> Fit,
     pub(in crate::fit) predicts: Predicts,
     pub(crate) users: Simulation,
 }

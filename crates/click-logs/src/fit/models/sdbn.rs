@@ -7,7 +7,7 @@ use crate::fit::{Model, stopping};
 
 pub(super) const ROW: Row = Row {
     model: Model::Sdbn,
-    fit: |_, sessions, options, near| stopping::by_item(sessions, options, near),
+    fit: |_, sessions, options, purpose| stopping::by_item(sessions, options, purpose),
     predicts: Predicts::Lists(dbn::predict),
     users: Simulation::Always(dbn::users),
 };

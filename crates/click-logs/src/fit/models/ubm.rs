@@ -3,21 +3,21 @@
 
 use super::row::{Predicts, Row, Simulation};
 use crate::fit::users::{Users, attraction, known_or};
-use crate::fit::{Fit, Model, Options, QueryFit, position_based};
+use crate::fit::{Fit, Model, Options, Purpose, QueryFit, position_based};
 use click_models::{ListShape, UserBrowsing};
 use log_reader::{Counts, Sessions};
 
 pub(super) const ROW: Row = Row {
     model: Model::Ubm,
-    fit: |_, sessions, options, near| fit(sessions, options, near),
+    fit: |_, sessions, options, purpose| fit(sessions, options, purpose),
     predicts: Predicts::Lists(|list, out| {
         list.by_last_click(out, |attraction, examination| attraction * examination);
     }),
     users: Simulation::IfSearched(users, |fit, counts| n_not_found(fit, counts, MOST_TRIED)),
 };
 
-fn fit(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {
-    let (attractions, positions, prior) = position_based::by_last_click(sessions, options, near);
+fn fit(sessions: &Sessions, options: &Options, purpose: Purpose<'_>) -> Fit {
+    let (attractions, positions, prior) = position_based::by_last_click(sessions, options, purpose);
     Fit { positions, prior, ..Fit::new(Model::Ubm, attractions) }
 }
 

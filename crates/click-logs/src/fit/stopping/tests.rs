@@ -8,7 +8,7 @@ fn of_query<const N: usize>(lists: impl IntoIterator<Item = ([u64; N], [bool; N]
 }
 
 fn problems(sessions: &Sessions, options: &Options) -> [(Problem, bool); 3] {
-    let dcm = Fitting::new(Certain::LastClick, sessions, options, None);
+    let dcm = Fitting::new(Certain::LastClick, sessions, options, Purpose::default());
     [
         (dcm.problem(0..2, Leaving::Position, &[0.4]), false),
         (dcm.problem(1..2, Leaving::Position, &[0.4, 0.3, 0.2, 0.1]), false),
@@ -72,17 +72,17 @@ fn estimates_of_small_logs_are_the_hand_computed_maxima() {
         |fit: &Fit| -> Vec<f64> { fit.queries()[0].items.iter().map(|i| i.attraction.value).collect() };
     // Item 1: clicked 3 of 4; item 2: 1 of 3 (shown twice above or at a last click, once without);
     // item 3: once, without.
-    let dcm = by_position(&sessions, &options, None);
+    let dcm = by_position(&sessions, &options, Purpose::default());
     assert_eq!(attraction(&dcm), [0.75, 1.0 / 3.0, 0.0]);
     // Two clicks at the first position, one of them the last; two at the second, both.
     let leave: Vec<f64> = dcm.positions(&dcm.queries()[0]).iter().map(|leave| leave.value).collect();
     assert_eq!(leave[..2], [0.5, 1.0]);
-    let sdbn = by_item(&sessions, &options, None);
+    let sdbn = by_item(&sessions, &options, Purpose::default());
     assert_eq!(attraction(&sdbn), [0.75, 1.0 / 3.0, 0.0]);
     let satisfaction: Vec<f64> = sdbn.satisfaction(sdbn.queries()[0].id).iter().map(|s| s.value).collect();
     assert!((satisfaction[0] - 2.0 / 3.0).abs() < 1e-15 && satisfaction[1] == 1.0);
     // Down to the first click: item 1 clicked 3 of 4, item 2 0 of 2, item 3 0 of 1.
-    let cascade = cascade(&sessions, &options);
+    let cascade = cascade(&sessions, &options, Purpose::default());
     assert_eq!(attraction(&cascade), [0.75, 0.0, 0.0]);
     // Below first clicks: 5 impressions, 1 click.
     let below_first_click = cascade.below_first_click.unwrap();
@@ -97,7 +97,7 @@ fn estimates_of_small_logs_are_the_hand_computed_maxima() {
         ([2, 1], [true, false]),
     ]);
     let options = Options { prior_strength: Some(0.0), ..Options::default() };
-    let dcm = by_position(&sessions, &options, None);
+    let dcm = by_position(&sessions, &options, Purpose::default());
     let b = dcm.queries()[0].items[1].attraction.value;
     let a = dcm.queries()[0].items[0].attraction.value;
     let v = dcm.positions(&dcm.queries()[0])[0].value;

@@ -1,9 +1,9 @@
 //! Predictions of lists by fits that have not seen them.
 
 use super::groups::{PARTS, SessionGroups};
-use crate::fit::{Fit, FitError, Model, Options, Prediction, fit_checked};
+use crate::fit::{Fit, FitError, Model, Options, Prediction, Purpose, fit_checked};
 use click_models::Clicks;
-use log_reader::{Counts, Sessions};
+use log_reader::{Counts, Id, Sessions};
 
 /// The predicted clicks of a session by model, query and list, for the queries that differ.
 /// `queries` are all queries of the sessions. `None` without an order of the log, or if the lists
@@ -29,9 +29,11 @@ pub(super) fn predicted(
         // Models of sessions do not use counts, which take a sort.
         let counts =
             if models.iter().all(|model| model.needs_sessions()) { Counts::default() } else { rest.counts() };
+        let shown = SessionGroups::differing(queries).filter(|query| query.parts.contains(&part));
+        let shown: Vec<Id> = shown.map(|query| query.query).collect();
         for (&model, predicted) in models.iter().zip(&mut predicted) {
             let near = whole.iter().find(|fit| fit.model() == model);
-            let fit = fit_checked(model, &counts, &rest, options, near)?;
+            let fit = fit_checked(model, &counts, &rest, options, Purpose { near, predicted: Some(&shown) })?;
             for (query, predicted) in SessionGroups::differing(queries).zip(predicted) {
                 let lists = sessions.query(query.query).into_iter().flat_map(|query| query.lists());
                 for (place, list) in lists.enumerate().filter(|(place, _)| query.parts[*place] == part) {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fit::{Fit, Prediction, fit_checked};
+use crate::fit::{Fit, Prediction, Purpose, Scope, fit_checked};
 use click_models::Clicks;
 use log_reader::{Format, Reader};
 use rand::seq::SliceRandom as _;
@@ -233,7 +233,7 @@ fn fits_that_stop_earlier_predict_the_same() {
     let mut wrong = early;
     wrong.em.tolerance = 0.1;
     for model in crate::study::with_users() {
-        let whole = fit_checked(model, &sessions.counts(), &sessions, &exact, None).unwrap();
+        let whole = fit_checked(model, &sessions.counts(), &sessions, &exact, Purpose::default()).unwrap();
         let predicted = |(whole, options): (&[Fit], &Options)| {
             let predicted = folds::predicted(&[model], whole, &sessions, &queries, options);
             predicted.unwrap().unwrap().into_iter().flatten().flatten().collect::<Vec<f64>>()
@@ -249,6 +249,32 @@ fn fits_that_stop_earlier_predict_the_same() {
         // Other models have no EM.
         if matches!(model, Model::Dcm | Model::Sdbn | Model::Dbn | Model::Ccm) {
             assert!(apart(&wrong) > 1e-3, "{model}: {}", apart(&wrong));
+        }
+    }
+}
+
+/// A fit for the prediction of some queries has the fits of all for them, and no others.
+#[test]
+fn predicted_queries_have_the_fits_of_all() {
+    let sessions = read(&position_based(600, 4));
+    let counts = sessions.counts();
+    let ids: Vec<_> = sessions.queries().map(|query| query.id()).collect();
+    assert!(ids.len() > 2);
+    let one = &ids[1..2];
+    for scope in [Scope::Query, Scope::Site] {
+        let options = Options { scope, ..Options::default() };
+        for model in crate::study::with_users() {
+            let [all, some] = [None, Some(one)].map(|predicted| {
+                let purpose = Purpose { predicted, ..Purpose::default() };
+                fit_checked(model, &counts, &sessions, &options, purpose).unwrap()
+            });
+            assert_eq!(some.queries().len(), 1, "{model}");
+            assert_eq!(some.query(one[0]), all.query(one[0]), "{model}");
+            let of_query = |fit: &Fit| {
+                let id = one[0];
+                [fit.own_positions(id), fit.satisfaction(id), fit.own_continuation(id)].map(<[_]>::to_vec)
+            };
+            assert_eq!(of_query(&some), of_query(&all), "{model}");
         }
     }
 }
@@ -281,7 +307,7 @@ fn lists_are_predicted_by_fits_that_have_not_seen_them() {
             |shown: &&Shown| left_out.iter().any(|list| (list.0, &list.1) == (shown.0, &shown.1));
         let rest: Vec<Shown> = log.iter().filter(|shown| !is_left_out(shown)).cloned().collect();
         let rest = read(&rest);
-        let fit = fit_checked(Model::Pbm, &rest.counts(), &rest, &options, None).unwrap();
+        let fit = fit_checked(Model::Pbm, &rest.counts(), &rest, &options, Purpose::default()).unwrap();
         let mut prediction = Prediction::default();
         for query in sessions.queries() {
             for list in query.lists() {
@@ -384,7 +410,7 @@ fn queries_of_few_sessions_have_no_variance_of_lists_by_chance() {
 fn a_variance_of_lists_within_two_standard_errors_is_none() {
     let sessions = read(&position_based(3000, 2));
     let options = Options::default();
-    let fit = fit_checked(Model::Pbm, &sessions.counts(), &sessions, &options, None).unwrap();
+    let fit = fit_checked(Model::Pbm, &sessions.counts(), &sessions, &options, Purpose::default()).unwrap();
     let transfers = Transfers::new(&[Model::Pbm], &[], &sessions, &options).unwrap().unwrap();
     let of = |estimate: f64| {
         let own_variance = OwnVariance { estimate, standard_error: 0.01 };
@@ -412,7 +438,8 @@ fn copies_are_no_variance_of_lists() {
             }
         }
         let sessions = read(&log);
-        let fit = fit_checked(Model::Pbm, &sessions.counts(), &sessions, &options, None).unwrap();
+        let fit =
+            fit_checked(Model::Pbm, &sessions.counts(), &sessions, &options, Purpose::default()).unwrap();
         let transfers = Transfers::new(&[Model::Pbm], &[], &sessions, &options).unwrap().unwrap();
         let transfer = Transfer { own_variance: own_variance(&log, 0.4), ..transfers.models[0].clone() };
         let [with, without] =

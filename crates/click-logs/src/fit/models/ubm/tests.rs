@@ -9,7 +9,7 @@ fn searches_end_at_their_limit() {
         log += &["a,b,c\t100", "b,c,a\t010", "c,a,b\t001"].map(|list| format!("q{query}\t{list}\n")).concat();
     }
     let read = Reader::new(Format::Sessions).keep_sessions().read("log.tsv", log.as_bytes()).unwrap();
-    let fitted = fit(&read.sessions, &Options::default(), None);
+    let fitted = fit(&read.sessions, &Options::default(), Purpose::default());
     let beginnings = |query: &QueryFit| {
         fitted.users(query, 3).and_then(Users::model::<UserBrowsing>).unwrap().beginnings()
     };
