@@ -133,6 +133,19 @@ pub struct UbiBase {
     pub first_day: String,
 }
 
+impl UbiReport {
+    /// Adds what a thread or a part of the queries counted.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.without_hits += other.without_hits;
+        self.without_list += other.without_list;
+        self.repeated_queries += other.repeated_queries;
+        self.repeated_clicks += other.repeated_clicks;
+        self.other_actions += other.other_actions;
+        self.other_applications += other.other_applications;
+        self.without_ordinal += other.without_ordinal;
+    }
+}
+
 impl fmt::Display for UbiReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} quer{}", self.queries, if self.queries == 1 { "y" } else { "ies" })?;

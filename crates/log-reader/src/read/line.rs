@@ -132,7 +132,9 @@ pub(crate) trait LineFormat: Sync {
     }
 
     /// The format's name of its `column`-th column, from 1.
-    fn column_name(&self, layout: &Self::Layout, column: usize) -> String;
+    fn column_name(&self, _layout: &Self::Layout, _column: usize) -> String {
+        String::new()
+    }
 }
 
 /// The end of the last whole line; 0 if there is none.

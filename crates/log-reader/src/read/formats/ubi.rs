@@ -40,8 +40,8 @@ use documents::toml_reader::option;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 
 /// The number of first bytes of a file, which tell queries from events.
 const BEGINNING: u64 = 1 << 16;
@@ -109,7 +109,7 @@ struct UbiLines<'a> {
 
 impl LineFormat for UbiLines<'_> {
     type Layout = ();
-    type Memory = LeftOut;
+    type Memory = UbiReport;
 
     fn cuts(&self, (): &()) -> Cuts {
         Cuts::NONE
@@ -120,12 +120,12 @@ impl LineFormat for UbiLines<'_> {
         (): &(),
         line: CutLine<'_>,
         at: Spot,
-        left_out: &mut LeftOut,
+        notes: &mut UbiReport,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         document::each(line.whole(), |document: &Document<'_>| {
             let document = document.opened();
-            match self.ubi.what(document, left_out)? {
+            match self.ubi.what(document, notes)? {
                 None => Ok(()),
                 Some(What::Query(id)) => {
                     let taken = self.ubi.query(&self.joined, document, id, at, batches);
@@ -136,8 +136,8 @@ impl LineFormat for UbiLines<'_> {
         })
     }
 
-    fn end(&self, left_out: &mut LeftOut, _batches: &mut Batches<'_>) {
-        left_out.note(&self.joined.notes);
+    fn end(&self, notes: &mut UbiReport, _batches: &mut Batches<'_>) {
+        lock(&self.joined.notes).absorb(&std::mem::take(notes));
     }
 
     fn close(
@@ -148,26 +148,6 @@ impl LineFormat for UbiLines<'_> {
         report: &mut ThreadReport,
     ) -> Result<(), Error> {
         self.joined.close(self.ubi, batches, &mut at_fault(names, lenient, report))
-    }
-
-    fn column_name(&self, (): &(), _column: usize) -> String {
-        String::new()
-    }
-}
-
-/// Numbers of documents that are left out.
-#[derive(Debug, Default)]
-struct LeftOut {
-    applications: u64,
-    actions: u64,
-}
-
-impl LeftOut {
-    fn note(&mut self, notes: &Mutex<UbiReport>) {
-        let Self { applications, actions } = std::mem::take(self);
-        let mut notes = lock(notes);
-        notes.other_applications += applications;
-        notes.other_actions += actions;
     }
 }
 
@@ -222,7 +202,7 @@ impl Ubi {
     fn what<'d>(
         &self,
         document: &'d Document<'_>,
-        left_out: &mut LeftOut,
+        notes: &mut UbiReport,
     ) -> Result<Option<What<'d>>, LineFault> {
         if document.is_bulk() {
             return Ok(None);
@@ -230,7 +210,7 @@ impl Ubi {
         if let Some(application) = &self.application
             && document.application.as_ref().is_none_or(|found| found.0 != *application)
         {
-            left_out.applications += 1;
+            notes.other_applications += 1;
             return Ok(None);
         }
         if document.is_count() {
@@ -244,7 +224,7 @@ impl Ubi {
             (is(&self.click, "click"), is(&self.impression, "impression"))
         });
         if is_click == Some((false, false)) {
-            left_out.actions += 1;
+            notes.other_actions += 1;
             return Ok(None);
         }
         let Some(query) = document.query_id.as_ref().filter(|id| !id.0.is_empty()) else {

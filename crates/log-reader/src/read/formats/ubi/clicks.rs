@@ -2,7 +2,7 @@
 
 use super::document::{self, Document};
 use super::table::{LogQueries, at_fault};
-use super::{Event, LeftOut, NO_ZERO, Ubi, What, queries_first};
+use super::{Event, NO_ZERO, Ubi, What, queries_first};
 use crate::collect::{Batches, Collector};
 use crate::columns::READ;
 use crate::error::{Error, ErrorKind};
@@ -16,7 +16,7 @@ use crate::read::marks::{CutLine, Cuts};
 use crate::read::open_lists::Spot;
 use crate::read::source::Input;
 use crate::read::thread_report::ThreadReport;
-use crate::read_report::ReadReport;
+use crate::read_report::{ReadReport, UbiReport};
 use hashbrown::HashTable;
 use serde_json::Value as Json;
 use std::sync::{Arc, Mutex};
@@ -82,7 +82,7 @@ struct Row {
 
 impl LineFormat for ClickLines<'_> {
     type Layout = ();
-    type Memory = LeftOut;
+    type Memory = UbiReport;
 
     fn cuts(&self, (): &()) -> Cuts {
         Cuts::NONE
@@ -93,7 +93,7 @@ impl LineFormat for ClickLines<'_> {
         (): &(),
         line: CutLine<'_>,
         at: Spot,
-        left_out: &mut LeftOut,
+        notes: &mut UbiReport,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let line = line.whole();
@@ -103,7 +103,7 @@ impl LineFormat for ClickLines<'_> {
             let whole = place;
             place += 1;
             // Impressions are no rows, so none of them are lost.
-            let what = self.ubi.what(document.opened(), left_out).map_err(|mut fault| {
+            let what = self.ubi.what(document.opened(), notes).map_err(|mut fault| {
                 fault.lost.impressions = 0;
                 fault
             })?;
@@ -130,8 +130,8 @@ impl LineFormat for ClickLines<'_> {
         })
     }
 
-    fn end(&self, left_out: &mut LeftOut, _batches: &mut Batches<'_>) {
-        left_out.note(&self.joined.notes);
+    fn end(&self, notes: &mut UbiReport, _batches: &mut Batches<'_>) {
+        lock(&self.joined.notes).absorb(&std::mem::take(notes));
     }
 
     fn close(

@@ -83,11 +83,7 @@ struct Shard {
     other_documents: Vec<(usize, bool, Spot)>,
     /// Numbers of ordinals that count from 0 and from 1, with the first day of each.
     bases: [(u64, [u8; 10]); 2],
-    repeated_queries: u64,
-    without_hits: u64,
-    repeated_clicks: u64,
-    without_ordinal: u64,
-    without_list: u64,
+    notes: UbiReport,
 }
 
 /// All queries of a log.
@@ -302,7 +298,7 @@ impl Shard {
     /// Adds a document of a query: an equal one adds nothing, nor does one without hits to one with
     /// hits, which replaces it.
     fn document(&mut self, query: Query, items: &[Id], spot: Spot) {
-        self.without_hits += u64::from(items.is_empty());
+        self.notes.without_hits += u64::from(items.is_empty());
         let (place, is_new) = self.find_or_add(query);
         let known = self.queries[place];
         if !is_new {
@@ -310,7 +306,7 @@ impl Shard {
             let same =
                 known.name == query.name && user(&known) == user(&query) && self.items_of(&known) == items;
             if same {
-                self.repeated_queries += u64::from(query.n_items > 0);
+                self.notes.repeated_queries += u64::from(query.n_items > 0);
                 self.queries[place].at = known.at.min(query.at);
             } else if (query.n_items > 0) == (known.n_items > 0) {
                 self.other_documents.push((place, query.n_items > 0, spot));
@@ -408,7 +404,7 @@ impl Shard {
         let outside = if is_below { Fault::BelowList } else { Fault::OutsideList };
         let place = self.items_of(&query).iter().position(|item| *item == seen.item).ok_or(outside)?;
         match seen.ordinal {
-            None => self.without_ordinal += 1,
+            None => self.notes.without_ordinal += 1,
             Some(ordinal) => {
                 let from = ordinal.checked_sub(place as u64).filter(|&from| from <= 1);
                 let base = from.and_then(|from| usize::try_from(from).ok());
@@ -429,7 +425,7 @@ impl Shard {
         // A list has at most 64 items.
         query.deepest = query.deepest.max(u8::try_from(place + 1).unwrap_or(u8::MAX));
         if is_click {
-            self.repeated_clicks += query.clicks >> place & 1;
+            self.notes.repeated_clicks += query.clicks >> place & 1;
             query.clicks |= 1 << place;
         }
     }
@@ -461,7 +457,7 @@ impl Shard {
             }
             list.dedup_by(|again, shown| {
                 let same = (again.0, again.1) == (shown.0, shown.1);
-                self.repeated_clicks += u64::from(same && again.2 && shown.2);
+                self.notes.repeated_clicks += u64::from(same && again.2 && shown.2);
                 shown.2 |= same && again.2;
                 same
             });
@@ -481,7 +477,7 @@ impl Shard {
                 let (clicks, impressions) = (is_click.into(), 1);
                 let shown = LineCounts { query: query.name, item, clicks, impressions, position };
                 batches.count_logged(&shown, &row, query.at);
-                self.without_list += 1;
+                self.notes.without_list += 1;
             }
         }
     }
@@ -510,11 +506,7 @@ impl Shard {
     /// Adds the counts of documents and events.
     fn note(&self, notes: &mut UbiReport) {
         notes.queries += self.queries.len() as u64;
-        notes.repeated_queries += self.repeated_queries;
-        notes.without_hits += self.without_hits;
-        notes.repeated_clicks += self.repeated_clicks;
-        notes.without_ordinal += self.without_ordinal;
-        notes.without_list += self.without_list;
+        notes.absorb(&self.notes);
         for (all, (count, first)) in notes.bases.iter_mut().zip(self.bases) {
             let first = String::from_utf8_lossy(&first).into_owned();
             if count > 0 && (all.count == 0 || first < all.first_day) {
