@@ -137,7 +137,7 @@ fn continuation_is_in_its_interval_though_satisfaction_is_near_0() {
     let users = DynamicBayesian::from_values(&ATTRACTION, &[0.01; 6], 0.8, 4, DbnReward::Clicks).unwrap();
     let [site, half] = hits(100, 45, [&[0.8]; 2], |rng| {
         let log = read(&log_of(&vec![users.clone(); 20], 4, 200, rng));
-        let found = fitted(Model::Dbn, &log, Scope::Site).site_continuation()[0];
+        let found = fitted(Model::Dbn, &log, Scope::Site).continuation.site[0];
         let nearer = |end: f64| found.value.midpoint(end);
         let half = found.interval.map(|(low, high)| (nearer(low), nearer(high)));
         [vec![found], vec![Estimate { interval: half, ..found }]]
@@ -322,10 +322,10 @@ fn click_chains_are_fitted_on_the_bounds() {
         let log = read(log);
         let options = Options { prior_strength: Some(0.0), scope: Scope::Site, ..Options::default() };
         let ccm = fit(Model::Ccm, &log.counts, &log.sessions, &options).unwrap();
-        let convergence = ccm.site().convergence.as_ref().unwrap();
+        let convergence = ccm.attractions.site.convergence.as_ref().unwrap();
         let found = convergence.last.log_likelihood;
         assert!(convergence.converged && (found - log_likelihood).abs() < 1e-3, "{found}");
-        for (found, expected) in ccm.site_continuation().iter().zip(continuation) {
+        for (found, expected) in ccm.continuation.site.iter().zip(continuation) {
             assert!((found.value - expected).abs() < 1e-3, "{found:?} {expected}");
         }
     }

@@ -111,7 +111,7 @@ fn position_based_parameters_are_in_their_intervals() {
             .map(|options| with_positions(&fitted(Model::Pbm, &log, &options)));
         let [by_rank, by_item] =
             [Model::CtrRank, Model::CtrDocument].map(|model| fitted(model, &log, &Options::default()));
-        [query, site, narrow, relative(by_rank.site_positions()), attraction(&by_item)]
+        [query, site, narrow, relative(&by_rank.positions.site), attraction(&by_item)]
     });
     for right in [query, site] {
         // The first position sets the scale.
@@ -393,7 +393,7 @@ fn examination_of_sparse_logs_is_not_bent_by_priors() {
         let examination = |prior_strength| {
             let options = Options { prior_strength, scope: Scope::Site, ..Options::default() };
             let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options).unwrap();
-            [1, 2].map(|position| pbm.site_positions()[position].value)
+            [1, 2].map(|position| pbm.positions.site[position].value)
         };
         let far = |found: [f64; 2]| {
             [0, 1].map(|l| (found[l] / EXAMINATION[l + 1]).max(EXAMINATION[l + 1] / found[l]))
@@ -459,7 +459,7 @@ fn examination_is_estimated_from_a_few_lists_a_query() {
     let mut rng = rng(20);
     let examination = |log: &Log, prior| -> Vec<f64> {
         let pbm = fitted(Model::Pbm, log, &site(prior));
-        pbm.site_positions().iter().map(|position| position.value).collect()
+        pbm.positions.site.iter().map(|position| position.value).collect()
     };
     let farthest = |found: &[f64]| {
         found.iter().zip(SPARSE).map(|(found, truth)| (found - truth).abs()).fold(0.0, f64::max)
@@ -494,7 +494,7 @@ fn examination_of_sparse_logs_is_in_its_intervals() {
     for (queries, noise) in [(100, None), (250, Some(0.2))] {
         let [right, wrong] = hits(SPARSE_LOGS, 21, [&SPARSE; 2], |rng| {
             let log = read(&sparse_log(queries, 6, noise, rng));
-            let right = fitted(Model::Pbm, &log, &site(None)).site_positions().to_vec();
+            let right = fitted(Model::Pbm, &log, &site(None)).positions.site.to_vec();
             let wrong = right.iter().map(narrow).collect();
             [right, wrong]
         });
@@ -553,7 +553,7 @@ fn examination_from_few_clicks_is_in_its_intervals() {
             }
             let log = Reader::new(Format::counts()).read("generated", log.as_bytes()).unwrap();
             let found = fitted(Model::Pbm, &log, &site(None));
-            for (estimate, truth) in found.site_positions().iter().zip(FIRST).skip(1) {
+            for (estimate, truth) in found.positions.site.iter().zip(FIRST).skip(1) {
                 let Some((low, high)) = estimate.interval else { continue };
                 n += 1;
                 right += u64::from(estimate.covers(truth));
@@ -633,10 +633,10 @@ fn leaving_without_data_has_no_interval() {
     });
     let log = read(&log);
     let dcm = fit(Model::Dcm, &log.counts, &log.sessions, &site(None)).unwrap();
-    let third = dcm.site_positions()[2];
+    let third = dcm.positions.site[2];
     assert!(third.value > 0.05 && third.interval.is_none(), "{third:?}");
     // After the first click all users continue.
-    assert!(dcm.site_positions()[0].interval.unwrap().1 < 0.1);
+    assert!(dcm.positions.site[0].interval.unwrap().1 < 0.1);
 }
 
 #[test]
@@ -660,7 +660,7 @@ fn one_examination_for_all_queries_learns_from_all() {
         fit(Model::Pbm, &log.counts, &log.sessions, &Options { scope, ..Options::default() }).unwrap()
     });
     // Five standard errors: 1e-6.
-    for (estimate, truth) in one.site_positions().iter().zip(&EXAMINATION).skip(1) {
+    for (estimate, truth) in one.positions.site.iter().zip(&EXAMINATION).skip(1) {
         assert!((estimate.value - truth).abs() < 5.0 * estimate.standard_error.unwrap(), "{estimate:?}");
     }
     assert!(
@@ -690,7 +690,7 @@ fn em_and_newton_agree_with_priors() {
             }
             assert_eq!(a.convergence.is_some(), scope == Scope::Query);
         }
-        let trace = &em.site().convergence.as_ref().unwrap().trace;
+        let trace = &em.attractions.site.convergence.as_ref().unwrap().trace;
         assert!(trace.len() > 2 && trace.windows(2).all(|pair| pair[0].iterations < pair[1].iterations));
     }
 }

@@ -164,7 +164,7 @@ fn measures(fit: &Fit, users: &[PositionBased], log: &Log, other: &Counts) -> [f
     let (true_by_position, true_mean) =
         by_position(&log.counts, |query, item| truth(users, log, query, item));
     let mean = by_position(&log.counts, |query, item| attraction(fit, query, item)).1;
-    let (typical, lift) = (fit.site().typical, &fit.site().lift);
+    let (typical, lift) = (fit.attractions.site.typical, &fit.attractions.site.lift);
     let [first, last] = [0, lift.len() - 1].map(|place| typical * lift[place] / true_by_position[place]);
     let clicks = clicks_of_users(fit, &log.counts) / log.counts.clicks() as f64;
     [gain, mean / true_mean, clicks, first, last]
@@ -275,7 +275,7 @@ fn typical_attraction_is_that_of_the_items_at_a_position() {
     for model in Model::ALL.into_iter().filter(|model| !model.name().starts_with("ctr")) {
         let fit = fitted(model, &log, Scope::Site, None);
         let (found, _) = by_position(&log.counts, |query, item| attraction(&fit, query, item));
-        let site = fit.site();
+        let site = &fit.attractions.site;
         let ratio = |(lift, found): (&f64, &f64)| site.typical * lift / found;
         let ratios: Vec<f64> = site.lift.iter().zip(&found).map(ratio).collect();
         assert!(ratios.iter().all(|ratio| (ratio - 1.0).abs() < 0.15), "{model} {ratios:?}");

@@ -129,9 +129,9 @@ fn positions_that_the_log_never_shows_are_no_positions() {
         let usual = fit_at([1, 2, 3]);
         for positions in [[3, 5, 7], [2, 3, 4], [1, 2, 64], [11, 12, 13]] {
             for (fit, usual) in fit_at(positions).iter().zip(&usual) {
-                let rows: Vec<_> = fit.rows(fit.site_positions()).collect();
+                let rows: Vec<_> = fit.rows(&fit.positions.site).collect();
                 assert_eq!(rows.iter().map(|row| row.0 + 1).collect::<Vec<_>>(), positions);
-                assert!(rows.iter().map(|row| row.2).eq(usual.site_positions()), "{positions:?} {scope:?}");
+                assert!(rows.iter().map(|row| row.2).eq(&usual.positions.site), "{positions:?} {scope:?}");
                 for (query, usual_query) in fit.queries().iter().zip(usual.queries()) {
                     assert_eq!(query.items, usual_query.items);
                     let own: Vec<_> = fit.rows(fit.own_positions(query.id)).collect();
@@ -145,7 +145,7 @@ fn positions_that_the_log_never_shows_are_no_positions() {
             }
         }
         let pbm = &fit_at([3, 5, 7])[0];
-        let estimates = pbm.rows(pbm.site_positions()).map(|row| row.2.value);
+        let estimates = pbm.rows(&pbm.positions.site).map(|row| row.2.value);
         for (found, (truth, allowed)) in estimates.zip([(1.0, 1e-9), (0.631, 0.026), (0.282, 0.017)]) {
             assert!((found - truth).abs() <= allowed, "{found} {truth}");
         }

@@ -222,7 +222,7 @@ impl Fitted {
         fitted.set_item("clicks", counts.clicks())?;
         let priors = PyDict::new(py);
         for fit in &self.study.fits {
-            priors.set_item(fit.model().name(), fit.site().prior_strength)?;
+            priors.set_item(fit.model().name(), fit.attractions.site.prior_strength)?;
         }
         let all = PyDict::new(py);
         all.set_item("files", report.files)?;

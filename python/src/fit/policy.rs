@@ -106,7 +106,7 @@ impl Fitted {
             return Err(value_error(format!("`{}` does not learn from counts: {learns}", spec.name())));
         }
         let name = self.study.log.counts.names().name(query.id).into_owned();
-        if fit.site().prior_strength > 0.0 {
+        if fit.attractions.site.prior_strength > 0.0 {
             // Policies that draw from no posterior have none.
             _ = Prior::Written(self.json(py)?).give(&mut policy, Some(&name));
         }

@@ -25,7 +25,7 @@ const APART: f64 = 0.07;
 /// Draws examination by position (pbm), of all queries together or of the largest ones.
 pub(super) fn examination(pbm: &Fit, log: &FilteredLog) -> String {
     let (rows, what): (Vec<(String, &[Estimate])>, _) = if pbm.scope() == Scope::Site {
-        (vec![("all queries".to_owned(), pbm.site_positions())], "all queries".to_owned())
+        (vec![("all queries".to_owned(), &pbm.positions.site[..])], "all queries".to_owned())
     } else {
         let shown = largest(pbm, log, QUERIES);
         let row = |query: &&QueryFit| (short(log, query.id), pbm.positions(query));

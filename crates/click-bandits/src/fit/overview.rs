@@ -21,7 +21,7 @@ impl fmt::Display for Overview<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Study { log, fits, choice, .. } = &self.outcome.study;
         let FilteredLog { report, n_queries, counts, .. } = log;
-        let prior = |fit: &Fit| format!("{} {}", fit.model(), fit.site().prior_strength);
+        let prior = |fit: &Fit| format!("{} {}", fit.model(), fit.attractions.site.prior_strength);
         let priors: Vec<String> = fits.iter().map(prior).collect();
         let mut doubts = self.outcome.checks.sentences(MAX_CLICKS);
         if self.outcome.checks.only_clicked {

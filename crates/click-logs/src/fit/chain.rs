@@ -137,7 +137,7 @@ impl<'a> Fitting<'a> {
         let mut problem = self.problem(all, &prior);
         let mut at = start(&problem);
         if let Some(near) = near.filter(|_| options.prior_strength.is_none()) {
-            let values = near.site_continuation().iter().map(|continuation| continuation.value);
+            let values = near.continuation.site.iter().map(|continuation| continuation.value);
             let satisfaction = near.typical_leave.filter(|_| prior.n_satisfactions > 0);
             at.truncate(problem.clicks.len());
             at.extend(satisfaction.into_iter().chain(values));

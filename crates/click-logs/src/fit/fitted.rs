@@ -60,6 +60,11 @@ pub struct Estimates {
 }
 
 impl Estimates {
+    fn of(&self, place: Option<usize>) -> &[Estimate] {
+        let own = self.own(place);
+        if own.is_empty() { &self.site } else { own }
+    }
+
     /// Returns the estimates of the query at this index of the fit; empty if it has none.
     fn own(&self, place: Option<usize>) -> &[Estimate] {
         self.queries.as_ref().zip(place).map_or(&[], |(queries, place)| &queries[place])
@@ -151,7 +156,7 @@ impl Fit {
             });
             found.attractions.queries.push(QueryFit {
                 items: items.collect(),
-                typical: own.map_or(self.site().typical, |own| own.typical),
+                typical: own.map_or(self.attractions.site.typical, |own| own.typical),
                 convergence: None,
                 ..query.clone()
             });
@@ -186,11 +191,6 @@ impl Fit {
         Some(&self.queries()[self.place(id)?])
     }
 
-    /// Parameters of all queries together.
-    pub fn site(&self) -> &Site {
-        &self.attractions.site
-    }
-
     /// Whether queries have their own parameters of positions, or of continuation.
     pub fn scope(&self) -> Scope {
         let own = self.positions.queries.is_some() || self.continuation.queries.is_some();
@@ -200,12 +200,7 @@ impl Fit {
     /// Whether all searches for its parameters met their criterion.
     pub fn has_converged(&self) -> bool {
         let ends = self.queries().iter().map(|query| &query.convergence);
-        ends.chain([&self.site().convergence]).flatten().all(|end| end.converged)
-    }
-
-    /// Parameters of positions for all queries together; empty for models without such parameters.
-    pub fn site_positions(&self) -> &[Estimate] {
-        &self.positions.site
+        ends.chain([&self.attractions.site.convergence]).flatten().all(|end| end.converged)
     }
 
     /// A query's own parameters of positions; empty if it has none.
@@ -215,8 +210,7 @@ impl Fit {
 
     /// The parameters of positions for a query: its own, or those of the site.
     pub fn positions(&self, query: &QueryFit) -> &[Estimate] {
-        let own = self.own_positions(query.id);
-        if own.is_empty() { self.site_positions() } else { own }
+        self.positions.of(self.place(query.id))
     }
 
     /// The probability of leaving satisfied after a click, one per item of the query. Empty for
@@ -226,12 +220,6 @@ impl Fit {
         place.and_then(|place| self.satisfaction.get(place)).map_or(&[], Vec::as_slice)
     }
 
-    /// The probabilities of examining the next position for all queries together; empty for models
-    /// without them.
-    pub fn site_continuation(&self) -> &[Estimate] {
-        &self.continuation.site
-    }
-
     /// A query's own probabilities of examining the next position; empty if it has none.
     pub fn own_continuation(&self, query: Id) -> &[Estimate] {
         self.continuation.own(self.place(query))
@@ -239,8 +227,7 @@ impl Fit {
 
     /// The probabilities of examining the next position for a query: its own, or those of the site.
     pub fn continuation(&self, query: &QueryFit) -> &[Estimate] {
-        let own = self.own_continuation(query.id);
-        if own.is_empty() { self.site_continuation() } else { own }
+        self.continuation.of(self.place(query.id))
     }
 
     /// The parameters of positions that have a row, with the position and that of the last click

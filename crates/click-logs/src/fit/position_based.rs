@@ -235,7 +235,7 @@ impl<'a> Fitting<'a> {
                 rows.push(known[place].attraction.value);
             }
         }
-        let examination = |&place: &usize| Some(of.site_positions().get(place)?.value);
+        let examination = |&place: &usize| Some(of.positions.site.get(place)?.value);
         Some([rows, self.places.iter().map(examination).collect::<Option<_>>()?])
     }
 

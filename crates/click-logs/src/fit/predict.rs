@@ -73,12 +73,12 @@ impl<'a> List<'a> {
 
     /// Parameters of positions.
     pub(super) fn positions(self) -> &'a [Estimate] {
-        self.known.map_or(self.fit.site_positions(), |query| self.fit.positions(query))
+        self.known.map_or(&self.fit.positions.site[..], |query| self.fit.positions(query))
     }
 
     /// The probabilities of examining the next position.
     pub(super) fn continuation(self) -> &'a [Estimate] {
-        self.known.map_or(self.fit.site_continuation(), |query| self.fit.continuation(query))
+        self.known.map_or(&self.fit.continuation.site[..], |query| self.fit.continuation(query))
     }
 
     /// Users who scan from the top. `continues` has the probabilities of examining the next
@@ -152,16 +152,16 @@ impl Fit {
             Some((query.items[place].attraction.value, Some(place)))
         });
         place.unwrap_or_else(|| {
-            let lifts = &self.site().lift;
+            let lifts = &self.attractions.site.lift;
             let lift = nearest(|place| lifts[place], lifts.len(), position).unwrap_or(1.0);
-            let typical = query.map_or(self.site().typical, |query| query.typical);
+            let typical = query.map_or(self.attractions.site.typical, |query| query.typical);
             ((typical * lift).min(1.0), None)
         })
     }
 
     /// The site's parameter of a position, or of the nearest known one.
     pub(super) fn site_position(&self, position: usize) -> f64 {
-        let positions = self.site_positions();
+        let positions = &self.positions.site;
         nearest(|place| positions[place].value, positions.len(), position).unwrap_or(1.0)
     }
 }

@@ -136,14 +136,14 @@ fn model_record<'a>(
     ModelRecord {
         model: fit.model(),
         site: SiteRecord {
-            typical: digits(fit.site().typical),
-            lift: fit.site().lift.iter().copied().map(digits).collect(),
-            prior: fit.site().prior_strength,
+            typical: digits(fit.attractions.site.typical),
+            lift: fit.attractions.site.lift.iter().copied().map(digits).collect(),
+            prior: fit.attractions.site.prior_strength,
             typical_satisfaction: fit.typical_leave.filter(|_| has_satisfaction).map(digits),
-            continuation: fit.site_continuation().iter().map(estimate_record).collect(),
+            continuation: fit.continuation.site.iter().map(estimate_record).collect(),
             below_first_click: fit.below_first_click.map(digits),
-            positions: positions(fit, fit.site_positions()),
-            convergence: fit.site().convergence.as_ref().map(convergence),
+            positions: positions(fit, &fit.positions.site),
+            convergence: fit.attractions.site.convergence.as_ref().map(convergence),
         },
         queries: Made::new(move || {
             let kept = fit.queries().iter().filter(|query| keep(query.id));

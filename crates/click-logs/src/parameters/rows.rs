@@ -42,8 +42,8 @@ pub fn for_each_parameter<E>(
         add(&mut by_position, cell);
     }
     for fit in fits {
-        positions(fit, None, fit.site_positions(), &by_position).try_for_each(&mut each)?;
-        continuation(fit, None, fit.site_continuation()).try_for_each(&mut each)?;
+        positions(fit, None, &fit.positions.site, &by_position).try_for_each(&mut each)?;
+        continuation(fit, None, &fit.continuation.site).try_for_each(&mut each)?;
         for query in fit.queries() {
             let (satisfaction, own) = (fit.satisfaction(query.id), fit.own_positions(query.id));
             for (place, item) in query.items.iter().enumerate() {

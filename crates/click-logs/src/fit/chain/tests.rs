@@ -160,7 +160,7 @@ fn continuation_without_data_has_no_interval() {
         for fit in
             [dbn(&sessions, &options, Purpose::default()), ccm(&sessions, &options, Purpose::default())]
         {
-            for continuation in fit.site_continuation().iter().chain(fit.continuation(&fit.queries()[0])) {
+            for continuation in fit.continuation.site.iter().chain(fit.continuation(&fit.queries()[0])) {
                 assert_eq!(continuation.interval, None, "{continuation:?}");
             }
         }

@@ -10,7 +10,7 @@ use log_reader::Counts;
 pub(super) const ROW: Row = Row {
     model: Model::CtrGlobal,
     fit: |counts, _, options, _| Fit::new(Model::CtrGlobal, of_all(counts, options)),
-    predicts: Predicts::Alone(|fit, _, _, _| fit.site().typical),
+    predicts: Predicts::Alone(|fit, _, _, _| fit.attractions.site.typical),
     users: Simulation::Never,
 };
 
