@@ -70,7 +70,7 @@ const PAGE: &str = "index.html";
 /// The report of a given matrix. It is written if there is a directory for it.
 fn of_matrix(file: &MatrixFile, out: Option<&Path>, quiet: bool) -> Result<MatrixReport> {
     let started = Moment::now();
-    let canonical = json!({ "name": format!("preferences in {}", file.name()), "matrix": file.sha256() });
+    let canonical = json!({ "name": format!("preferences in {}", file.name()), "matrix": file.sha256 });
     let output = out.map(|out| Output::claim(out, &canonical, started, &[REPORT, PAGE], &[])).transpose()?;
     let report = MatrixReport::of(file, None, quiet)?;
     if let Some(output) = output {

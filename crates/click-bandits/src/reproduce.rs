@@ -66,7 +66,7 @@ pub(crate) struct CommandLine {
     reports: PathBuf,
 }
 
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Arguments {
     /// Name of an experiment (`click-bandits experiments` lists them), `all`, or a directory with
     /// experiment.toml and claims.toml; a directory has a separator in its name: ./NAME
@@ -216,21 +216,31 @@ fn folders<'a>(
 }
 
 /// The settings of an experiment on the command line.
+#[derive(Default)]
 struct Changes {
     queries: Option<Queries>,
+    /// The matrix that replaces every matrix from a file.
     matrix: Option<Arc<MatrixFile>>,
 }
 
 impl Changes {
     fn read(arguments: &Arguments) -> Result<Self> {
-        Ok(Self { queries: given_queries(arguments)?, matrix: given_matrix(arguments)?.map(Arc::new) })
+        let queries = given_queries(arguments)?;
+        let matrix = arguments.matrix.as_deref().map(MatrixFile::read).transpose().context("--matrix")?;
+        Ok(Self { queries, matrix: matrix.map(Arc::new) })
     }
 
+    /// The owner of the report.
     fn owner(&self, reproduction: &Reproduction, arguments: &Arguments) -> Owner {
         Owner {
-            data: self.queries.as_ref().map(|queries| queries.sha256().to_owned()),
-            matrix: self.matrix.as_ref().map(|matrix| matrix.sha256().to_owned()),
-            ..owner(reproduction, arguments)
+            schema: report_dir::SCHEMA,
+            experiment: reproduction.name.clone(),
+            quick: arguments.quick,
+            panel: arguments.panel.clone(),
+            seed: arguments.seed,
+            runs: arguments.runs,
+            data: self.queries.as_ref().map(|queries| queries.sha256.clone()),
+            matrix: self.matrix.as_ref().map(|matrix| matrix.sha256.clone()),
         }
     }
 }
@@ -332,20 +342,6 @@ fn overrides(arguments: &Arguments) -> Overrides {
     Overrides { seed: arguments.seed, runs: arguments.runs, ..Overrides::default() }
 }
 
-/// The owner of the report, without the data or matrix given to the experiment.
-fn owner(reproduction: &Reproduction, arguments: &Arguments) -> Owner {
-    Owner {
-        schema: report_dir::SCHEMA,
-        experiment: reproduction.name.clone(),
-        quick: arguments.quick,
-        panel: arguments.panel.clone(),
-        seed: arguments.seed,
-        runs: arguments.runs,
-        data: None,
-        matrix: None,
-    }
-}
-
 fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
     // Read first, so that an error in `[log]` is reported even without a log.
     #[cfg(feature = "logs")]
@@ -362,11 +358,6 @@ fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
          the feature `logs`",
         file.display()
     );
-}
-
-/// The matrix that replaces every matrix from a file, if `--matrix` gives one.
-fn given_matrix(arguments: &Arguments) -> Result<Option<MatrixFile>> {
-    arguments.matrix.as_deref().map(MatrixFile::read).transpose().context("--matrix")
 }
 
 /// The experiments of every panel, one for each variant, with the values of the command line.

@@ -54,14 +54,14 @@ pub(crate) struct Belongs<'a> {
 impl Belongs<'_> {
     /// The heads of the files of all policies, in their order.
     pub(crate) fn heads(&self) -> Vec<FileHead> {
-        self.canonical.policies().iter().map(|policy| self.head(policy)).collect()
+        self.canonical.policies.iter().map(|policy| self.head(policy)).collect()
     }
 
     fn head(&self, policy: &CanonicalPolicy) -> FileHead {
         FileHead {
             program: self.program.clone(),
             experiment: self.name.to_owned(),
-            base: self.canonical.base().to_owned(),
+            base: self.canonical.base.clone(),
             label: policy.label.clone(),
             policy: policy.json.clone(),
         }
@@ -123,7 +123,7 @@ impl Journal {
             }
         }
         let (mut states, mut sequences) = (Vec::new(), Vec::new());
-        for policy in belongs.canonical.policies() {
+        for policy in &belongs.canonical.policies {
             let (key, path) = (&policy.sha256[..KEY], runs_path(&journal, &policy.sha256));
             let head = belongs.head(policy);
             sequences.push(open_sequence(&path, &head, layout, runs, shard, note)?);
@@ -191,8 +191,8 @@ fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Re
             ),
         ));
     }
-    let policies = belongs.canonical.policies();
-    let is_same = found.base == belongs.canonical.base();
+    let policies = &belongs.canonical.policies;
+    let is_same = found.base == belongs.canonical.base;
     let same_label = policies.iter().find(|policy| policy.label == found.label).filter(|_| is_same);
     match same_label {
         Some(policy) if !fresh && policy.json == found.policy && found.program == belongs.program => Ok(true),

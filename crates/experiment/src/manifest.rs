@@ -135,8 +135,8 @@ impl Manifest {
     ) -> Self {
         Self {
             schema: Self::SCHEMA,
-            identity: canonical.identity().to_owned(),
-            base: Some(canonical.base().to_owned()),
+            identity: canonical.identity.clone(),
+            base: Some(canonical.base.clone()),
             command: command_line(&program.name),
             program,
             started: started.to_string(),
@@ -144,7 +144,7 @@ impl Manifest {
             threads,
             host: Host::this(),
             files,
-            experiment: serde_json::from_str(canonical.json()).unwrap_or_default(),
+            experiment: serde_json::from_str(&canonical.json).unwrap_or_default(),
         }
     }
 
@@ -301,7 +301,7 @@ mod tests {
             owner,
             Owner {
                 identity: experiment.identity(),
-                base: Some(experiment.canonical().base().to_owned()),
+                base: Some(experiment.canonical().base),
                 name: "pbm-synthetic".to_owned(),
                 files: vec!["result.json".to_owned()],
             }
@@ -309,6 +309,6 @@ mod tests {
         // SHA-256 of "{}".
         let digest = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
         assert_eq!(manifest.files["result.json"], digest);
-        assert_eq!(sha256(canonical.json().as_bytes()), manifest.identity);
+        assert_eq!(sha256(canonical.json.as_bytes()), manifest.identity);
     }
 }

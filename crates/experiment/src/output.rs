@@ -83,8 +83,8 @@ impl OutputDir {
         let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
         let claimed = Self {
             dir: dir.to_owned(),
-            identity: canonical.identity().to_owned(),
-            base: canonical.base().to_owned(),
+            identity: canonical.identity.clone(),
+            base: canonical.base.clone(),
             name: name.to_owned(),
             optional: [OPTIONAL, optional].concat(),
         };

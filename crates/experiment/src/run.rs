@@ -246,10 +246,10 @@ impl<'a> Runner<'a> {
             runs: self.experiment.runs(),
             first: runs.start,
             end: runs.end,
-            identity: canonical.identity().to_owned(),
-            base: canonical.base().to_owned(),
+            identity: canonical.identity.clone(),
+            base: canonical.base.clone(),
             policies: canonical
-                .policies()
+                .policies
                 .iter()
                 .map(|policy| (policy.label.clone(), policy.sha256.clone()))
                 .collect(),
@@ -408,11 +408,11 @@ impl<'a> ResultDir<'a> {
         }
         let output = OutputDir::claim(dir, &canonical, runner.experiment.name(), &names)?;
         if let Some(parts) = claim.parts {
-            parts.check(canonical.identity(), &claim.program.results())?;
+            parts.check(&canonical.identity, &claim.program.results())?;
             parts.refuse_as_result(dir)?;
         }
         Journal::check(dir, &runner.belongs(&claim, &canonical), claim.fresh)?;
-        let has_policies = !canonical.policies().is_empty();
+        let has_policies = !canonical.policies.is_empty();
         let journal = dir.join(JOURNAL);
         if !claim.fresh && has_policies && dir.join(MANIFEST).exists() && !journal.is_dir() {
             let fault = format!(
@@ -487,7 +487,7 @@ impl<'a> ResultDir<'a> {
             let listed = manifest.files.get(name)?;
             (sha256_of_file(&dir.join(name)).ok()? == *listed).then_some(listed)
         };
-        let are_same = manifest.identity == self.canonical.identity()
+        let are_same = manifest.identity == self.canonical.identity
             && files.iter().all(|(name, content)| has(name) == Some(&sha256(content)))
             && has("timing.json").is_some()
             && (!self.claim.keep_runs || has(RUNS).is_some());
@@ -535,7 +535,7 @@ mod tests {
         // best one.
         assert!((mine.curves().unwrap().regret.mean.last().unwrap() - 50.0 * 0.18).abs() < 1e-9);
         assert_eq!(both.result.paired.len(), 1);
-        assert_ne!(runner.canonical().identity(), experiment.identity());
+        assert_ne!(runner.canonical().identity, experiment.identity());
         assert_eq!((both.runs.n_policies(), both.runs.n_runs()), (2, 4));
     }
 

@@ -190,8 +190,8 @@ impl Reproduction {
         });
         reproduction.nothing_is_known_of("queries");
         reproduction.panels = with_data;
-        reproduction.found_in_log = queries.found_in_log().to_vec();
-        reproduction.prior = queries.prior();
+        reproduction.found_in_log.clone_from(&queries.found_in_log);
+        reproduction.prior = queries.prior;
         reproduction.judge_table_by_log();
         Ok(reproduction)
     }

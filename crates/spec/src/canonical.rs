@@ -21,10 +21,14 @@ use sim::{Assignment, Conditions, Sees};
 /// The canonical form and its hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Canonical {
-    json: String,
-    identity: String,
-    base: String,
-    policies: Vec<CanonicalPolicy>,
+    /// The JSON.
+    pub json: String,
+    /// SHA-256 of the JSON, in hexadecimal.
+    pub identity: String,
+    /// SHA-256 of everything but the number of runs and the policies, in hexadecimal.
+    pub base: String,
+    /// The policies of the catalogue, in the order of the experiment.
+    pub policies: Vec<CanonicalPolicy>,
 }
 
 /// A policy of the catalogue in its canonical form.
@@ -102,26 +106,6 @@ impl Canonical {
             CanonicalPolicy { label: label.to_owned(), sha256: sha256(json.as_bytes()), json }
         }));
         self
-    }
-
-    /// The JSON.
-    pub fn json(&self) -> &str {
-        &self.json
-    }
-
-    /// SHA-256 of the JSON, in hexadecimal.
-    pub fn identity(&self) -> &str {
-        &self.identity
-    }
-
-    /// SHA-256 of everything but the number of runs and the policies, in hexadecimal.
-    pub fn base(&self) -> &str {
-        &self.base
-    }
-
-    /// The policies of the catalogue, in the order of the experiment.
-    pub fn policies(&self) -> &[CanonicalPolicy] {
-        &self.policies
     }
 }
 

@@ -368,7 +368,7 @@ impl Experiment {
     /// The number of runs in a row that meet the same users: 1 unless the users are drawn from a
     /// fit and `runs-per-draw` specifies another number.
     pub fn runs_per_draw(&self) -> u64 {
-        self.instances.posterior().map_or(1, PosteriorFile::runs_per_draw)
+        self.instances.posterior().map_or(1, |file| file.runs_per_draw)
     }
 
     /// The index of the instance of every run.
@@ -440,7 +440,7 @@ impl Experiment {
 
     /// SHA-256 of the canonical form, in hexadecimal.
     pub fn identity(&self) -> String {
-        self.canonical().identity().to_owned()
+        self.canonical().identity
     }
 }
 

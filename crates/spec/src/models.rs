@@ -207,7 +207,7 @@ impl Instances {
         let model = MODELS.into_iter().find(|model| model.name == file.model_of_users());
         match model.and_then(|model| model.of_posterior) {
             Some(users) => users(&Arc::new(file)),
-            None => Err(file.error(format!("users of {:?} cannot be drawn", file.model()))),
+            None => Err(file.error(format!("users of {:?} cannot be drawn", file.model))),
         }
     }
 

@@ -108,17 +108,18 @@ struct Deviation(#[schemars(range(min = -1.0, max = 1.0))] f64, #[schemars(range
 /// Files of fitted parameters, of which one model was chosen.
 #[derive(Debug, Clone)]
 pub struct PosteriorFile {
-    /// At least one.
-    parts: Vec<LogPart>,
-    /// The name of the model.
-    model: &'static str,
-    /// The number of positions, if it was given.
-    positions: Option<usize>,
-    /// The names of the queries, if they were given.
-    queries: Option<Vec<String>>,
-    /// The number of runs that meet the same users, at least 1.
-    runs_per_draw: u64,
-    transfer: Option<Transfer>,
+    /// The fits of the parts of the log: at least one.
+    pub(crate) parts: Vec<LogPart>,
+    /// The name of the fit.
+    pub model: &'static str,
+    /// The number of positions of all lists, if it was given.
+    pub positions: Option<usize>,
+    /// The names of its queries, if not all of the file are used.
+    pub queries: Option<Vec<String>>,
+    /// The number of runs in a row that meet the same users, at least 1.
+    pub runs_per_draw: u64,
+    /// How far differences between lists happen, if they are not taken as the fit predicts them.
+    pub transfer: Option<Transfer>,
 }
 
 /// The fit of a log, or of a part of it.
@@ -346,26 +347,11 @@ impl PosteriorFile {
         Self { transfer: Some(transfer), ..self }
     }
 
-    /// How far differences between lists happen, if they are not taken as the fit predicts them.
-    pub fn transfer(&self) -> Option<&Transfer> {
-        self.transfer.as_ref()
-    }
-
     /// The hashes of all files, and the slope of the transfer.
     pub(crate) fn identity(&self) -> String {
         let files = self.files().map(|file| file.sha256.as_str());
         let transfer = self.transfer.as_ref().map(Transfer::numbers);
         files.map(str::to_owned).chain(transfer).join(" ")
-    }
-
-    /// The fits of the parts of the log.
-    pub(crate) fn parts(&self) -> &[LogPart] {
-        &self.parts
-    }
-
-    /// The name of the fit.
-    pub fn model(&self) -> &'static str {
-        self.model
     }
 
     /// The name of the click model of the fit's users.
@@ -382,21 +368,6 @@ impl PosteriorFile {
     pub fn files(&self) -> impl Iterator<Item = &InputFile> {
         let lists = self.transfer.iter().map(|transfer| &transfer.lists);
         self.parts.iter().map(|part| &part.file).chain(lists)
-    }
-
-    /// The number of positions of all lists, if it was given.
-    pub fn positions(&self) -> Option<usize> {
-        self.positions
-    }
-
-    /// The number of runs in a row that meet the same users.
-    pub fn runs_per_draw(&self) -> u64 {
-        self.runs_per_draw
-    }
-
-    /// The names of its queries, if not all of the file are used.
-    pub fn queries(&self) -> Option<&[String]> {
-        self.queries.as_deref()
     }
 
     /// Keeps the queries of these names, in the order of the file.

@@ -31,12 +31,12 @@ pub struct Queries {
     /// The path of the file as it was given.
     file: String,
     /// SHA-256 in hexadecimal, of a JSON file or of the parameters fitted to a log.
-    sha256: String,
+    pub sha256: String,
     list: Vec<Query>,
     /// One entry for each query of a log; empty without a log.
-    fitted: Vec<FittedQuery>,
-    /// The strength of the fit's prior, in pseudo-impressions; `None` if the log decides it.
-    prior: Option<f64>,
+    pub found_in_log: Vec<FittedQuery>,
+    /// The strength of the fit's prior, in pseudo-impressions; `None` if the log decided it.
+    pub prior: Option<f64>,
 }
 
 /// A query's parameters.
@@ -112,31 +112,16 @@ impl Queries {
                 attraction: users.attraction().to_vec(),
                 examination: users.examination().to_vec(),
             });
-            all.fitted.push(query);
+            all.found_in_log.push(query);
         }
         all
-    }
-
-    /// SHA-256 in hexadecimal, of a JSON file or of the parameters fitted to a log.
-    pub fn sha256(&self) -> &str {
-        &self.sha256
-    }
-
-    /// One entry for each query of a log; empty without a log.
-    pub fn found_in_log(&self) -> &[FittedQuery] {
-        &self.fitted
-    }
-
-    /// The strength of the fit's prior, in pseudo-impressions; `None` if the log decided it.
-    pub fn prior(&self) -> Option<f64> {
-        self.prior
     }
 
     /// A description for readers: how many queries, from which file, with its SHA-256.
     pub fn label(&self) -> String {
         let count = counted(self.list.len() as u64, "query");
         let (of, parameters) =
-            if self.fitted.is_empty() { ("of", "") } else { ("fitted to", "parameters: ") };
+            if self.found_in_log.is_empty() { ("of", "") } else { ("fitted to", "parameters: ") };
         format!("Measured: {count} {of} {} ({parameters}SHA-256 {}).", self.file, self.sha256)
     }
 

@@ -4,7 +4,7 @@ use super::sampling::Sampling;
 use crate::progress::Progress;
 use crate::terminal;
 use anyhow::Result;
-use click_models::{ItemId, PreferenceMatrix};
+use click_models::ItemId;
 use documents::number;
 use interleaving::Preferences;
 use report::figure::subsets;
@@ -107,7 +107,7 @@ impl MatrixReport {
         quiet: bool,
     ) -> Result<Self> {
         let (comparisons, features) = comparisons.unzip();
-        let matrix: &PreferenceMatrix = file.matrix();
+        let matrix = &*file.matrix;
         let copeland = matrix.copeland_winners();
         let borda = matrix.borda_winners();
         let first = |items: &[ItemId]| items.first().copied().unwrap_or_default();

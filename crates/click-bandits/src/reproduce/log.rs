@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::Arguments;
+use super::{Arguments, Changes};
 use crate::embedded::Place;
 use crate::fit::{self, queries_of_log};
 use anyhow::{Context as _, bail};
@@ -138,7 +138,7 @@ pub(super) fn fitted_queries(
     // Errors that do not depend on the data are found before a long log is read.
     let without_queries = super::read(arguments, Some(&Queries::default()), None)?;
     let may_write = |data: String| {
-        let owner = Owner { data: Some(data), ..super::owner(&without_queries, arguments) };
+        let owner = Owner { data: Some(data), ..Changes::default().owner(&without_queries, arguments) };
         report_dir::check(&arguments.out, &owner, &without_queries.figures_of_variants())
     };
     may_write(report_dir::data_of(&arguments.out).unwrap_or_default())?;

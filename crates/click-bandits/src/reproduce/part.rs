@@ -146,19 +146,15 @@ impl PartOfReproduction {
         };
         Ok(Arguments {
             experiment: given(&self.experiment, experiment, "--experiment")?,
-            more: Vec::new(),
             data: file(&self.data)?,
             matrix: file(&self.matrix)?,
             out: out.to_owned(),
             quick: self.owner.quick,
-            threads: None,
             panel: self.owner.panel.clone(),
             seed: self.owner.seed,
             runs: self.owner.runs,
             allowed,
-            shard: None,
-            fresh: false,
-            quiet: false,
+            ..Arguments::default()
         })
     }
 

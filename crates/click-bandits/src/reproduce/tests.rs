@@ -95,20 +95,10 @@ fn prepared(known: &str) -> (tempfile::TempDir, Arguments) {
     fs::write(top.path().join("experiment.toml"), EXPERIMENT).unwrap();
     fs::write(top.path().join("claims.toml"), claims(known)).unwrap();
     let arguments = Arguments {
-        panel: None,
-        data: None,
-        matrix: None,
         experiment: top.path().to_owned(),
-        more: Vec::new(),
         out: top.path().join("out"),
-        quick: false,
-        threads: None,
-        seed: None,
-        runs: None,
-        allowed: AllowedArguments::default(),
-        shard: None,
-        fresh: false,
         quiet: true,
+        ..Arguments::default()
     };
     (top, arguments)
 }

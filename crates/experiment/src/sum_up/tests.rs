@@ -41,10 +41,10 @@ fn runs_on_several_instances_are_observed_block_by_block() {
         builder.horizon(50).runs(runs).policy("cascade-ts").policy("uniform").build().unwrap()
     };
     let [seven, eleven] = [7, 11].map(of);
-    let base = |experiment: &Experiment| experiment.canonical().base().to_owned();
+    let base = |experiment: &Experiment| experiment.canonical().base;
     assert_eq!(base(&seven), base(&eleven));
-    assert!(seven.canonical().json().contains("\"order_of_instances\":\"drawn blocks\""));
-    assert!(!experiment(4).canonical().json().contains("order_of_instances"));
+    assert!(seven.canonical().json.contains("\"order_of_instances\":\"drawn blocks\""));
+    assert!(!experiment(4).canonical().json.contains("order_of_instances"));
     let measured = Runner::new(&eleven).run().unwrap();
     assert_eq!((measured.result.instances, measured.result.observations()), (Some(3), 3));
     let instances = measured.runs.instances();

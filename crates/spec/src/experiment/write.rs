@@ -87,16 +87,18 @@ impl Experiment {
         }
         writeln!(text, "seed = {}", self.seed)?;
         if let Some(file) = self.instances.posterior() {
-            let model = quoted(file.model());
-            let names = file.parts().iter().map(|part| quoted(part.file.file_name())).join(", ");
-            let name = if file.parts().len() > 1 { format!("[{names}]") } else { names };
-            let transfer =
-                file.transfer().map_or_else(String::new, |transfer| format!(", {}", transfer.to_toml()));
-            let positions = file.positions().map_or_else(String::new, |n| format!(", positions = {n}"));
-            let queries = file.queries().map_or_else(String::new, |names| {
+            let model = quoted(file.model);
+            let names = file.parts.iter().map(|part| quoted(part.file.file_name())).join(", ");
+            let name = if file.parts.len() > 1 { format!("[{names}]") } else { names };
+            let transfer = file
+                .transfer
+                .as_ref()
+                .map_or_else(String::new, |transfer| format!(", {}", transfer.to_toml()));
+            let positions = file.positions.map_or_else(String::new, |n| format!(", positions = {n}"));
+            let queries = file.queries.as_ref().map_or_else(String::new, |names| {
                 format!(", queries = [{}]", names.iter().map(|name| quoted(name)).join(", "))
             });
-            let shared = match file.runs_per_draw() {
+            let shared = match file.runs_per_draw {
                 1 => String::new(),
                 runs => format!(", runs-per-draw = {runs}"),
             };

@@ -80,7 +80,7 @@ impl Contexts {
     pub fn n_items(&self) -> usize {
         match self {
             Self::Files(files) => files.n_items(),
-            Self::Fitted(fitted) => fitted.fit().items.len(),
+            Self::Fitted(fitted) => fitted.fit.items.len(),
             Self::Random { items, .. } => *items,
         }
     }
@@ -141,7 +141,7 @@ impl Contexts {
             Self::Random { .. } => return Err("random users and items are not those of a log".to_owned()),
             Self::Files(files) => files.names(),
             Self::Fitted(other) => {
-                let other = other.fit();
+                let other = &other.fit;
                 (&other.items[..], &other.user_features[..], &other.item_features[..])
             }
         };
@@ -209,9 +209,9 @@ struct DifferentUsers<M> {
 impl<M: Member + WithAttraction> DifferentUsers<M> {
     fn new(name: Option<String>, model: M, contexts: Contexts) -> Result<Self, Error> {
         if let Contexts::Fitted(fitted) = &contexts
-            && fitted.fit().model != M::MODEL.name
+            && fitted.fit.model != M::MODEL.name
         {
-            let fault = format!("a fit of {:?}: expected one of {:?}", fitted.fit().model, M::MODEL.name);
+            let fault = format!("a fit of {:?}: expected one of {:?}", fitted.fit.model, M::MODEL.name);
             return Err(Error::whole_file(&fitted.file.name, fault));
         }
         let users = contexts.users(&model)?;
@@ -227,7 +227,7 @@ impl<M: Member + WithAttraction> DifferentUsers<M> {
     /// Users of which a policy knows the same as in a run.
     fn told(&self) -> Result<Personal<M>, click_models::Error> {
         match &self.contexts {
-            Contexts::Fitted(fitted) => fitted.users(&self.model, &fitted.fit().prior.mean()),
+            Contexts::Fitted(fitted) => fitted.users(&self.model, &fitted.fit.prior.mean()),
             _ => Ok(self.announced()),
         }
     }
@@ -317,7 +317,7 @@ impl<M: Member + WithAttraction> DrawUsers<Personal<M>> for Draws<'_, M> {
         match &instance.contexts {
             Contexts::Random { users, .. } => users.draw(&instance.model, rng).expect("valid sizes"),
             Contexts::Fitted(fitted) => {
-                let coefficients = fitted.fit().prior.draw(rng);
+                let coefficients = fitted.fit.prior.draw(rng);
                 fitted.users(&instance.model, &coefficients).expect("valid sizes")
             }
             Contexts::Files(_) => instance.announced(),

@@ -139,7 +139,7 @@ pub(super) fn instances<M: Member>(
         let first = &file.of_queries()[query];
         let n_positions = file.n_positions(first);
         let of_part = |part: &LogPart| (drawn.parameters)(part, &part.queries[query], n_positions);
-        let parts: Vec<Vec<Vec<Uncertain>>> = file.parts().iter().map(of_part).collect();
+        let parts: Vec<Vec<Vec<Uncertain>>> = file.parts.iter().map(of_part).collect();
         let model = (drawn.build)(&mean_of_parts(&parts), n_positions)
             .map_err(|error| file.error(format!("query {:?}: {error}", first.name())))?;
         let shares_positions = first.shares_positions();
@@ -150,7 +150,7 @@ pub(super) fn instances<M: Member>(
     };
     let mut found: Vec<(Instance<M>, Posterior<M>)> =
         (0..file.of_queries().len()).map(instance).collect::<Result<_, Error>>()?;
-    if let Some(transfer) = file.transfer() {
+    if let Some(transfer) = &file.transfer {
         let known = found.iter().map(|(instance, _)| instance.clone()).collect::<Vec<_>>();
         let lists = &transfer.lists;
         let lists = logged_lists(&lists.name, &lists.content, &Instances::from_users(known))?;

@@ -23,7 +23,7 @@ pub(super) static MODEL: Model = Model {
     // Users scan the positions of a log in the order of its fitted examination, which may rise
     // between neighbours by chance. A file states the order itself.
     of_queries: Some(|queries| {
-        let is_fitted = !queries.found_in_log().is_empty();
+        let is_fitted = !queries.found_in_log.is_empty();
         let users = queries.each(|attraction, mut examination| {
             if is_fitted {
                 examination.sort_by(|a, b| b.get().total_cmp(&a.get()));

@@ -28,7 +28,7 @@ pub(crate) fn without_contenders<M: ClickModel + Clone + Send + Sync + 'static, 
         instances: instances.iter().map(|instance| instance.model.clone()).collect(),
         uncertainty: posterior
             .map(|_| Box::new(Draws { instances, streams: Streams::new(seed) }) as Box<dyn DrawUsers<M>>),
-        runs_per_draw: posterior.map_or(1, |posterior| posterior.file.runs_per_draw()),
+        runs_per_draw: posterior.map_or(1, |posterior| posterior.file.runs_per_draw),
         assignment,
         contenders: Vec::new(),
         task,

@@ -89,8 +89,8 @@ fn prior_of(file: &PosteriorFile, query: &Query, shape: ListShape) -> Result<Pbm
             shape.n_items()
         ));
     }
-    let n_known = file.parts()[0].of_positions(query).count().min(shape.n_positions());
-    let examination = file.parts()[0].positions_of(query, n_known, 0.0);
+    let n_known = file.parts[0].of_positions(query).count().min(shape.n_positions());
+    let examination = file.parts[0].positions_of(query, n_known, 0.0);
     // The log's first position need not be the most examined one.
     let scale = examination.iter().fold(1.0_f64, |largest, examined| largest.max(examined.mean));
     let examination = examination.into_iter().map(|examined| {

@@ -21,7 +21,7 @@ fn both_forms_of_a_file_give_the_same_queries() {
     for text in [LIST, map] {
         assert_eq!(of(&text.replace("thetas", "theta").replace("theta", "attraction")), expected);
     }
-    assert_ne!(read(LIST).unwrap().sha256(), read(map).unwrap().sha256());
+    assert_ne!(read(LIST).unwrap().sha256, read(map).unwrap().sha256);
     assert!(read(LIST).unwrap().label().starts_with("Measured: 2 queries of data.json (SHA-256 "));
 }
 

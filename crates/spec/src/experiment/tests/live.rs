@@ -42,7 +42,7 @@ fn conditions_are_written_as_they_were_read() {
         assert_eq!((again.live(), again.canonical()), (experiment.live(), experiment.canonical()));
         assert_eq!(again.policies()[0].live, experiment.policies()[0].live);
         let undisturbed = read(&format!("{HEAD}{CASCADE}{TS}")).unwrap();
-        assert_ne!(experiment.canonical().base(), undisturbed.canonical().base());
+        assert_ne!(experiment.canonical().base, undisturbed.canonical().base);
         assert!(!experiment.live_in_words().is_empty());
     }
 }

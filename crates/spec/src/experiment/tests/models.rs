@@ -254,7 +254,7 @@ fn a_calibrated_instance_is_written_as_its_summary() {
     let experiment = read(&spec(calibrated, uts)).unwrap();
     let canonical = experiment.canonical();
     assert!(
-        canonical.json().contains(
+        canonical.json.contains(
             "[{\"calibrated\":{\"items\":100,\"positions\":10,\"mu\":0.13,\"p_max\":0.85,\"seed\":1}}]"
         ),
         "{canonical:?}"

@@ -24,7 +24,7 @@ fn identify_has_max_steps_and_budget_has_a_horizon() {
     let experiment = read(IDENTIFY).unwrap();
     assert_eq!((experiment.max_steps(), experiment.fixed_horizon()), (Some(500), None));
     assert!(experiment.checkpoints.is_empty());
-    assert!(experiment.canonical().json().starts_with(
+    assert!(experiment.canonical().json.starts_with(
         r#"{"name":"best","task":"identify","max_steps":500,"runs":3,"seed":1,"model":"cascade""#
     ));
     let budget = IDENTIFY.replace("identify", "budget").replace("max_steps", "horizon");

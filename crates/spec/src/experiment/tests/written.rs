@@ -35,7 +35,7 @@ fn a_parameter_without_a_value_is_not_written() {
 fn numbers_of_the_canonical_form_read_back_exactly() {
     let theta = [0.1, 1.0 / 3.0, 5e-324, 0.300_000_000_000_000_04, f64::EPSILON];
     let text = GOOD.replace("[0.45, 0.35, 0.25, 0.15, 0.05]", &format!("{theta:?}"));
-    let json: serde_json::Value = serde_json::from_str(read(&text).unwrap().canonical().json()).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&read(&text).unwrap().canonical().json).unwrap();
     let read: Vec<f64> = serde_json::from_value(json["instances"][0]["theta"].clone()).unwrap();
     assert_eq!(read.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), theta.map(f64::to_bits));
 }

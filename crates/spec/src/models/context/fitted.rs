@@ -18,7 +18,8 @@ const CAUTION: &str = "every run draws its users from what hybrid-ts learned fro
 #[derive(Debug, Clone)]
 pub struct FittedContexts {
     pub(super) file: InputFile,
-    fit: ContextFit,
+    /// The fit.
+    pub fit: ContextFit,
 }
 
 /// Equal files have equal fits.
@@ -42,11 +43,6 @@ impl FittedContexts {
     pub(super) fn parse(file: InputFile, path: &str) -> Result<Self, Error> {
         let fit = ContextFit::read(path, &file.content)?;
         Ok(Self { file, fit })
-    }
-
-    /// The fit.
-    pub fn fit(&self) -> &ContextFit {
-        &self.fit
     }
 
     /// The scale on which users are told.

@@ -12,8 +12,10 @@ pub struct MatrixFile {
     /// The path of the file as it was given.
     file: String,
     /// SHA-256 of its content, in hexadecimal.
-    sha256: String,
-    pub(super) matrix: Arc<PreferenceMatrix>,
+    /// SHA-256 of the file's content, in hexadecimal.
+    pub sha256: String,
+    /// The matrix.
+    pub matrix: Arc<PreferenceMatrix>,
 }
 
 impl MatrixFile {
@@ -52,16 +54,6 @@ impl MatrixFile {
             Location::new(&file, line, column, "").error(message)
         })?;
         Ok(Self { file, sha256, matrix: Arc::new(matrix) })
-    }
-
-    /// The matrix.
-    pub fn matrix(&self) -> &PreferenceMatrix {
-        &self.matrix
-    }
-
-    /// SHA-256 of the file's content, in hexadecimal.
-    pub fn sha256(&self) -> &str {
-        &self.sha256
     }
 
     /// The name of the file without its folder.
