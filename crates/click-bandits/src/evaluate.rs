@@ -106,12 +106,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let named = arguments.models()?;
     let reading = arguments.reading(&named);
     let source = Source::new(&reading)?;
-    let models = if named.is_empty() { &[][..] } else { source.models() };
+    let models = if named.is_empty() { &[][..] } else { &source.models };
     let is_learned = arguments.ranking.as_os_str() == LEARNED;
     let ranking = if is_learned { Ranking::learned() } else { Ranking::open(&arguments.ranking)? };
     let values = (!arguments.values.is_empty()).then_some(&*arguments.values);
     let ids = Ids::new();
-    let question = Question::new(ranking, source.format(), values, &ids)
+    let question = Question::new(ranking, source.reader.format(), values, &ids)
         .map_err(|error| anyhow!(Usage(error.to_string())))?;
     let tell = telling(arguments.quiet);
     let inputs = Inputs::open(arguments.logs.clone(), arguments.quiet, &tell)?;
@@ -142,7 +142,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let page = page::page(&evaluation, &reading.named(), &arguments.ranking.display().to_string(), &report);
     let answer = json(&evaluation.to_json())?;
     let files: [(&str, &[u8]); 2] = [(ANSWER, answer.as_bytes()), (PAGE, page.as_bytes())];
-    output.write(source.threads(), &files)?;
+    output.write(source.threads, &files)?;
     if arguments.quiet { Ok(()) } else { say(&overview(&evaluation, arguments)) }
 }
 

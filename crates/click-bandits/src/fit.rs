@@ -168,7 +168,7 @@ fn fit_and_write<'a>(
     }
     files.push((ATTRACTION, drawn.into_bytes()));
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
-    output.write(source.threads(), &files)?;
+    output.write(source.threads, &files)?;
     let others = fs::read_dir(&arguments.out).map_or(0, Iterator::count).saturating_sub(files.len() + 1);
     if others > 0 {
         let (out, others) = (arguments.out.display(), counted(others as u64, "other file"));
@@ -179,7 +179,7 @@ fn fit_and_write<'a>(
 
 /// The fit with the best predictions of the held-out part; without a comparison the first.
 fn first_or_best<'a>(fits: &'a [Fit], comparison: Option<&Comparison>) -> &'a Fit {
-    let mut best_first = comparison.into_iter().flat_map(Comparison::scores);
+    let mut best_first = comparison.into_iter().flat_map(|comparison| &comparison.scores);
     // At least one model is always fitted.
     best_first.find_map(|score| fits.iter().find(|fit| fit.model() == score.model)).unwrap_or(&fits[0])
 }

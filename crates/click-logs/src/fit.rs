@@ -141,37 +141,24 @@ pub fn fit(model: Model, counts: &Counts, sessions: &Sessions, options: &Options
     fit_checked(model, counts, sessions, options, Purpose::default())
 }
 
-/// [`fit`] without standard errors and intervals: predictions do not use them.
+/// [`fit`] without standard errors and intervals: predictions do not use them. `near` is a fit of
+/// the model to a similar log, which is faster: the search for the parameters starts near those of
+/// that fit, with an estimated prior or none. They differ from those of a fit that starts anywhere
+/// by no more than the tolerance of the options allows.
 ///
 /// # Errors
 ///
 /// As [`fit`].
 pub fn fit_values(
     model: Model,
+    near: Option<&Fit>,
     counts: &Counts,
     sessions: &Sessions,
     options: &Options,
 ) -> Result<Fit, FitError> {
     options.check()?;
-    fit_checked(model, counts, sessions, &options.without_errors(), Purpose::default())
-}
-
-/// [`fit_values`] of the model of a fit to a similar log, which is faster: the search for the
-/// parameters starts near those of that fit, with an estimated prior or none. They differ from
-/// those of [`fit_values`] by no more than the tolerance of the options allows.
-///
-/// # Errors
-///
-/// As [`fit`].
-pub fn fit_values_near(
-    near: &Fit,
-    counts: &Counts,
-    sessions: &Sessions,
-    options: &Options,
-) -> Result<Fit, FitError> {
-    options.check()?;
-    let purpose = Purpose { near: Some(near), predicted: None };
-    fit_checked(near.model(), counts, sessions, &options.without_errors(), purpose)
+    let purpose = Purpose { near, predicted: None };
+    fit_checked(model, counts, sessions, &options.without_errors(), purpose)
 }
 
 /// What a fit is for.

@@ -30,7 +30,7 @@
 //!     |_| Ok(()),
 //! )?;
 //! assert_eq!(study.simulated().unwrap().model(), Model::Pbm);
-//! assert_eq!(study.comparison.unwrap().scores().len(), 4);
+//! assert_eq!(study.comparison.unwrap().scores.len(), 4);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -257,11 +257,15 @@ pub fn study<E>(
     before(Step::Read)?;
     let log = read().map_err(StudyError::Caller)?;
     let (log, parts) = FilteredLog::new(log, settings)?;
-    let fit = if settings.intervals { fit } else { fit_values };
     let mut fits = Vec::with_capacity(settings.models.len());
     for &model in &settings.models {
         before(Step::Fit(model))?;
-        let of_model = fit(model, &log.counts, &log.sessions, &settings.options);
+        let (counts, sessions, options) = (&log.counts, &log.sessions, &settings.options);
+        let of_model = if settings.intervals {
+            fit(model, counts, sessions, options)
+        } else {
+            fit_values(model, None, counts, sessions, options)
+        };
         fits.push(of_model.map_err(|error| StudyError::Fit(model, error))?);
     }
     if settings.held_out.is_some() {

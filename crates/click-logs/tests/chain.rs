@@ -233,8 +233,8 @@ fn the_model_that_made_a_log_predicts_it_best() {
         let comparison = Comparison::new(&held_out, fits).unwrap();
         let second = comparison.difference(0, 1);
         let apart = second.mean / second.standard_error.unwrap();
-        println!("{right} {apart} {:?}", comparison.scores().iter().map(|s| s.model).collect::<Vec<_>>());
-        assert_eq!(comparison.scores()[0].model, right);
+        println!("{right} {apart} {:?}", comparison.scores.iter().map(|s| s.model).collect::<Vec<_>>());
+        assert_eq!(comparison.scores[0].model, right);
         assert!(apart > 3.0, "{right} {apart}");
     }
 }

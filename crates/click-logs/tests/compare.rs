@@ -93,13 +93,13 @@ fn errors_are_those_of_sessions_or_cells() {
     let compared = |held_out: &Part| {
         let comparison = Comparison::new(held_out, models.map(|model| Ok(fitted(model, &log)))).unwrap();
         let places =
-            models.map(|model| comparison.scores().iter().position(|score| score.model == model).unwrap());
+            models.map(|model| comparison.scores.iter().position(|score| score.model == model).unwrap());
         (comparison.difference(places[0], places[1]), comparison)
     };
     let (difference, comparison) = compared(&held_out);
     assert_difference(difference, by_hand(&clusters));
-    assert!(comparison.is_by_session() && comparison.n_clusters() == 5);
-    let [best, worst] = [0, 1].map(|place| comparison.scores()[place].log_likelihood);
+    assert!(comparison.by_session && comparison.n_clusters == 5);
+    let [best, worst] = [0, 1].map(|place| comparison.scores[place].log_likelihood);
     assert!((best - worst - comparison.difference(0, 1).mean).abs() < 1e-12);
 
     held_out.sessions = Sessions::default();
@@ -116,7 +116,7 @@ fn errors_are_those_of_sessions_or_cells() {
     }
     let (difference, comparison) = compared(&held_out);
     assert_difference(difference, by_hand(&clusters));
-    assert!(!comparison.is_by_session() && comparison.n_clusters() == 6);
+    assert!(!comparison.by_session && comparison.n_clusters == 6);
 
     // A single session has no information about the variation between sessions.
     let one = as_held_out(read(&format!("{SESSIONS}5\t1\t8,9,7\t100\t0\n")));

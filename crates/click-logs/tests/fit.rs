@@ -494,7 +494,7 @@ fn examination_of_sparse_logs_is_in_its_intervals() {
     for (queries, noise) in [(100, None), (250, Some(0.2))] {
         let [right, wrong] = hits(SPARSE_LOGS, 21, [&SPARSE; 2], |rng| {
             let log = read(&sparse_log(queries, 6, noise, rng));
-            let right = fitted(Model::Pbm, &log, &site(None)).positions.site.to_vec();
+            let right = fitted(Model::Pbm, &log, &site(None)).positions.site.clone();
             let wrong = right.iter().map(narrow).collect();
             [right, wrong]
         });
@@ -595,7 +595,7 @@ fn behind(log: &str, models: &[Model], prior: Option<f64>) -> f64 {
     let fits = all.map(|(model, prior)| fit(model, &log.counts, &log.sessions, &site(prior)));
     let comparison = Comparison::new(&held_out, fits).unwrap();
     let (of_models, of_rates): (Vec<usize>, Vec<usize>) =
-        (0..comparison.scores().len()).partition(|&place| models.contains(&comparison.scores()[place].model));
+        (0..comparison.scores.len()).partition(|&place| models.contains(&comparison.scores[place].model));
     let standardised = |place| {
         let difference = comparison.difference(of_rates[0], place);
         difference.mean / difference.standard_error.unwrap()

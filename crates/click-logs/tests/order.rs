@@ -230,7 +230,7 @@ fn models_are_compared_on_the_last_half() {
     assert_ne!(first.counts.impressions(), second.counts.impressions());
     for model in settings.models.iter().copied() {
         let of_first = fit(model, &first.counts, &first.sessions, &Options::default()).unwrap();
-        let score = comparison.scores().iter().find(|score| score.model == model).unwrap();
+        let score = comparison.scores.iter().find(|score| score.model == model).unwrap();
         assert_eq!(*score, compare(&of_first, &second).unwrap());
     }
     // Counts have no order.
@@ -252,7 +252,7 @@ fn the_order_of_rows_changes_no_number() {
         let settings = Settings { models: vec![Model::Pbm, Model::Dcm], ..Settings::default() };
         study(&settings, || reader.read("log", log.as_bytes()), |_| Ok(())).unwrap()
     });
-    assert_eq!(a.comparison.as_ref().unwrap().scores(), b.comparison.as_ref().unwrap().scores());
+    assert_eq!(a.comparison.as_ref().unwrap().scores, b.comparison.as_ref().unwrap().scores);
     assert_eq!(a.transfer, b.transfer);
     let halves = [&a, &b].map(|study| study.log.sessions.dealt().unwrap().map(|half| half.counts()));
     assert!(halves[0] == halves[1]);
@@ -262,7 +262,7 @@ fn the_order_of_rows_changes_no_number() {
         let settings = Settings { models: vec![Model::Pbm], transfer: false, ..Settings::default() };
         let log = as_sessions(log);
         let read = || Reader::new(Format::Sessions).read("log", log.as_bytes());
-        study(&settings, read, |_| Ok(())).unwrap().comparison.unwrap().scores().to_vec()
+        study(&settings, read, |_| Ok(())).unwrap().comparison.unwrap().scores
     };
     assert_eq!(rows(&in_order), rows(&shuffled));
 }

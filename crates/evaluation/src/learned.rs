@@ -31,8 +31,8 @@ pub(crate) fn numbers<E: From<FitError>>(
         before(model)?;
         let mut both = [None; 2];
         for (numbers, (learn, value)) in both.iter_mut().zip([(first, second), (second, first)]) {
-            let learned = fit_values(model, &learn.counts, &learn.sessions, &Options::default())?;
-            let fit = fit_values(model, &value.counts, &value.sessions, &without_prior())?;
+            let learned = fit_values(model, None, &learn.counts, &learn.sessions, &Options::default())?;
+            let fit = fit_values(model, None, &value.counts, &value.sessions, &without_prior())?;
             let lists = best_lists(&learned, &learn.counts);
             *numbers = NewLists::new(lists, &value.sessions, values, false).valued(&fit, without);
         }

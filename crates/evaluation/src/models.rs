@@ -17,7 +17,7 @@ use crate::learned;
 use crate::new_lists::NewLists;
 use click_logs::fit::{
     Choice, Comparison, EmOptions, Fit, FitError, Model, Options, Scope, Transfers, fit_values,
-    fit_values_near, identifiability,
+    identifiability,
 };
 use click_logs::study::with_users;
 use log_reader::{Counts, Part, Session, Sessions};
@@ -164,10 +164,7 @@ impl ValuedLists<'_> {
         for (place, &model) in models.iter().enumerate() {
             before(model)?;
             let (counts, sessions, options) = (&rest.counts, &rest.sessions, without_prior());
-            let fit = match whole.get(place) {
-                Some(whole) => fit_values_near(whole, counts, sessions, &options),
-                None => fit_values(model, counts, sessions, &options),
-            }?;
+            let fit = fit_values(model, whole.get(place), counts, sessions, &options)?;
             numbers.push(new_lists.valued(&fit, without));
             if without.is_none() {
                 whole.push(fit);
@@ -204,7 +201,7 @@ impl Models {
         let mut fits = Vec::new();
         for model in to_compare {
             before(model)?;
-            fits.push(fit_values(model, &rest.counts, &rest.sessions, &with_prior()));
+            fits.push(fit_values(model, None, &rest.counts, &rest.sessions, &with_prior()));
         }
         let comparison = Comparison::new(&held, fits)?;
         drop((rest, held));
@@ -226,7 +223,7 @@ impl Models {
         // Lists that are learned are valued with fits to half of the users.
         for &model in &valued[whole.len()..] {
             before(model)?;
-            whole.push(fit_values(model, &counts, sessions, &without_prior())?);
+            whole.push(fit_values(model, None, &counts, sessions, &without_prior())?);
         }
         let assumptions = Assumptions::new(sessions, &whole);
         drop(whole);
@@ -258,7 +255,7 @@ impl Models {
     /// The named models by their scores, the best first.
     pub fn best_first(&self) -> impl Iterator<Item = &ModelEstimate> {
         let of = |model| self.models.iter().find(move |estimate| estimate.model == model);
-        self.comparison.scores().iter().filter_map(move |score| of(score.model))
+        self.comparison.scores.iter().filter_map(move |score| of(score.model))
     }
 }
 

@@ -40,10 +40,10 @@ impl Evaluation {
             Err(why) => record["without_models"] = why.text.as_str().into(),
             Ok(of) => {
                 record["models"] = models.into();
-                let scores = of.comparison.scores().iter();
+                let scores = of.comparison.scores.iter();
                 let scores = scores.map(|score| (score.model.name().to_owned(), score.log_likelihood.into()));
                 record["held_out"] = json!({
-                    "sessions": of.comparison.n_clusters(),
+                    "sessions": of.comparison.n_clusters,
                     "best": of.choice.best,
                     "not_told_apart": of.choice.alike,
                     "log_likelihood": scores.collect::<Map<_, _>>(),

@@ -142,7 +142,7 @@ fn a_right_model_is_refused_at_the_level_of_the_comparison() {
         let (evaluation, _) = read(&of, true, &[Model::Cascade]);
         let models = evaluation.models.as_ref().unwrap();
         refused += u64::from(!models.choice.alike.contains(&Model::Cascade));
-        let scores = models.comparison.scores();
+        let scores = &models.comparison.scores;
         let cascade = scores.iter().position(|score| score.model == Model::Cascade).unwrap();
         by_errors += u64::from(models.comparison.difference(0, cascade).is_told_apart());
         // A wrong model is told apart from it.

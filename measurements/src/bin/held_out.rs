@@ -44,12 +44,12 @@ fn held_out(format: &Format, path: &str, one_in: u64, seeds: &[String]) -> Outco
             let options = Options { scope, ..Options::default() };
             let fits = Model::ALL.map(|model| fit(model, &log.counts, &log.sessions, &options));
             let comparison = Comparison::new(&held_out, fits)?;
-            let place = |model| comparison.scores().iter().position(|score| score.model == model);
+            let place = |model| comparison.scores.iter().position(|score| score.model == model);
             let dcm = place(Model::Dcm).ok_or("no DCM")?;
             for (sum, model) in sums.iter_mut().zip(Model::ALL) {
                 let place = place(model).ok_or("a model is missing")?;
                 let Difference { mean, standard_error } = comparison.difference(place, dcm);
-                sum.0 += comparison.scores()[place].log_likelihood / seeds.len() as f64;
+                sum.0 += comparison.scores[place].log_likelihood / seeds.len() as f64;
                 sum.1 += mean / seeds.len() as f64;
                 sum.2 += standard_error.unwrap_or(f64::NAN) / seeds.len() as f64;
             }

@@ -51,7 +51,7 @@ fn row(lists: usize, n_logs: usize, noise: Option<f64>) -> Result<(), Box<dyn st
         let counts = log(lists, noise, &mut rng)?;
         let options = Options { scope: Scope::Site, ..Options::default() };
         let pbm = fit(Model::Pbm, &counts, &log_reader::Sessions::default(), &options)?;
-        let positions = pbm.positions.site.to_vec();
+        let positions = pbm.positions.site.clone();
         let far = |(found, truth): (&Estimate, f64)| (found.value - truth).abs() >= 0.12;
         close += usize::from(!positions.iter().zip(EXAMINATION).any(far));
         hardly_told += usize::from(!identifiability(&counts, Scope::Site, 20)[0].few_comparisons.is_empty());

@@ -112,7 +112,7 @@ impl Fitted {
     #[getter]
     fn comparison(&self) -> PyResult<Option<Table>> {
         let Some(comparison) = &self.whole("comparison")?.comparison else { return Ok(None) };
-        let scores = comparison.scores();
+        let scores = &comparison.scores;
         let differences: Vec<_> = (0..scores.len()).map(|place| comparison.difference(place, 0)).collect();
         Table::new([
             ("model", Column::texts(scores.iter().map(|score| Some(score.model.name())))),

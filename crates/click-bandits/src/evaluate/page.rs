@@ -145,14 +145,14 @@ fn models(evaluation: &Evaluation, html: &mut Html) {
         [model.name().to_owned(), fixed(score.log_likelihood, 5), alike.to_owned(), share, slope]
     };
     let heads = ["Model", "#Log-likelihood", "Predicts held-out users", "#Share of lists valued", "Transfer"];
-    html.texts(&heads, models.comparison.scores().iter().map(row));
+    html.texts(&heads, models.comparison.scores.iter().map(row));
     html.paragraph(
         "small muted",
         &format!(
             "Compared on {} of held-out users, in nats an impression, with fits that have a prior; the new ranking is valued with fits \
              without. Transfer: the part of the predicted differences between lists that happens on lists left out of a fit with prior; \
              it multiplies no value here.",
-            grouped(models.comparison.n_clusters()) + " sessions"
+            grouped(models.comparison.n_clusters) + " sessions"
         ),
     );
 }

@@ -98,7 +98,7 @@ pub(super) fn not_simulated(study: &Study) -> impl Iterator<Item = String> {
 
 /// The scores of the models, the best first, with the difference from the best and its error.
 pub(super) fn rows_of(comparison: &Comparison) -> impl Iterator<Item = [String; 5]> {
-    comparison.scores().iter().enumerate().map(|(place, score)| {
+    comparison.scores.iter().enumerate().map(|(place, score)| {
         let Difference { mean, standard_error, .. } = comparison.difference(0, place);
         let error = standard_error.map_or("?".to_owned(), |error| match error {
             // Not as if it were known exactly.
@@ -138,7 +138,7 @@ pub(super) fn not_compared(arguments: &Arguments) -> &'static str {
 impl Overview<'_> {
     fn comparison(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let comparison = self.outcome.study.comparison.as_ref();
-        let comparison = comparison.and_then(|comparison| Some((comparison, comparison.scores().first()?)));
+        let comparison = comparison.and_then(|comparison| Some((comparison, comparison.scores.first()?)));
         let (Some((comparison, best)), Some(held_out)) = (comparison, self.arguments.settings.held_out.0)
         else {
             return writeln!(f, "{}\n", not_compared(self.arguments));
@@ -149,8 +149,8 @@ impl Overview<'_> {
              difference on the same {} {}:\n",
             counted(best.impressions, "impression"),
             held_out,
-            grouped(comparison.n_clusters()),
-            if comparison.is_by_session() { "sessions" } else { "cells" },
+            grouped(comparison.n_clusters),
+            if comparison.by_session { "sessions" } else { "cells" },
         )?;
         let heads = ["model", "log-likelihood", "behind the best", "perplexity", "conditional perplexity"];
         let mut rows = vec![heads.map(str::to_owned)];
@@ -188,8 +188,8 @@ impl Overview<'_> {
     fn warnings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Study { log, fits, .. }, source) = (&self.outcome.study, &self.outcome.source);
         let mut warn = |text: String| writeln!(f, "Note: {text}");
-        if !source.left_out().is_empty() {
-            let all = names(source.left_out());
+        if !source.left_out.is_empty() {
+            let all = names(&source.left_out);
             let remedy = if self.arguments.settings.positions.is_some() {
                 "They need whole sessions, which --positions cuts short."
             } else {

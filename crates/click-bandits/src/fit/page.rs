@@ -41,7 +41,7 @@ pub(super) fn page(
         Some(comparison) => {
             let heads = ["Model", "#Log-likelihood", "#Behind the best", "#Perplexity"];
             html.texts(&heads, rows_of(comparison).map(|row| row[..4].to_vec()));
-            let impressions = comparison.scores().first().map_or(0, |score| score.impressions);
+            let impressions = comparison.scores.first().map_or(0, |score| score.impressions);
             let held_out = counted(impressions, "impression");
             html.paragraph("small muted", &format!("On {held_out} held out, in nats an impression."));
         }

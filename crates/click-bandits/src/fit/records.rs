@@ -54,15 +54,15 @@ impl ComparisonRecord {
                 let Difference { mean, standard_error, .. } = comparison.difference(place, 0);
                 ScoreRecord { score: score.clone(), difference: mean, difference_se: standard_error }
             };
-            comparison.scores().iter().enumerate().map(record)
+            comparison.scores.iter().enumerate().map(record)
         });
         Self {
             schema: 1,
             held_out: json!(arguments.settings.held_out),
             seed: arguments.settings.seed,
             clusters: comparison.map(|comparison| {
-                let by = if comparison.is_by_session() { "session" } else { "cell" };
-                json!({ "by": by, "number": comparison.n_clusters() })
+                let by = if comparison.by_session { "session" } else { "cell" };
+                json!({ "by": by, "number": comparison.n_clusters })
             }),
             told_apart_at: Difference::TOLD_APART_AT,
             choice: comparison.and_then(|comparison| comparison.choice(&|_| true)),

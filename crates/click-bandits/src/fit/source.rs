@@ -17,12 +17,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub(crate) struct Source<'a> {
     arguments: &'a Arguments,
-    reader: Reader,
+    pub(crate) reader: Reader,
     is_parquet: bool,
-    threads: NonZeroUsize,
-    models: Vec<Model>,
+    pub(crate) threads: usize,
+    /// The models to fit.
+    pub(crate) models: Vec<Model>,
     /// Models that `all` would include but the log does not support.
-    left_out: Vec<Model>,
+    pub(crate) left_out: Vec<Model>,
 }
 
 impl<'a> Source<'a> {
@@ -33,7 +34,7 @@ impl<'a> Source<'a> {
             None => Some("counts have none".to_owned()),
             Some(_) if !format.has_sessions() => Some(format!(
                 "this log has none: give one of format {}, or a table with session=.. in --columns",
-                with_sessions()
+                formats::names(|row| row.sessions == SessionsOf::Log).join(" or ")
             )),
             Some(_) => None,
         };
@@ -57,9 +58,9 @@ impl<'a> Source<'a> {
                 "--held-out last: it needs sessions, since counts have no order, and {why}"
             )));
         }
-        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads = arguments.reading.threads.and_then(|threads| NonZeroUsize::new(threads.into()));
-        let threads = threads.unwrap_or(cores);
+        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let threads =
+            arguments.reading.threads.filter(|threads| *threads > 0).map_or_else(cores, usize::from);
         let is_parquet = matches!(format, Format::Parquet(_));
         let max_skipped = arguments.max_skipped();
         let reading = ReadSettings { max_skipped, ..arguments.reading.clone() };
@@ -101,25 +102,6 @@ impl<'a> Source<'a> {
         })?;
         inputs.check_unchanged()?;
         Ok(read)
-    }
-
-    /// Models that `all` would include but the log does not support.
-    pub(crate) fn left_out(&self) -> &[Model] {
-        &self.left_out
-    }
-
-    /// The format of the log.
-    pub(crate) fn format(&self) -> &Format {
-        self.reader.format()
-    }
-
-    /// The models to fit.
-    pub(crate) fn models(&self) -> &[Model] {
-        &self.models
-    }
-
-    pub(crate) fn threads(&self) -> usize {
-        self.threads.get()
     }
 
     /// Reads the log and fits the models. `tell` gets what is done next.
@@ -266,21 +248,11 @@ pub(super) fn format(arguments: &Arguments) -> Result<Format> {
         Some(_) if !format.names_columns() => {
             bail!(Usage(format!(
                 "--columns: only for --format {}; the other formats define their columns",
-                with_named_columns()
+                formats::names(FormatRow::names_columns).join(" and ")
             )))
         }
         columns => format.format(columns).map_err(settings),
     }
-}
-
-/// The names of the formats that need `--columns`, for readers.
-fn with_named_columns() -> String {
-    formats::names(FormatRow::names_columns).join(" and ")
-}
-
-/// The names of the formats that always have sessions, for readers.
-fn with_sessions() -> String {
-    formats::names(|row| row.sessions == SessionsOf::Log).join(" or ")
 }
 
 /// Suppresses the messages of panics, into which a damaged Parquet file may drive its library. The

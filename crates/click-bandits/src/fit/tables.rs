@@ -79,7 +79,7 @@ pub(super) fn comparison(comparison: Option<&Comparison>) -> Result<Vec<u8>> {
     table.write_record(columns.split(','))?;
     let scores = comparison.into_iter().flat_map(|comparison| {
         let with_difference = |(place, score)| (score, comparison.difference(place, 0));
-        comparison.scores().iter().enumerate().map(with_difference)
+        comparison.scores.iter().enumerate().map(with_difference)
     });
     for (score, difference) in scores {
         table.write_record([

@@ -30,12 +30,15 @@ const LEAST_RATIO: f64 = 40.0;
 /// Models compared on held-out data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Scores, best first.
-    scores: Vec<Score>,
+    /// The score of each model, best first.
+    pub scores: Vec<Score>,
     /// Differences of each pair of models, row minus column.
     differences: Vec<Vec<Difference>>,
-    by_session: bool,
-    n_clusters: u64,
+    /// Whether standard errors are clustered by session; otherwise by cell, a (query, item,
+    /// position).
+    pub by_session: bool,
+    /// Number of held-out sessions or cells.
+    pub n_clusters: u64,
 }
 
 /// The choice among some models.
@@ -75,11 +78,6 @@ impl Comparison {
         })
     }
 
-    /// The score of each model, best first.
-    pub fn scores(&self) -> &[Score] {
-        &self.scores
-    }
-
     /// How much better the model at index `first` of [`scores`](Self::scores) predicted than
     /// the model at index `second`.
     ///
@@ -88,17 +86,6 @@ impl Comparison {
     /// If an index is out of range.
     pub fn difference(&self, first: usize, second: usize) -> Difference {
         self.differences[first][second]
-    }
-
-    /// Whether standard errors are clustered by session; otherwise by cell, a (query, item,
-    /// position).
-    pub fn is_by_session(&self) -> bool {
-        self.by_session
-    }
-
-    /// Number of held-out sessions or cells.
-    pub fn n_clusters(&self) -> u64 {
-        self.n_clusters
     }
 
     /// The choice among the models for which `passes` is true; `None` if none of them was compared.

@@ -11,9 +11,7 @@
 //! Deviations: none. Numerics: sums. Complexity: a fit to half of the sessions, without errors, and
 //! predictions of the others.
 
-use crate::fit::{
-    EmOptions, Fit, FitError, Model, Options, Prediction, compare, fit_values, fit_values_near,
-};
+use crate::fit::{EmOptions, Fit, FitError, Model, Options, Prediction, compare, fit_values};
 use click_models::Clicks;
 use confidence::math::sqrt;
 use log_reader::{Counts, Part, Sessions};
@@ -53,8 +51,8 @@ impl SecondHalf {
         // Sampling moves the predictions further.
         let em = EmOptions { tolerance: options.em.tolerance.max(1e-4), ..options.em };
         let options = Options { em, trace: false, ..*options };
-        let fit = fit_values_near(whole, &first.counts, &first.sessions, &options)?;
-        let rates = fit_values(Model::CtrDocument, &first.counts, &first.sessions, &options)?;
+        let fit = fit_values(whole.model(), Some(whole), &first.counts, &first.sessions, &options)?;
+        let rates = fit_values(Model::CtrDocument, None, &first.counts, &first.sessions, &options)?;
         let (mut predicted, mut clicks, mut squares, mut variance) = (0.0, 0.0, 0.0, 0.0);
         let mut prediction = Prediction::default();
         for query in second.queries() {
