@@ -371,9 +371,9 @@ impl Counts {
     }
 
     /// Splits counts into those without one impression in `one_in`, at least 2, and these
-    /// impressions. Every impression, click or skip, is drawn independently, so it is better to hold
-    /// out whole sessions, if there are any. The same counts and the same seed give the same parts,
-    /// whatever else the log contains.
+    /// impressions. Every impression, click or skip, is drawn independently, so it is better to
+    /// hold out whole sessions, if there are any. The same counts and the same seed give the same
+    /// parts, whatever else the log contains.
     pub fn split(&self, one_in: u64, seed: u64) -> [Self; 2] {
         let hold_out = HoldOut::new(one_in, seed);
         let mut parts = [(); 2].map(|()| Self::empty(&self.names));

@@ -1,7 +1,7 @@
 //! Tables that grow while a log is read: cells and sessions, equal ones counted together.
 //!
-//! Cells are in a hash table, 27 to 34 bytes each. Sessions are in vectors, and hash tables find their
-//! index. Everything is sorted at the end.
+//! Cells are in a hash table, 27 to 34 bytes each. Sessions are in vectors, and hash tables find
+//! their index. Everything is sorted at the end.
 
 #[cfg(test)]
 #[path = "table/tests.rs"]
@@ -137,8 +137,8 @@ pub(crate) struct PackedList {
 pub(crate) struct Table {
     /// Its key is drawn anew for every table: with a known one, all cells of an item could collide.
     hash: TextHash,
-    /// A cell is in the first bucket with room from that of its hash on, and buckets are in the order
-    /// of hashes. At most four fifths are taken.
+    /// A cell is in the first bucket with room from that of its hash on, and buckets are in the
+    /// order of hashes. At most four fifths are taken.
     buckets: Vec<Bucket>,
     n_cells: usize,
     /// Clicks and impressions of cells, as far as they did not fit into their bucket.

@@ -95,8 +95,8 @@ pub(crate) struct OpenLists {
 }
 
 impl OpenLists {
-    /// Counts what a line shows, or lets it wait in its list, which also notes a fault. `places` are
-    /// the columns of its file.
+    /// Counts what a line shows, or lets it wait in its list, which also notes a fault. `places`
+    /// are the columns of its file.
     #[inline]
     pub(crate) fn take<E>(
         &mut self,
