@@ -300,7 +300,7 @@ impl Launch {
             // Steps that begin above the share are asked for, unless the share is held.
             Some(first) => below.unwrap_or(if self.is_held { self.share } else { *first }),
         };
-        self.end_period();
+        self.gained = self.gained();
         (self.settings, self.share) = (settings, share);
         self.begin(time);
         keep(&mut self.path, Change { time, share, why: Why::Began, week: None });
@@ -510,17 +510,13 @@ impl Launch {
             self.held_until = change.time.saturating_add(HOLD);
         }
         if change.share != self.share {
-            self.end_period();
+            self.gained = self.gained();
             self.share = change.share;
             self.begin(change.time);
         }
         if change.why != Why::Week {
             keep(&mut self.path, change);
         }
-    }
-
-    fn end_period(&mut self) {
-        self.gained = self.gained();
     }
 
     /// Begins a period.
@@ -537,14 +533,12 @@ impl Launch {
     /// Clicks that the policy's side gained since the beginning, and half of the width of their
     /// interval: reaches of periods are added, since users are the same.
     pub fn gained(&self) -> [f64; 2] {
-        let [gained, reach] = self.gained_now();
-        [self.gained[0] + gained, self.gained[1] + reach]
-    }
-
-    fn gained_now(&self) -> [f64; 2] {
         let Since { clicks, reach, is_early } = self.clicks_since();
-        let sessions = clicks.sessions[1];
-        if is_early { [0.0; 2] } else { [clicks.difference * sessions, reach * sessions] }
+        let ([gained, reached], sessions) = (self.gained, clicks.sessions[1]);
+        if is_early {
+            return self.gained;
+        }
+        [gained + clicks.difference * sessions, reached + reach * sessions]
     }
 
     /// Days from the share's last change to the next step if both sides are alike, at the traffic

@@ -53,6 +53,7 @@
 //! ```
 
 use crate::{Outcome, Tally};
+use confidence::ErrorProbability;
 use confidence::sequence::{BetaMixture, CoinMixture, ConfidenceSequence, Interval};
 use serde::{Deserialize, Serialize};
 
@@ -60,12 +61,12 @@ use serde::{Deserialize, Serialize};
 ///
 /// Saved as its counts, and checked again when it is loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SavedTest", into = "SavedTest")]
+#[serde(try_from = "SavedTest")]
 pub struct PairTest {
     miss: f64,
     tally: Tally,
     decided: Option<DatedVerdict>,
-    wins: Wins,
+    evidence: Evidence,
 }
 
 /// A verdict, and when it was reached.
@@ -76,15 +77,7 @@ struct DatedVerdict {
     after: u64,
 }
 
-/// The evidence of a test.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Wins {
-    /// Of tests that were saved before there was another one.
-    Uniform(BetaMixture),
-    Mixtures(CoinMixture),
-}
-
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedTest {
     miss: f64,
@@ -94,49 +87,28 @@ struct SavedTest {
     evidence: Evidence,
 }
 
-/// The name of the evidence in a saved test.
+/// The evidence of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Evidence {
+    /// Of tests that were saved before there was another one.
     #[default]
     Uniform,
     Mixtures,
 }
 
-impl Wins {
-    fn new(evidence: Evidence, miss: f64, first: u64, second: u64) -> Result<Self, confidence::Error> {
-        match evidence {
-            Evidence::Uniform => BetaMixture::with_counts(miss, first, second).map(Self::Uniform),
-            Evidence::Mixtures => CoinMixture::with_counts(miss, first, second).map(Self::Mixtures),
-        }
-    }
-
-    fn evidence(self) -> Evidence {
-        match self {
-            Self::Uniform(_) => Evidence::Uniform,
-            Self::Mixtures(_) => Evidence::Mixtures,
-        }
-    }
-
-    fn observe(&mut self, won: f64) {
-        match self {
-            Self::Uniform(wins) => wins.observe(won),
-            Self::Mixtures(wins) => wins.observe(won),
-        }
-    }
-
-    fn excludes_a_coin(self) -> bool {
-        match self {
-            Self::Uniform(wins) => !wins.contains(0.5),
-            Self::Mixtures(wins) => !wins.contains(0.5),
-        }
-    }
-
-    fn interval(self) -> Interval {
-        match self {
-            Self::Uniform(wins) => wins.interval(),
-            Self::Mixtures(wins) => wins.interval(),
-        }
+impl Evidence {
+    /// The evidence of these numbers of comparisons that each ranker won.
+    fn of(
+        self,
+        miss: f64,
+        first: u64,
+        second: u64,
+    ) -> Result<Box<dyn ConfidenceSequence>, confidence::Error> {
+        Ok(match self {
+            Self::Uniform => Box::new(BetaMixture::with_counts(miss, first, second)?),
+            Self::Mixtures => Box::new(CoinMixture::with_counts(miss, first, second)?),
+        })
     }
 }
 
@@ -158,24 +130,17 @@ impl PairTest {
     ///
     /// [`confidence::Error::NotAnErrorProbability`] unless `0 < miss < 1`.
     pub fn new(miss: f64) -> Result<Self, confidence::Error> {
-        Ok(Self {
-            miss,
-            tally: Tally::default(),
-            decided: None,
-            wins: Wins::new(Evidence::Mixtures, miss, 0, 0)?,
-        })
+        let miss = ErrorProbability::new(miss)?.get();
+        Ok(Self { miss, tally: Tally::default(), decided: None, evidence: Evidence::Mixtures })
     }
 
     /// Adds one comparison and returns the verdict.
     pub fn observe(&mut self, outcome: Outcome) -> Verdict {
         self.tally.add(outcome);
-        if outcome != Outcome::Tie {
-            self.wins.observe(if outcome == Outcome::First { 1.0 } else { 0.0 });
-            if self.decided.is_none() && self.wins.excludes_a_coin() {
-                let Tally { first, second, ties } = self.tally;
-                self.decided =
-                    Some(DatedVerdict { first_is_better: first > second, after: first + second + ties });
-            }
+        if outcome != Outcome::Tie && self.decided.is_none() && !self.wins().contains(0.5) {
+            let Tally { first, second, ties } = self.tally;
+            self.decided =
+                Some(DatedVerdict { first_is_better: first > second, after: first + second + ties });
         }
         self.verdict()
     }
@@ -203,7 +168,12 @@ impl PairTest {
     /// A confidence interval for the probability that the first ranker wins a comparison that is
     /// not a tie; it holds at all times simultaneously with probability `1 - miss`.
     pub fn first_share(&self) -> Interval {
-        self.wins.interval()
+        self.wins().interval()
+    }
+
+    fn wins(&self) -> Box<dyn ConfidenceSequence> {
+        let Tally { first, second, .. } = self.tally;
+        self.evidence.of(self.miss, first, second).expect("the error probability was checked")
     }
 }
 
@@ -219,25 +189,16 @@ impl TryFrom<SavedTest> for PairTest {
         if decided.is_some_and(|decided| u128::from(decided.after) > total) {
             return Err("decided after more comparisons than there were".to_owned());
         }
-        let wins_of =
-            |first, second| Wins::new(evidence, miss, first, second).map_err(|error| error.to_string());
-        let wins = wins_of(tally.first, tally.second)?;
+        let wins_of = |first, second| evidence.of(miss, first, second).map_err(|error| error.to_string());
         // An uninterrupted series of wins is the easiest case to decide.
         let clearest = match decided {
-            None => wins,
+            None => wins_of(tally.first, tally.second)?,
             Some(DatedVerdict { first_is_better: true, after }) => wins_of(tally.first.min(after), 0)?,
             Some(DatedVerdict { first_is_better: false, after }) => wins_of(0, tally.second.min(after))?,
         };
-        if clearest.excludes_a_coin() != decided.is_some() {
+        if clearest.contains(0.5) == decided.is_some() {
             return Err("decided though the comparisons say nothing, or not though they do".to_owned());
         }
-        Ok(Self { miss, tally, decided, wins })
-    }
-}
-
-impl From<PairTest> for SavedTest {
-    fn from(test: PairTest) -> Self {
-        let PairTest { miss, tally, decided, wins } = test;
-        Self { miss, tally, decided, evidence: wins.evidence() }
+        Ok(Self { miss, tally, decided, evidence })
     }
 }
