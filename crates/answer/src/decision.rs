@@ -16,8 +16,7 @@ use crate::today::{self, Today};
 use crate::users::FittedUsers;
 use crate::without;
 use crate::{
-    Answer, Finding, HALVES, Interval, KeptApart, LOGGED, QueryFinding, Recommendation, TransferSlope,
-    VERSION,
+    Answer, Finding, HALVES, Interval, LOGGED, QueryFinding, Recommendation, TransferSlope, VERSION,
 };
 use click_logs::fit::{self, Deviation, Fit, FitError, Model, Options, Verdict};
 use click_logs::parameters;
@@ -163,7 +162,8 @@ pub(crate) struct SharedPart<'a> {
     halves: [Vec<u8>; 2],
     /// The variance of lists around the predictions of each model, beyond that of its draws.
     own_variances: Vec<f64>,
-    kept_apart: KeptApart,
+    /// The overdispersion of repeated sessions.
+    copies: f64,
 }
 
 /// The shared part, with the users of each model; or a clause that says why there is no answer.
@@ -208,9 +208,7 @@ impl<'a> SharedPart<'a> {
         let others = models.filter(|other| queries.are_those_of(other.fit(), &study.log));
         let users: Vec<FittedUsers<'_>> = std::iter::once(users).chain(others).collect();
         let (halves, own_variances) = fitted_halves(study, options, &users, &queries, copies)?;
-        let kept_apart = KeptApart::default();
-        let deciding =
-            Self { study, lists_alone, settings, queries, parts, halves, own_variances, kept_apart };
+        let deciding = Self { study, lists_alone, settings, queries, parts, halves, own_variances, copies };
         Ok(Ok((deciding, users)))
     }
 
@@ -221,9 +219,7 @@ impl<'a> SharedPart<'a> {
         self.queries.today = today::chosen(self.study.today.is_some(), &evidence, &self.queries);
         let verdict =
             self.transfer(users[0].fit().model()).map_or(Verdict::CannotTest, fit::Transfer::verdict);
-        let may_promise = verdict != Verdict::Contradicted && !is_alarm(verdict, self.lists_alone);
-        self.kept_apart = self.apart(&evidence, may_promise);
-        Ok((evidence, may_promise && !self.kept_apart.is_alarm()))
+        Ok((evidence, verdict != Verdict::Contradicted && !is_alarm(verdict, self.lists_alone)))
     }
 
     /// The gain of the recommended lists, without policies; `None` if none is promised.
@@ -275,7 +271,7 @@ impl<'a> SharedPart<'a> {
         for (model, own_variance) in users.iter().zip(&self.own_variances) {
             let experiment = self.experiment(*model, places, Vec::new())?;
             let lists = |(number, place): (usize, &usize)| {
-                let lists = self.queries.queries[*place].in_log(*own_variance);
+                let lists = self.queries.queries[*place].in_log(*own_variance, self.copies);
                 LogLists { others: others(number), ..lists }
             };
             let lists: Vec<LogLists> = places.iter().enumerate().map(lists).collect();
@@ -289,18 +285,6 @@ impl<'a> SharedPart<'a> {
             }
         }
         evidence.ok_or(Error::NoUsers)
-    }
-
-    /// The lists that look better than today's, if they may be promised.
-    fn apart(&self, evidence: &[Evidence], may_promise: bool) -> KeptApart {
-        let mut kept = KeptApart::default();
-        for (evidence, query) in evidence.iter().zip(&self.queries.queries) {
-            if Draws::new(evidence, self.queries.today, may_promise).is_recommended {
-                kept.better += 1;
-                kept.apart += u64::from(query.keeps_apart(&evidence.recommended, &self.study.log));
-            }
-        }
-        kept
     }
 
     /// Whether one list for all strata of a query loses against a list for each.
@@ -474,7 +458,6 @@ impl<'a> SharedPart<'a> {
             version: VERSION,
             models,
             lists_alone: self.lists_alone.cloned(),
-            kept_apart: self.kept_apart,
             today: self.today(),
             lists_of_log: queries.lists_of_log,
             queries_of_log: queries.n_queries,

@@ -169,22 +169,6 @@ pub struct TransferSlope {
     pub sessions: u64,
 }
 
-/// Lists that look better than today's.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub struct KeptApart {
-    /// Their number.
-    pub better: u64,
-    /// Those that put items together which today's ranking keeps apart.
-    pub apart: u64,
-}
-
-impl KeptApart {
-    /// Whether they are a quarter: today's ranking then looks like several, of different users.
-    pub(crate) fn is_alarm(self) -> bool {
-        self.apart > 0 && 4 * self.apart >= self.better
-    }
-}
-
 /// The answer.
 #[derive(Debug, Clone, Serialize)]
 pub struct Answer {
@@ -196,9 +180,6 @@ pub struct Answer {
     /// The test whether the lists alone decide the clicks; `None` if the log cannot test it. If
     /// they do not, the loss is that of users for whom they would.
     pub lists_alone: Option<ListsAlone>,
-    /// Lists that look better than today's, and that put items together which today's ranking
-    /// keeps apart.
-    pub kept_apart: KeptApart,
     /// The part of the log whose lists are today's ranking.
     pub today: Today,
     /// Lists of the log.
@@ -247,13 +228,8 @@ impl Answer {
     }
 
     /// Whether the log shows that more than the list decides the clicks: who sees it, or what
-    /// stands beside an item; or whether today's ranking looks like several.
+    /// stands beside an item.
     pub fn is_alarmed(&self) -> bool {
-        self.are_lists_not_alone() || self.kept_apart.is_alarm()
-    }
-
-    /// The former.
-    pub(crate) fn are_lists_not_alone(&self) -> bool {
         is_alarm(self.verdict(), self.lists_alone.as_ref())
     }
 

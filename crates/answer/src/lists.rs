@@ -239,8 +239,9 @@ impl LoggedQueries {
 }
 
 impl LoggedQuery {
-    /// Its lists, for draws of users with this variance of lists around their predictions.
-    pub(crate) fn in_log(&self, own_variance: f64) -> LogLists {
+    /// Its lists, for draws of users with this variance of lists around their predictions, where
+    /// repeated sessions have this overdispersion.
+    pub(crate) fn in_log(&self, own_variance: f64, copies: f64) -> LogLists {
         let items = |list: &Vec<usize>| -> Vec<ItemId> {
             list.iter().map(|&item| ItemId::from_index(item)).collect()
         };
@@ -250,7 +251,8 @@ impl LoggedQuery {
             Logged::new(lists.collect()).ok()
         };
         let parts = self.parts.iter().filter_map(of_part).collect();
-        LogLists { own: OwnClicks::new(lists, own_variance, self.variance), parts, others: Vec::new() }
+        let own = OwnClicks::new(lists, own_variance, copies * self.variance);
+        LogLists { own, parts, others: Vec::new() }
     }
 
     /// The index of an item of this name.

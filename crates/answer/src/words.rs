@@ -1,8 +1,6 @@
 //! The answer in words.
 
-use crate::{
-    Answer, Finding, HORIZON, Interval, KeptApart, PassingTime, PolicyGain, Recommendation, TransferSlope,
-};
+use crate::{Answer, Finding, HORIZON, Interval, PassingTime, PolicyGain, Recommendation, TransferSlope};
 use click_logs::fit::Verdict;
 use documents::number::{counted, fixed, grouped, significant};
 use documents::remark::{Remark, code};
@@ -99,8 +97,7 @@ impl Answer {
             (!self.is_reliable(), const { code("fit-off") }),
             (self.verdict() == Verdict::Contradicted, const { code("transfer-contradicted") }),
             (self.verdict() == Verdict::CannotTest, const { code("transfer-untested") }),
-            (self.are_lists_not_alone(), const { code("lists-not-alone") }),
-            (self.kept_apart.is_alarm(), const { code("items-kept-apart") }),
+            (self.is_alarmed(), const { code("lists-not-alone") }),
             (self.lists_alone.is_none(), const { code("lists-alone-untested") }),
             (promises && recommended().next().is_none(), const { code("no-better-list") }),
             (promises && recommended().any(|list| list.is_guess), const { code("guesses") }),
@@ -201,24 +198,9 @@ impl Answer {
             let said = if self.lists_alone.is_none() { untested } else { doubted };
             return (self.lists_alone.is_none() || self.is_in_doubt()).then(|| said.to_owned());
         }
-        let alone = if self.are_lists_not_alone() {
-            "Not the list alone decides the clicks, but also who sees it, or what stands beside an item; this log cannot tell which. "
-        } else {
-            ""
-        };
-        let KeptApart { better, apart } = self.kept_apart;
-        let apart = if self.kept_apart.is_alarm() {
-            format!(
-                "{} of {} that look better than today's put items together that today's ranking keeps apart, as rankings for different \
-                 users do; the log does not show how such lists do. ",
-                grouped(apart),
-                counted(better, "list")
-            )
-        } else {
-            String::new()
-        };
         Some(format!(
-            "{seen}{alone}{apart}If today's ranking depends on the user, one list for all may earn less than today's. So no gain is promised, \
+            "{seen}Not the list alone decides the clicks, but also who sees it, or what stands beside an item; this log cannot tell \
+                 which. If today's ranking depends on the user, one list for all may earn less than today's. So no gain is promised, \
                  no list is recommended for all, and no policy is played. The way out: name a column that says who asks, such as \
                  the kind of device (`--columns ..,stratum=device`), or `fit --context`."
         ))

@@ -1,6 +1,6 @@
 //! Sentences of an answer.
 
-use answer::{Answer, Finding, Interval, KeptApart, Strata, Today, TransferSlope};
+use answer::{Answer, Finding, Interval, Strata, Today, TransferSlope};
 use click_logs::fit::Verdict;
 use click_logs::study::ListsAlone;
 
@@ -24,7 +24,6 @@ fn answer(sessions: u64, lists: u64, queries: u64) -> Answer {
         remarks: Vec::new(),
         models: vec![model],
         lists_alone: None,
-        kept_apart: KeptApart::default(),
         today: Today {
             share: 1.0,
             days: None,
@@ -84,14 +83,6 @@ fn an_alarm_promises_nothing() {
         assert!(said.contains(seen) && said.contains("no gain is promised"), "{said}");
         assert!(said.contains("fit --context") && !said.contains("the answer takes"), "{said}");
         assert!(!said.contains("would get") && !said.contains("No list was found"), "{said}");
-    }
-    for (better, apart, is_alarm) in [(4, 1, true), (5, 1, false), (9, 0, false), (0, 0, false)] {
-        let mut answer = of(Verdict::Supported, tested(0.5));
-        answer.kept_apart = KeptApart { better, apart };
-        assert_eq!((answer.is_alarmed(), answer.promises()), (is_alarm, !is_alarm));
-        let said = answer.sentences().join(" ");
-        assert_eq!(said.contains("keeps apart"), is_alarm, "{said}");
-        assert!(!said.contains("Not the list alone"), "{said}");
     }
     let untold = of(Verdict::Exceeded, None).sentences().join(" ");
     assert!(untold.contains("no gain is promised") && !untold.contains("cannot be tested"), "{untold}");

@@ -17,11 +17,13 @@
 //! | `below` | `S`, the sum of `h l` of the items below | a query |
 //! | `below-by-item` | `S` | a query, a place and its item |
 //! | `below-times-item` | `S l` of the item | one |
-//! | `neighbour` | mean height of the item just below | one |
+//! | `neighbour` | logarithm of the click rate of the item just below | one |
 //!
 //! The first finds two rankers, the next two personal ones, the last neighbours that change an
-//! item. Clusters are the sessions with one list, at a place. Sessions that are written twice would
-//! count as two within a block, so the overdispersion is at least what their share makes it.
+//! item. Click rates are those of the other blocks, odd for even ones: clicks of the same sessions
+//! may depend on each other. Clusters are the sessions with one list, at a place. Sessions that are
+//! written twice would count as two within a block, so the overdispersion is at least what their
+//! share makes it.
 //!
 //! Reference: none. Deviations: none. Numerics: power iteration, [`STEPS`] steps. Complexity:
 //! O(sessions log sessions), O(lists positions) for each step.
@@ -29,7 +31,7 @@
 use crate::fit::FeatureScore;
 use crate::fit::strata::{ChiSquare, Cluster};
 use click_models::Clicks;
-use confidence::math::sqrt;
+use confidence::math::{ln, sqrt};
 use log_reader::{Id, ListSessions, QuerySessions, Session, Sessions};
 use serde::Serialize;
 
@@ -114,8 +116,8 @@ struct Query {
     n_items: usize,
     n_positions: usize,
     lists: Vec<Tested>,
-    /// List of each session, in their order, and its clicks at the places that are tested.
-    sessions: Vec<(u32, u8)>,
+    /// List of each session, in their order, and its clicks.
+    sessions: Vec<(u32, Clicks)>,
 }
 
 impl Query {
@@ -139,9 +141,8 @@ impl Query {
                 lists.push(Tested { items, sessions });
             }
         }
-        let clicks = |clicks: Clicks| u8::from(clicks.get(0)) | u8::from(clicks.get(1)) << 1;
-        let whole = |session: Session| Some((numbers[session.list]?, clicks(session.clicks)));
-        let sessions: Vec<(u32, u8)> = query.in_order().filter_map(whole).collect();
+        let whole = |session: Session| Some((numbers[session.list]?, session.clicks));
+        let sessions: Vec<(u32, Clicks)> = query.in_order().filter_map(whole).collect();
         if lists.len() < 2 || sessions.len() < 2 {
             return None;
         }
@@ -155,8 +156,27 @@ impl Query {
         list.items.iter().enumerate().map(move |(place, &item)| (item, (n_positions - place) as f64))
     }
 
-    /// The mean height of each item, and the first principal component of the heights.
-    fn loadings(&self) -> [Vec<f64>; 2] {
+    /// The block of a session.
+    fn block(&self, number: usize) -> u64 {
+        let n = self.sessions.len() as u64;
+        number as u64 * (n / BLOCK).max(1) / n
+    }
+
+    /// Logarithms of the click rates of the items, for even and for odd blocks.
+    fn rates(&self) -> [Vec<f64>; 2] {
+        let mut sums = [(); 2].map(|()| vec![[1.0, 5.0]; self.n_items]);
+        for (number, (list, clicks)) in self.sessions.iter().enumerate() {
+            for (place, &item) in self.lists[*list as usize].items.iter().enumerate() {
+                let [clicked, shown] = &mut sums[usize::from(self.block(number).is_multiple_of(2))][item];
+                *clicked += f64::from(u8::from(clicks.get(place)));
+                *shown += 1.0;
+            }
+        }
+        sums.map(|items| items.into_iter().map(|[clicked, shown]| ln(clicked / shown)).collect())
+    }
+
+    /// The first principal component of the heights.
+    fn loadings(&self) -> Vec<f64> {
         let all: f64 = self.lists.iter().map(|list| list.sessions).sum();
         let (mut means, mut squares) = (vec![0.0; self.n_items], vec![0.0; self.n_items]);
         for list in &self.lists {
@@ -186,11 +206,11 @@ impl Query {
             }
             loadings = next.into_iter().map(|loading| loading / length).collect();
         }
-        [means, loadings]
+        loadings
     }
 
     /// The features of each list at a place; 0 for lists that end there.
-    fn values(&self, [means, loadings]: &[Vec<f64>; 2], place: usize) -> Vec<[f64; NAMES.len()]> {
+    fn values(&self, loadings: &[f64], rates: &[f64], place: usize) -> Vec<[f64; NAMES.len()]> {
         let of_list = |list: &Tested| {
             let (Some(&item), Some(&next)) = (list.items.get(place), list.items.get(place + 1)) else {
                 return [0.0; NAMES.len()];
@@ -199,7 +219,7 @@ impl Query {
             let below: f64 = below.map(|(item, height)| height * loadings[item]).sum();
             let mut values = [below; NAMES.len()];
             values[TIMES_ITEM] *= loadings[item];
-            values[NEIGHBOUR] = means[next];
+            values[NEIGHBOUR] = rates[next];
             values
         };
         self.lists.iter().map(of_list).collect()
@@ -208,18 +228,19 @@ impl Query {
     /// Adds the scores of the groups of this query to those of the log, and its strata to the
     /// scores of the features with one group.
     fn add(&self, all: &mut [ChiSquare; NAMES.len()], of_log: &mut [FeatureScore; NAMES.len()]) {
-        let loadings = self.loadings();
+        let (loadings, rates) = (self.loadings(), self.rates());
         let mut below = FeatureScore::default();
         for place in 0..PLACES {
-            let values = self.values(&loadings, place);
+            let values = rates.each_ref().map(|rates| self.values(&loadings, rates, place));
             let mut by_item = vec![FeatureScore::default(); self.n_items];
             let mut clusters = NAMES.map(|_| vec![Cluster::default(); self.lists.len()]);
-            self.for_each_stratum(place, |stratum| {
+            self.for_each_stratum(place, |parity, stratum| {
+                let values = &values[parity];
                 let item = self.lists[stratum[0].0 as usize].items[place];
                 for feature in 0..NAMES.len() {
-                    let numbers = |&(list, clicks): &(u32, u8)| {
+                    let numbers = |&(list, clicks): &(u32, Clicks)| {
                         let list = list as usize;
-                        ([values[list][feature], f64::from(clicks >> place & 1)], list)
+                        ([values[list][feature], f64::from(u8::from(clicks.get(place)))], list)
                     };
                     let numbers: Vec<([f64; 2], usize)> = stratum.iter().map(numbers).collect();
                     let score = match feature {
@@ -246,24 +267,25 @@ impl Query {
         all[BELOW].add(&below);
     }
 
-    /// Calls `each` for the strata of a place: the sessions of a block whose lists have an item
-    /// below it, with lists of one length, the same items down to the place and the same clicks
-    /// above it.
-    fn for_each_stratum(&self, place: usize, mut each: impl FnMut(&[(u32, u8)])) {
-        let key = |&(list, clicks): &(u32, u8)| {
+    /// Calls `each` for the strata of a place, after the parity of their block: the sessions of a
+    /// block whose lists have an item below the place, with lists of one length, the same items
+    /// down to it and the same clicks above it.
+    fn for_each_stratum(&self, place: usize, mut each: impl FnMut(usize, &[(u32, Clicks)])) {
+        let above = |clicks: Clicks| clicks.bits() & ((1 << place) - 1);
+        let key = |&(list, clicks): &(u32, Clicks)| {
             let items = &self.lists[list as usize].items;
-            (items.len(), &items[..=place], clicks & ((1 << place) - 1))
+            (items.len(), &items[..=place], above(clicks))
         };
-        let n = self.sessions.len() as u64;
-        let numbered: Vec<(u64, (u32, u8))> = (0..).zip(self.sessions.iter().copied()).collect();
-        let block = |(number, _): &(u64, _)| number * (n / BLOCK).max(1) / n;
-        let goes_on = |row: &(u32, u8)| self.lists[row.0 as usize].items.len() > place + 1;
-        for rows in numbered.chunk_by(|a, b| block(a) == block(b)) {
-            let mut rows: Vec<(u32, u8)> = rows.iter().map(|(_, row)| *row).filter(goes_on).collect();
+        let goes_on = |row: &(u32, Clicks)| self.lists[row.0 as usize].items.len() > place + 1;
+        let numbers: Vec<usize> = (0..self.sessions.len()).collect();
+        for block in numbers.chunk_by(|&a, &b| self.block(a) == self.block(b)) {
+            let rows = self.sessions[block[0]..=block[block.len() - 1]].iter();
+            let mut rows: Vec<(u32, Clicks)> = rows.copied().filter(goes_on).collect();
             rows.sort_unstable_by(|a, b| {
-                key(a).cmp(&key(b)).then((a.0, a.1 >> place & 1).cmp(&(b.0, b.1 >> place & 1)))
+                key(a).cmp(&key(b)).then((a.0, a.1.get(place)).cmp(&(b.0, b.1.get(place))))
             });
-            rows.chunk_by(|a, b| key(a) == key(b)).for_each(&mut each);
+            let parity = usize::from(!self.block(block[0]).is_multiple_of(2));
+            rows.chunk_by(|a, b| key(a) == key(b)).for_each(|rows| each(parity, rows));
         }
     }
 }
