@@ -382,7 +382,11 @@ pub trait Outcomes {
 
 impl Outcomes for Answer {
     fn outcome(&self) -> &'static str {
-        if self.stored == Some(false) { "deferred" } else { "decided" }
+        match self.stored {
+            Some(false) => "deferred",
+            _ if self.items.is_empty() => "empty",
+            _ => "decided",
+        }
     }
 }
 

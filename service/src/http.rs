@@ -442,7 +442,7 @@ async fn row_of_item(
     Parameters(OfQuery { query }): Parameters<OfQuery>,
 ) -> Result<Json<Value>, Refusal> {
     let (item, query) = (named(item, "item")?, query.unwrap_or_else(Name::default_query));
-    let row = app.requests.ask(move |turn| turn.engine.row(&query, &item, turn.events)).await??;
+    let row = app.requests.ask(move |turn| turn.engine.row(&query, &item)).await??;
     Ok(Json(page::row(&row)))
 }
 
@@ -514,11 +514,7 @@ async fn items(
     let (from, most) = (usize::try_from(part.from).unwrap_or(usize::MAX), part.limit(1_000, 1_000)?);
     let query = part.query.unwrap_or_else(Name::default_query);
     let name = query.clone();
-    let rows = app.requests.ask(move |turn| {
-        turn.engine.follow(&name, turn.events)?;
-        turn.engine.rows(&name, from, most)
-    });
-    let rows = rows.await??;
+    let rows = app.requests.ask(move |turn| turn.engine.rows(&name, from, most)).await??;
     let next = (rows.len() == most).then(|| rows.last().map(|(place, _)| place + 1)).flatten();
     let items: Vec<Value> = rows.iter().map(|(_, row)| page::row(row)).collect();
     Ok(Json(json!({ "query": query, "items": items, "next": next })))

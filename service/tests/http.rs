@@ -398,6 +398,8 @@ fn items_and_queries_are_those_of_now() {
     };
     let present = ["a present", "b present", "c present", "d present", "e present"].map(str::to_owned);
     assert_eq!(table(&server), present.into());
+    // A request makes the query, and not who looks.
+    assert_eq!(server.send("PUT", "/v1/items/c?query=default", "", b"").0, 200);
     for (method, path) in [("PUT", "kiwi"), ("DELETE", "a"), ("DELETE", "b?forget=true")] {
         assert_eq!(server.send(method, &format!("/v1/items/{path}"), "", b"").1["outcome"], "counted");
     }

@@ -298,7 +298,7 @@ fn without_the_store_everybody_sees_today() {
     served.engine.answer_deferred(body(click), &mut deferred).unwrap();
     served.commit(|engine, time, events| engine.record(&mut deferred, time, 100, events).unwrap());
     assert_eq!((deferred.conflicting, served.engine.totals().clicks), (0, 1));
-    let row = served.commit(|engine, _, events| engine.row(&name("far"), &name("new"), events).unwrap());
+    let row = served.commit(|engine, _, _| engine.row(&name("far"), &name("new")).unwrap());
     assert_eq!(row.entries[0].tally.clicks, 1);
     assert_eq!(served.twin().totals(), served.engine.totals());
 }

@@ -74,7 +74,7 @@ fn the_page_shows_hours_and_days() {
         "Decisions by hour<span>at most 23, now".into(),
         format!("Decisions by day<span>at most {busiest}, now"),
         "Minutes to a click, mean by day<span>at most 15, now".into(),
-        "<h2>Best items of the busiest queries in memory</h2>".into(),
+        "<h2>Best items of the busiest queries</h2>".into(),
         "<title>1 days before: 276</title>".into(),
     ] {
         assert!(shown.contains(&expected), "{expected}\n{shown}");
@@ -86,11 +86,50 @@ fn the_page_shows_hours_and_days() {
     assert!(server.stop("-TERM"));
     let server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
     assert!(server.get("/metrics").1.as_str().unwrap().contains("clickbandits_recovery_events 0\n"));
-    assert!(page(&server).contains(&before));
+    let again = page(&server);
+    assert!(again.contains(&before) && again.contains("<tr><td>shoes<td class=n>"), "{again}");
+    assert!(!server.get("/v1/queries").1.to_string().contains("default"));
     let size = std::fs::metadata(directory.path().join("data/events.redb")).unwrap().len();
     let metrics = server.get("/metrics").1.as_str().unwrap().to_owned();
     let bytes = metrics.lines().find_map(|line| line.strip_prefix("clickbandits_store_bytes ")).unwrap();
     assert!(bytes.parse::<u64>().unwrap() >= size);
+}
+
+/// Who looks makes no query and no event, and yet sees what the next decision would find.
+#[test]
+fn no_get_changes_anything() {
+    let server = Server::start("");
+    server.post("/v1/decide", &json!({ "id": "1", "query": "shoes" }));
+    server.send("PUT", "/v1/items/Lamp%2C%20LED", "", b"");
+    let before = (server.get("/v1/log"), server.get("/v1/queries"));
+    assert_eq!(server.get("/v1/items").1["items"].as_array().unwrap().len(), 6);
+    assert_eq!(server.get("/v1/items/Lamp%2C%20LED?query=shoes").1["state"], "present");
+    for path in ["/", "/?query=default", "/?query=nobody", "/v1/items?query=shoes", "/v1/items/a", "/metrics"]
+    {
+        assert_eq!(server.get(path).0, 200, "{path}");
+    }
+    assert_eq!(server.get("/v1/items?query=nobody").0, 404);
+    assert_eq!((server.get("/v1/log"), server.get("/v1/queries")), before);
+    let list = json!({ "id": "2", "query": "shoes", "items": ["Lamp, LED", "a"] });
+    assert_eq!(server.post("/v1/show", &list).0, 200);
+    assert!(server.get("/").1.as_str().unwrap().contains("<td>Lamp, LED · a"));
+}
+
+/// A query without an item is said once, and its lists are counted apart.
+#[test]
+fn a_query_without_items_is_told() {
+    let server = Server::start_with(&one_item_config("").replace("'a', 'b', 'c', 'd', 'e'", ""), &[]);
+    for id in ["1", "2"] {
+        assert_eq!(server.post("/v1/decide", &json!({ "id": id, "query": "USB-C Hub" })).0, 200);
+    }
+    let metrics = server.get("/metrics").1;
+    let expected = "clickbandits_outcomes_total{of=\"decide\",outcome=\"empty\"} 2\n";
+    assert!(metrics.as_str().unwrap().contains(expected), "{metrics}");
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(9);
+    while !server.log().contains("\"no-items\"") {
+        assert!(std::time::Instant::now() < until, "{}", server.log());
+    }
+    assert_eq!(server.log().matches("\"no-items\"").count(), 1);
 }
 
 #[test]

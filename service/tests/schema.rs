@@ -75,7 +75,7 @@ fn lines_are_as_described(python: &Path) {
     server.post("/v1/clicks", &json!({ "id": "1", "clicks": [1], "seen": 2 }));
     server.post("/v1/clicks", &json!({ "id": "2", "close": true }));
     server.send("DELETE", "/v1/items/b", "", b"");
-    server.get("/v1/items?query=q");
+    server.send("PUT", "/v1/items/a?query=q", "", b"");
     server.send("DELETE", "/v1/queries/q", "", b"");
     let log = server.get("/v1/log").1;
     let events = ["decided", "shown", "clicked", "closed", "item", "used", "dropped"];

@@ -3,6 +3,7 @@
 use super::Engine;
 use super::usage::Usage;
 use crate::event::Name;
+use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -52,12 +53,10 @@ impl Engine {
         }
     }
 
-    /// The queries in memory that have most decisions.
-    pub fn busiest(&self, most: usize) -> Vec<(Name, Usage)> {
-        let used = self.queries.keys().filter_map(|name| Some((name.clone(), *self.usage.get(name)?)));
-        let mut used: Vec<(Name, Usage)> = used.collect();
-        used.sort_by_key(|(_, usage)| std::cmp::Reverse(usage.decisions));
-        used.truncate(most);
-        used
+    /// The queries that have most decisions, all of them or those in memory.
+    pub fn busiest(&self, most: usize, in_memory: bool) -> Vec<(Name, Usage)> {
+        let used = self.usage(None).filter(|(name, _)| !in_memory || self.queries.contains_key(*name));
+        let busiest = used.k_largest_by_key(most, |(_, usage)| usage.decisions);
+        busiest.map(|(name, usage)| (name.clone(), usage)).collect()
     }
 }

@@ -109,6 +109,10 @@ impl Engine {
         let list = query.learner.decide(&number, asked.ask(user, choice), &mut query.rng).to_vec();
         decision.list = list.into_iter().map(|handle| query.name(handle).clone()).collect();
         choice.propensities = query.learner.propensities(&number).and_then(learner::propensities);
+        // Its name may be misspelt; once, since it was made just now.
+        if query.n_items() == 0 && self.touched.is_some() {
+            log("info", "no-items", json!({ "query": decision.query }));
+        }
         self.remember(&decision, user, asked.unknown, time);
         Ok(decision)
     }

@@ -11,37 +11,31 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::Arc;
 
 impl Engine {
-    /// Lets a query take the changes of the items of all queries, as its next decision would.
-    /// `default` is made if nothing has used it.
-    pub fn follow(&mut self, query: &Name, events: &mut Vec<Event>) -> Result<(), Refusal> {
-        if *query != Name::default_query() && !self.load(query)? {
-            return Err(Refusal::unknown_query(query));
-        }
-        self.noting(events, |engine, _| engine.query(query).map(|_| ()))
-    }
-
-    /// The items of a query that exists, from a place on, with their places.
+    /// The items of a query that exists, or of `default`, from a place on, with their places.
     pub fn rows(&mut self, query: &Name, from: usize, most: usize) -> Result<Vec<(usize, ItemRow)>, Refusal> {
-        if !self.load(query)? {
-            return Err(Refusal::unknown_query(query));
-        }
-        Ok(self.loaded(query).rows(from).take(most).collect())
+        self.look_at(query, |query| query.rows(from).take(most).collect())
     }
 
-    /// The first items of a query in memory.
-    pub fn rows_in_memory(&mut self, query: &Name, most: usize) -> impl Iterator<Item = ItemRow> {
-        let query = self.queries.get_mut(query);
-        query.into_iter().flat_map(move |query| query.rows(0).take(most)).map(|(_, row)| row)
+    /// One of these items.
+    pub fn row(&mut self, query: &Name, item: &Name) -> Result<ItemRow, Refusal> {
+        let row = self.look_at(query, |query| query.row(item))?;
+        row.ok_or_else(|| Refusal::unknown_item(item, "item".into()))
     }
 
-    /// An item of a query that exists, after [`follow`](Self::follow).
-    pub fn row(&mut self, query: &Name, item: &Name, events: &mut Vec<Event>) -> Result<ItemRow, Refusal> {
-        self.follow(query, events)?;
-        self.loaded(query).row(item).ok_or_else(|| Refusal::unknown_item(item, "item".into()))
-    }
-
-    fn loaded(&mut self, query: &Name) -> &mut Query {
-        self.queries.get_mut(query).expect("it was loaded")
+    /// Looks at a query as its next decision would find it. What that would change, a copy takes:
+    /// who looks makes no event, and a repetition knows nothing of it.
+    fn look_at<T>(&mut self, name: &Name, look: impl FnOnce(&mut Query) -> T) -> Result<T, Refusal> {
+        self.load(name)?;
+        let mut copy = match self.queries.get_mut(name) {
+            Some(query) if query.has_seen(&self.catalogue) => return Ok(look(query)),
+            Some(query) => restored(&self.history, self.prior, name, &query.save(self.history.len() - 1))?,
+            None if *name == Name::default_query() => {
+                Query::fresh(name, &self.template, self.prior).map_err(StoreError::OtherSettings)?
+            }
+            None => return Err(Refusal::unknown_query(name)),
+        };
+        copy.follow(&self.catalogue);
+        Ok(look(&mut copy))
     }
 
     /// Forgets a query with its items and counts; its decisions keep their lists, and are no longer

@@ -138,10 +138,15 @@ impl Query {
         }
     }
 
+    /// Whether it has taken all changes of the items of all queries.
+    pub(crate) fn has_seen(&self, catalogue: &Catalogue) -> bool {
+        self.seen == catalogue.seen()
+    }
+
     /// Takes the changes of the items of all queries since it was used last, and returns whether
     /// there are any.
     pub(crate) fn follow(&mut self, catalogue: &Catalogue) -> bool {
-        if self.seen == catalogue.seen() {
+        if self.has_seen(catalogue) {
             return false;
         }
         self.is_changed = true;

@@ -4,7 +4,7 @@ use super::body::{Form, Parameters};
 use super::charts::charts;
 use super::{App, Part};
 use crate::api::Refusal;
-use crate::engine::{Activity, Engine, HOUR, ItemRow};
+use crate::engine::{Activity, Engine, HOUR, ItemRow, Usage};
 use crate::event::Name;
 use crate::tokens::Role;
 use axum::extract::State;
@@ -172,16 +172,16 @@ fn summary(page: &mut String, app: &App, engine: &Engine, time: u64) {
 }
 
 /// The items of the busiest queries whose clicks a display are surely most.
-fn best_lists(page: &mut String, engine: &mut Engine) {
+fn best_lists(page: &mut String, engine: &mut Engine, busiest: Vec<(Name, Usage)>) {
     page.push_str(
-        "<h2>Best items of the busiest queries in memory</h2><div class=scroll><table><tr><th>query\
+        "<h2>Best items of the busiest queries</h2><div class=scroll><table><tr><th>query\
          <th class=n>decisions<th class=n>clicks<th>items by the lower end of their clicks a display, with \
          the 95 % interval",
     );
-    for (query, usage) in engine.busiest(5) {
-        let mut best: Vec<([f64; 2], Name)> = engine
-            .rows_in_memory(&query, MOST_RANKED)
-            .filter_map(|row| {
+    for (query, usage) in busiest {
+        let rows = engine.rows(&query, 0, MOST_RANKED).unwrap_or_default().into_iter();
+        let mut best: Vec<([f64; 2], Name)> = rows
+            .filter_map(|(_, row)| {
                 let interval = whole(&row).filter(|_| row.is_present)?.interval();
                 Some((interval, row.item))
             })
@@ -210,12 +210,13 @@ pub(super) async fn page(
     let of_work = app.clone();
     let page = app.requests.ask_always(move |turn| {
         let (engine, app) = (&mut *turn.engine, of_work);
-        let first = engine.query_names().next().cloned();
+        let busiest = engine.busiest(5, turn.deferred.is_some());
+        let first = engine.query_names().next().or(busiest.first().map(|(name, _)| name)).cloned();
         let query = part.query.or(first).unwrap_or_else(Name::default_query);
         let rows = if turn.deferred.is_some() {
             vec![]
         } else {
-            match engine.follow(&query, turn.events).and_then(|()| engine.rows(&query, from, most)) {
+            match engine.rows(&query, from, most) {
                 Err(Refusal::Client { code: "unknown_query", .. }) => vec![],
                 rows => rows?,
             }
@@ -229,7 +230,7 @@ pub(super) async fn page(
             page.push_str(&crate::launch::section(state, turn.time, escaped));
         }
         _ = write!(page, "<div class=figures>{}</div>", charts(engine.activity(), turn.time));
-        best_lists(&mut page, engine);
+        best_lists(&mut page, engine, busiest);
         page.push_str("<h2>Queries in memory, the last used first</h2><p>");
         for name in engine.query_names().take(50) {
             let address = utf8_percent_encode(name, NON_ALPHANUMERIC);
@@ -242,7 +243,7 @@ pub(super) async fn page(
         for (query, time, list) in engine.latest().take(20) {
             let items: Vec<String> = list.map(|item| escaped(item)).collect();
             let ago = turn.time.saturating_sub(time) / 1_000;
-            _ = write!(page, "<tr><td>{}<td class=n>{ago}<td>{}", escaped(query), items.join(", "));
+            _ = write!(page, "<tr><td>{}<td class=n>{ago}<td>{}", escaped(query), items.join(" · "));
         }
         page.push_str("</table></div>");
         page.push_str("<h2>Conditions</h2><table class=conditions>");
