@@ -134,26 +134,21 @@ impl std::fmt::Display for At {
 /// The clicks on one list as bits, position 0 in the lowest.
 fn row_of(clicks: &Bound<'_, PyAny>, width: usize) -> PyResult<u64> {
     // Short lists are not worth an array.
-    let mut bits = 0;
-    let mut add = |position: usize, clicked: &Bound<'_, PyAny>| -> PyResult<()> {
-        bits |= u64::from(flag(clicked)?) << (position % 64);
-        Ok(())
-    };
-    let check = |found: usize| {
-        if found == width { Ok(()) } else { Err(wrong_shape("clicks", &[found], &[width])) }
-    };
+    fn of<'py>(clicks: impl ExactSizeIterator<Item = Bound<'py, PyAny>>, width: usize) -> PyResult<u64> {
+        if clicks.len() != width {
+            return Err(wrong_shape("clicks", &[clicks.len()], &[width]));
+        }
+        let mut all = clicks.enumerate();
+        all.try_fold(0, |bits, (position, clicked)| Ok(bits | u64::from(flag(&clicked)?) << (position % 64)))
+    }
     // `tolist` costs less than reading an array as short as a list.
     let short = clicks.cast::<PyUntypedArray>().ok().filter(|array| array.ndim() == 1);
     let list = short.map(|array| array.call_method0("tolist")).transpose()?;
     if let Ok(list) = list.as_ref().unwrap_or(clicks).cast::<PyList>() {
-        check(list.len())?;
-        list.iter().enumerate().try_for_each(|(position, clicked)| add(position, &clicked))?;
-        return Ok(bits);
+        return of(list.iter(), width);
     }
     if let Ok(tuple) = clicks.cast::<PyTuple>() {
-        check(tuple.len())?;
-        tuple.iter().enumerate().try_for_each(|(position, clicked)| add(position, &clicked))?;
-        return Ok(bits);
+        return of(tuple.iter(), width);
     }
     flags("clicks", clicks, &[width]).map(|flags| bits_of(&flags))
 }

@@ -31,32 +31,41 @@ impl<const M: usize> Numbers<M> for [f64; M] {
 
 /// Makes functions over arrays from functions of numbers.
 ///
-/// A row is the docstring, the name, the arguments with what they may be, and the function, which
-/// returns a number, or an array of numbers for a tuple of results. After
-/// `;`, a string that selects a variant: its default and the function that reads it. The function
-/// then takes the variant as its last argument.
+/// A row is the docstring, the name, in brackets the arguments of one value with their readers, the
+/// numbers with what they may be and become, and the function, which returns a number, or an array
+/// of numbers for a tuple of results; without one it is that of `click_models::bounds`. After `;`,
+/// a string that selects a variant: its default and the function that reads it. The function then
+/// takes the variant as its last argument. After `otherwise`, what is expected where the function
+/// is not defined: its NaN is a `ValueError`. Numbers broadcast.
 macro_rules! elementwise {
     ($(
         $(#[doc = $doc:literal])+
         $name:ident(
-            $($argument:ident: $Domain:ident),+ $(; $option:ident = $default:literal, $read:path)?
-        ) = $compute:expr;
+            $([$($given:ident: $read_given:ident),*])? $(,)? $($argument:ident: $Domain:ident $(as $convert:ident)?),*
+            $(; $option:ident = $default:literal, $read:path)?
+        ) $(= $compute:expr)? $(, otherwise $expected:literal)?;
     )*) => {
     $(
         $(#[doc = $doc])+
         #[pyo3::pyfunction]
-        #[pyo3(signature = ($($argument),+ $(, *, $option = $default)?))]
+        #[pyo3(signature = ($($($given,)*)? $($argument),* $(, *, $option = $default)?))]
         pub(crate) fn $name<'py>(
             py: pyo3::Python<'py>,
-            $($argument: &pyo3::Bound<'py, pyo3::PyAny>,)+
+            $($($given: &pyo3::Bound<'py, pyo3::PyAny>,)*)?
+            $($argument: &pyo3::Bound<'py, pyo3::PyAny>,)*
             $($option: &str,)?
         ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
-            use crate::arrays::{Columns, Domain};
+            use crate::arrays::Columns;
             use crate::elementwise::Numbers as _;
+            $($(let $given = crate::bounds::$read_given(stringify!($given), $given)?;)*)?
             $(let $option = $read(stringify!($option), $option)?;)?
-            let arguments = [$((stringify!($argument), $argument, Domain::$Domain)),+];
-            let compute = |_, [$($argument),+]: [f64; _]| ($compute)($($argument,)+ $($option)?).all();
-            Columns::of(py, arguments)?.map(py, compute)?.into_python(py)
+            let columns = Columns::of(py, [$((stringify!($argument), $argument, crate::arrays::Domain::$Domain)),*])?;
+            let results = columns.map(py, |_, [$($argument),*]: [f64; _]| {
+                $($(let $argument = $convert($argument);)?)*
+                (elementwise!(@of $name $($compute)?))($($(&$given,)*)? $($argument,)* $($option)?).all()
+            })?;
+            $(crate::bounds::check_defined(stringify!($name), $expected, &results)?;)?
+            results.into_python(py)
         }
     )*
 
@@ -67,6 +76,8 @@ macro_rules! elementwise {
             Ok(())
         }
     };
+    (@of $name:ident) => { click_models::bounds::$name };
+    (@of $name:ident $compute:expr) => { $compute };
 }
 
 pub(crate) use elementwise;

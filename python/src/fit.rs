@@ -21,14 +21,14 @@ pub(crate) use policy::{CountedItem, FromFit, given_of};
 
 use self::contexts::{Common, ContextArguments, fit_log};
 use self::source::Source;
-use crate::interrupt::{abandoning, interruptible};
+use crate::interrupt::abandoning;
 use crate::message::{did_you_mean, value_error};
 use crate::name::query_text;
 use crate::options::Keywords;
 use click_logs::fit::Model;
 use click_logs::settings::{FitSettings, HoldOut};
 use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, StudyError, study, with_users};
-use log_reader::{Error, ErrorKind, Fault, Filter, Format, Log, ReadSettings, Reader, Ubi};
+use log_reader::{Error, ErrorKind, Fault, Filter, Format, ReadSettings, Reader, Ubi};
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -163,11 +163,6 @@ pub(crate) fn fit(
 pub(crate) enum Fit {
     Counts(Fitted),
     Contexts(ContextFit),
-}
-
-/// Reads a whole log.
-fn read_whole(py: Python<'_>, source: &Source, reader: &Reader) -> PyResult<Log> {
-    interruptible(py, |stop| source.read(reader, stop))?.map_err(|error| of_log(&error, source))
 }
 
 /// Reads and fits; stops before the next part of a file and before the next fit.

@@ -11,15 +11,13 @@ use crate::context::UserNames;
 use crate::fit::{CountedItem, Fitted};
 use crate::message::{broken, did_you_mean, value_error, warn};
 use crate::name::{Name, query_text, typed};
-use crate::prior::Prior;
+use crate::prior::{Prior, model_of};
 use crate::reduced::reduced;
 use crate::sequence;
-use crate::task::{UserFacts, drawing, generator, is_alive, order_of, protocol_named, size};
+use crate::task::{UserFacts, drawing, generator, is_alive, length, order_of, protocol_named, size};
 use ::live::{Among, Ask, ByName, Entry, Handle, NO_SEGMENT, Settings, Skips, Taken};
 use begin::{Sizes, first_items, new_policy};
-use click_logs::fit::Model;
 use click_models::Context;
-use policies::catalogue::Protocol;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
@@ -33,15 +31,6 @@ use terms::{amounts, item_values};
 
 /// Version of the format of saved policies.
 const FORMAT: u32 = 1;
-
-/// The model by which a log is fitted for these users.
-fn model_of(protocol: Protocol) -> Model {
-    match protocol {
-        Protocol::Cascade => Model::Cascade,
-        Protocol::Dcm => Model::Dcm,
-        _ => Model::Pbm,
-    }
-}
 
 /// The end of the protocol's name in the saved state of a policy that sees who asks.
 const USERS: &str = "-users";
@@ -140,6 +129,14 @@ pub(crate) struct LivePolicy {
 impl LivePolicy {
     fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         self.state.lock_py_attached(py).map_err(broken)
+    }
+
+    /// The state with an item that is there.
+    fn known(&self, py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<(MutexGuard<'_, State>, Handle)> {
+        let name = Name::read("item", item)?;
+        let state = self.lock(py)?;
+        let item = state.known(&name)?;
+        Ok((state, item))
     }
 
     /// The user of a decision; one about whom nothing is known has features of 0. Without the lock
@@ -390,9 +387,7 @@ impl LivePolicy {
     /// Raises:
     ///     KeyError: no such item.
     fn retire(&self, py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let name = Name::read("item", item)?;
-        let mut state = self.lock(py)?;
-        let item = state.known(&name)?;
+        let (mut state, item) = self.known(py, item)?;
         Ok(state.live.retire(item))
     }
 
@@ -401,9 +396,7 @@ impl LivePolicy {
     /// Raises:
     ///     KeyError: no such item.
     fn forget(&self, py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<()> {
-        let name = Name::read("item", item)?;
-        let mut state = self.lock(py)?;
-        let item = state.known(&name)?;
+        let (mut state, item) = self.known(py, item)?;
         state.live.retire(item);
         state.live.forget(item);
         Ok(())
@@ -563,7 +556,7 @@ impl LivePolicy {
         value: Option<f64>,
         revision: Option<u64>,
     ) -> PyResult<&'static str> {
-        let (id, position) = (Name::read("id", id)?, size("position", Some(position))?.unwrap_or(0));
+        let (id, position) = (Name::read("id", id)?, length("position", position)?);
         let mut state = self.lock(py)?;
         let Some(value) = value else {
             return if revision.is_some() {

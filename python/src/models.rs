@@ -1,18 +1,10 @@
 //! Click models: users who respond to lists, cells and pairs.
 //!
-//! A model is one file and one row below.
+//! A model is one entry of `classes` and one row below.
 
-mod cascade;
 mod class;
-mod click_chain;
+mod classes;
 mod crowd;
-mod dependent_click;
-mod dueling;
-mod dynamic_bayesian;
-mod position_based;
-mod random_semi_bandit;
-mod rank_one;
-mod user_browsing;
 
 pub(crate) use self::crowd::not_admitted;
 
@@ -68,18 +60,18 @@ fn table<M: UserModel>(users: M) -> PyResult<toml::Table> {
 
 /// Exports the classes of these models, and enters policies written in Python on their users.
 macro_rules! models {
-    ($($module:ident::$Class:ident: $Model:ident;)+) => {
+    ($($Class:ident: $Model:ident;)+) => {
         /// The classes of all models, as the module `click_bandits.models`.
         #[pymodule]
         pub(crate) mod models {
             $(#[pymodule_export]
-            use super::$module::$Class;)+
+            use super::classes::$Class;)+
         }
 
         /// The table of an instance with the parameters of users of these classes; `None` for other
         /// objects.
         pub(crate) fn instance(users: &Bound<'_, PyAny>) -> PyResult<Option<toml::Table>> {
-            $(if let Ok(users) = users.cast::<$module::$Class>() {
+            $(if let Ok(users) = users.cast::<classes::$Class>() {
                 return table(users.get().model()).map(Some);
             })+
             Ok(None)
@@ -104,13 +96,13 @@ macro_rules! models {
 }
 
 models! {
-    cascade::Cascade: CascadeModel;
-    click_chain::ClickChain: ClickChain;
-    dependent_click::DependentClick: DependentClick;
-    dueling::Dueling: DuelingModel;
-    dynamic_bayesian::DynamicBayesian: DynamicBayesian;
-    position_based::PositionBased: PositionBased;
-    random_semi_bandit::RandomSemiBandit: RandomSemiBandit;
-    rank_one::RankOne: RankOneModel;
-    user_browsing::UserBrowsing: UserBrowsing;
+    Cascade: CascadeModel;
+    ClickChain: ClickChain;
+    DependentClick: DependentClick;
+    Dueling: DuelingModel;
+    DynamicBayesian: DynamicBayesian;
+    PositionBased: PositionBased;
+    RandomSemiBandit: RandomSemiBandit;
+    RankOne: RankOneModel;
+    UserBrowsing: UserBrowsing;
 }

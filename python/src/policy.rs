@@ -18,7 +18,8 @@ use crate::reduced::reduced;
 use crate::sequence;
 use crate::table::{Column, Table};
 use crate::task::{
-    UserFacts, build, count, drawing, is_alive, order_of, protocol_named, protocol_of, seed_of, seeded, size,
+    UserFacts, build, count, drawing, is_alive, length, order_of, protocol_named, protocol_of, seed_of,
+    seeded, size,
 };
 use ::live::Estimator;
 use click_models::{Context, ItemId};
@@ -109,25 +110,17 @@ fn arrays_of(py: Python<'_>, arrays: Vec<NamedArray>) -> PyResult<Bound<'_, PyDi
 }
 
 impl Policy {
+    /// A policy that estimates no prior.
     pub(crate) fn of(
         policy: AnyPolicy,
         generator: Xoshiro256PlusPlus,
         protocol: Protocol,
         names: Option<Arc<Names>>,
     ) -> Self {
-        Self::of_estimate(Player::new(policy), generator, protocol, names, None)
-    }
-
-    fn of_estimate(
-        player: Player,
-        generator: Xoshiro256PlusPlus,
-        protocol: Protocol,
-        names: Option<Arc<Names>>,
-        estimator: Option<Estimator>,
-    ) -> Self {
         let mut coins = generator.clone();
         coins.jump();
-        Self::with_state(State { player, generator, coins, estimator }, protocol, names)
+        let state = State { player: Player::new(policy), generator, coins, estimator: None };
+        Self::with_state(state, protocol, names)
     }
 
     fn with_state(state: State, protocol: Protocol, names: Option<Arc<Names>>) -> Self {
@@ -189,13 +182,7 @@ impl Policy {
     }
 
     fn duplicate(&self, py: Python<'_>) -> PyResult<Self> {
-        let state = self.lock(py)?;
-        let copied = State {
-            player: state.player.clone(),
-            generator: state.generator.clone(),
-            coins: state.coins.clone(),
-            estimator: state.estimator.clone(),
-        };
+        let copied = self.lock(py)?.clone();
         let (origin, users) = (Arc::clone(&self.origin), Arc::clone(&self.users));
         let given = self.given.as_ref().map(|given| given.clone_ref(py));
         Ok(Self { origin, names: self.names.clone(), users, given, state: Mutex::new(copied) })
@@ -271,21 +258,22 @@ impl Policy {
         };
         let spec = spec_of(name, parameters)?;
         let protocol = protocol_of(&spec, model, &given)?;
-        let mut player = Player::new(build(spec, protocol, &given)?);
+        let mut policy = build(spec, protocol, &given)?;
         let (mut estimator, mut users) = (None, UserNames::default());
         if let Some(prior) = prior {
             let mut prior = Prior::read(prior)?;
-            if player.coefficients().is_some() {
+            if policy.coefficients().is_some() {
                 prior = prior.of_coefficients(py, names.as_deref())?;
             }
             if let Prior::Contexts(fit) = &prior {
                 users = UserNames::of(fit);
             }
             let query = query.map(|query| query_text(query, None)).transpose()?;
-            prior.give(&mut player, query.as_deref())?;
+            prior.give(&mut policy, query.as_deref())?;
             estimator = matches!(prior, Prior::Estimated).then(Estimator::default);
         }
-        let policy = Self::of_estimate(player, seeded(seed)?, protocol, names, estimator);
+        let mut policy = Self::of(policy, seeded(seed)?, protocol, names);
+        policy.state.get_mut().map_err(broken)?.estimator = estimator;
         Ok(Self { given: Some(arguments.unbind()), ..policy.for_users(users) })
     }
 
@@ -667,9 +655,8 @@ impl Policy {
             self.origin.check(&decision.origin)?;
             decision.check_names(py, self.names.as_deref())?;
         }
-        let winner = self.winner(clicks)?;
-        let clicks = winner.as_ref().unwrap_or(clicks);
-        let seen = clicks::one(self.origin.protocol, &decision.action, clicks, observed)?;
+        let clicks = self.numbered(clicks, true)?;
+        let seen = clicks::one(self.origin.protocol, &decision.action, &clicks, observed)?;
         self.lock(py)?.update(self.origin.protocol, &decision.action, &decision.note, seen);
         Ok(())
     }
@@ -701,7 +688,7 @@ impl Policy {
         features: Option<&Bound<'_, PyAny>>,
         segments: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Batch> {
-        let n = size("n", Some(n))?.unwrap_or(0);
+        let n = length("n", n)?;
         let users = self.contexts(py, Some(n), features, ("segments", segments))?;
         let width = self.origin.width();
         let (mut actions, mut notes) = (room::<u32>(n.saturating_mul(width))?, room::<Note>(n)?);
@@ -752,9 +739,8 @@ impl Policy {
             }
         }
         let width = self.origin.width();
-        let winners = self.winners(clicks)?;
-        let clicks = winners.as_ref().unwrap_or(clicks);
-        let seen = clicks::many(self.origin.protocol, &batch.actions, width, clicks, observed)?;
+        let clicks = self.numbered(clicks, false)?;
+        let seen = clicks::many(self.origin.protocol, &batch.actions, width, &clicks, observed)?;
         let (actions, notes) = (&batch.actions, &batch.notes);
         py.detach(|| {
             let mut state = self.state.lock().map_err(broken)?;
@@ -931,24 +917,17 @@ impl Policy {
         Ok(PyBytes::new(py, &serde_json::to_vec(&saved).map_err(value_error)?))
     }
 
-    /// The names of the items, if winners are called by them.
-    fn of_winners(&self) -> Option<&Names> {
-        self.names.as_deref().filter(|_| self.origin.protocol == Protocol::Dueling)
-    }
-
-    /// The number of a winner that has a name.
-    fn winner<'py>(&self, given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(names) = self.of_winners() else { return Ok(None) };
-        Ok(Some(names.number("the winner", given)?.into_pyobject(given.py())?.into_any()))
-    }
-
-    /// The numbers of winners that have names.
-    fn winners<'py>(&self, given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(names) = self.of_winners() else { return Ok(None) };
+    /// The answers with the numbers of winners, if these are called by names.
+    fn numbered<'py>(&self, given: &Bound<'py, PyAny>, is_one: bool) -> PyResult<Bound<'py, PyAny>> {
+        let names = self.names.as_ref().filter(|_| self.origin.protocol == Protocol::Dueling);
+        let Some(names) = names else { return Ok(given.clone()) };
+        if is_one {
+            return Ok(names.number("the winner", given)?.into_pyobject(given.py())?.into_any());
+        }
         let number = |(row, winner): (usize, PyResult<Bound<'py, PyAny>>)| {
             names.number(&format!("the winner of row {row}"), &winner?)
         };
         let numbers = given.try_iter()?.enumerate().map(number).collect::<PyResult<Vec<u32>>>()?;
-        Ok(Some(PyList::new(given.py(), numbers)?.into_any()))
+        Ok(PyList::new(given.py(), numbers)?.into_any())
     }
 }

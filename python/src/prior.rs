@@ -13,6 +13,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::path::PathBuf;
 
+/// The model by which a log is fitted for these users.
+pub(crate) fn model_of(protocol: Protocol) -> Model {
+    match protocol {
+        Protocol::Cascade => Model::Cascade,
+        Protocol::Dcm => Model::Dcm,
+        _ => Model::Pbm,
+    }
+}
+
 /// The prior of the attraction of items.
 pub(crate) enum Prior {
     Given(f64, f64),
@@ -95,11 +104,7 @@ impl Prior {
         }
         let bayesian = policy.tallies_mut().and_then(Tallies::bayesian);
         let bayesian = bayesian.ok_or_else(|| invalid(Error::NoPrior))?;
-        let model = match protocol {
-            Protocol::Cascade => Model::Cascade,
-            Protocol::Dcm => Model::Dcm,
-            _ => Model::Pbm,
-        };
+        let model = model_of(protocol);
         let estimated = match self {
             &Self::Given(a, b) => {
                 return policies::Prior::new(a, b)

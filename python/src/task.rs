@@ -88,6 +88,11 @@ pub(crate) fn size(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Opt
     count(name, given)?.map(|count| usize::try_from(count).map_err(wrong)).transpose()
 }
 
+/// As [`size`], of an argument that is always given.
+pub(crate) fn length(name: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
+    Ok(size(name, Some(given))?.unwrap_or(0))
+}
+
 impl UserFacts {
     /// The first argument given that tells of contexts.
     fn of_contexts(&self) -> Option<&'static str> {

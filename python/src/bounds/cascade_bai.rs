@@ -1,15 +1,16 @@
 //! Best arm identification under cascade feedback: rounds, observations, and gaps.
 
-use super::{or_refused, probabilities};
-use crate::arrays::{Domain, number};
+use super::{error_probability, non_negative, probabilities};
 use crate::elementwise::{elementwise, size};
-use crate::task;
-use click_models::bounds::{self as scalar, CascadeBaiGaps};
+use crate::message::value_error;
+use crate::task::length;
+use click_models::bounds::{self as scalar, CascadeBaiGaps, CascadeBaiUpperTerms};
 use numpy::PyArray1;
+use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-bounds! {
+elementwise! {
     /// Lower bound on the rounds to identify the best items of a cascade: CascadeBAI paper, Theorem
     /// 4.8. 0 if all items are to be found, and for delta from 1 / 2.4 on; infinite if the last of
     /// the best items and the next one are equally attractive.
@@ -158,27 +159,44 @@ bounds! {
     ///     >>> cascade_observations_deviation([0.5, 0.3, 0.1], [1, 2, 3]).tolist()
     ///     [1.0, 2.0, 3.0]
     cascade_observations_deviation([weights: probabilities], k: Count as size), otherwise "k from 1 to the number of items";
+
+    /// Growth rates of the lower bound and of the rounds of CascadeBAI, without constants and
+    /// logarithms, on the instances of `cascade_bai_two_level_upper_bound`: CascadeBAI paper,
+    /// Corollary 4.10. Shapes broadcast.
+    ///
+    /// Args:
+    ///     best: weight of the n_positions best items, a probability.
+    ///     worst: weight of the others, above 0 and below best.
+    ///     n_items: number of items.
+    ///     n_positions: number of positions, at least 1 and below n_items.
+    ///
+    /// Returns:
+    ///     Two float64 arrays of the common shape, or two floats: the lower and the upper rate. NaN
+    ///     for
+    ///         what the corollary does not cover:
+    ///     best above 1 / n_positions with worst below 1/2 and best below 1, and arguments outside
+    ///     their range.
+    ///
+    /// Raises:
+    ///     ValueError: a weight that is no probability, or a number that is not whole.
+    ///
+    /// Examples:
+    ///     >>> [round(rate, 3) for rate in cascade_bai_two_level_rates(0.5, 0.1, 10, 2)]
+    ///     [0.625, 31.25]
+    cascade_bai_two_level_rates(best: Probability, worst: Probability, n_items: Count as size, n_positions: Positions as size) =
+        |best, worst, n_items, n_positions| {
+            let rates = scalar::cascade_bai_two_level_rates(best, worst, n_items, n_positions);
+            rates.map_or([f64::NAN; 2], <[f64; 2]>::from)
+        };
 }
 
-/// Arguments of an instance: weights, number of positions, epsilon.
-fn instance(
-    weights: &Bound<'_, PyAny>,
-    n_positions: &Bound<'_, PyAny>,
-    epsilon: &Bound<'_, PyAny>,
-) -> PyResult<(Vec<f64>, usize, f64)> {
-    Ok((
-        probabilities("weights", weights)?,
-        task::size("n_positions", Some(n_positions))?.unwrap_or(0),
-        number("epsilon", epsilon, Domain::FiniteNonNegative)?,
-    ))
-}
-
-/// Writes gaps into a dict.
-fn set_gaps(dict: &Bound<'_, PyDict>, gaps: CascadeBaiGaps) -> PyResult<()> {
-    let py = dict.py();
+/// Gaps as a dict.
+fn of_gaps(py: Python<'_>, gaps: CascadeBaiGaps) -> PyResult<Bound<'_, PyAny>> {
+    let dict = PyDict::new(py);
     dict.set_item("n_acceptable", gaps.n_acceptable)?;
     dict.set_item("plain", PyArray1::from_vec(py, gaps.plain))?;
-    dict.set_item("tolerant", PyArray1::from_vec(py, gaps.tolerant))
+    dict.set_item("tolerant", PyArray1::from_vec(py, gaps.tolerant))?;
+    Ok(dict.into_any())
 }
 
 /// A mixture of lists that attains `cascade_characteristic_time`.
@@ -204,151 +222,87 @@ pub(crate) fn cascade_optimal_mixture(
     n_positions: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<(Vec<usize>, f64)>> {
     let weights = probabilities("weights", weights)?;
-    let n_positions = task::size("n_positions", Some(n_positions))?.unwrap_or(0);
+    let n_positions = length("n_positions", n_positions)?;
     let mixture = py.detach(|| scalar::cascade_optimal_mixture(&weights, n_positions));
     let expected = "at least one position, and at least as many items as positions";
-    or_refused("cascade_optimal_mixture", expected, Some(mixture).filter(|mixture| !mixture.is_empty()))
+    let wrong = || value_error(format!("cascade_optimal_mixture: expected {expected}"));
+    if mixture.is_empty() { Err(wrong()) } else { Ok(mixture) }
 }
 
-/// The gaps of all items to acceptance or rejection: CascadeBAI paper, section 4.1.
-///
-/// Args:
-///     weights: attraction probabilities of the items, in any order, shape (items,).
-///     n_positions: number of positions, at least 1 and below the number of items.
-///     epsilon: tolerance, a number that is at least 0.
-///
-/// Returns:
-///     dict: `n_acceptable`, K', the number of items at most epsilon less attractive than the last
-///         of the best; `plain`, Delta, and
-///     `tolerant`, Delta-bar, the gaps without and with the tolerance, float64 arrays of shape
-///     (items,), by decreasing weight.
-///
-/// Raises:
-///     ValueError: a number outside its range, or all items to be found.
-///
-/// Examples:
-///     >>> cascade_bai_gaps([0.5, 0.3, 0.1], 1, 0.0)["plain"].round(2).tolist()
-///     [0.2, 0.2, 0.4]
-#[pyfunction]
-pub(crate) fn cascade_bai_gaps<'py>(
-    py: Python<'py>,
-    weights: &Bound<'py, PyAny>,
-    n_positions: &Bound<'py, PyAny>,
-    epsilon: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let (weights, n_positions, epsilon) = instance(weights, n_positions, epsilon)?;
-    let gaps = py.detach(|| scalar::cascade_bai_gaps(&weights, n_positions, epsilon));
-    let expected = "at least one position, and more items than positions";
-    let dict = PyDict::new(py);
-    set_gaps(&dict, or_refused("cascade_bai_gaps", expected, gaps)?)?;
-    Ok(dict)
-}
-
-/// The terms of the upper bound on the rounds of CascadeBAI: CascadeBAI paper, Theorem 4.1.
-///
-/// Args:
-///     weights: attraction probabilities of the items, in any order, shape (items,).
-///     n_positions: number of positions K, at least 1 and below the number of items.
-///     epsilon: tolerance, a number that is at least 0.
-///     delta: probability of error, a number above 0 and below 1.
-///
-/// Returns:
-///     dict: those of `cascade_bai_gaps`; `observations`, T-bar as printed, by decreasing gap,
-///         shape (items,); `fewest`, mu_1 to mu_K, shape
-///     (K,); `k1` and `k2`; `n1`, `n2` and `n3`, the terms, in rounds up to constants;
-///     `n3_rearranged`, N_3 as in equation (4.2), which the paper states to be equal.
-///
-/// Raises:
-///     ValueError: a number outside its range, or an instance that the theorem does not cover: all
-///         items to be found, a gap of 0, or
-///     K' >= 2 K - 1, for which there is `cascade_bai_tolerant_upper_terms`.
-///
-/// Examples:
-///     >>> terms = cascade_bai_upper_terms([0.5, 0.4, 0.2, 0.1], 2, 0.05, 0.1)
-///     >>> terms["n_acceptable"], terms["plain"].round(2).tolist()
-///     (2, [0.3, 0.2, 0.2, 0.3])
-#[pyfunction]
-pub(crate) fn cascade_bai_upper_terms<'py>(
-    py: Python<'py>,
-    weights: &Bound<'py, PyAny>,
-    n_positions: &Bound<'py, PyAny>,
-    epsilon: &Bound<'py, PyAny>,
-    delta: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let (weights, n_positions, epsilon) = instance(weights, n_positions, epsilon)?;
-    let delta = number("delta", delta, Domain::ErrorProbability)?;
-    let terms = py.detach(|| scalar::cascade_bai_upper_terms(&weights, n_positions, epsilon, delta));
-    let expected = "gaps above 0, more items than positions, and fewer than 2 K - 1 acceptable items";
-    let terms = or_refused("cascade_bai_upper_terms", expected, terms)?;
-    let dict = PyDict::new(py);
-    set_gaps(&dict, terms.gaps)?;
-    dict.set_item("observations", PyArray1::from_vec(py, terms.observations))?;
-    dict.set_item("fewest", PyArray1::from_vec(py, terms.fewest))?;
-    dict.set_item("k1", terms.k1)?;
-    dict.set_item("k2", terms.k2)?;
-    dict.set_item("n1", terms.n1)?;
-    dict.set_item("n2", terms.n2)?;
-    dict.set_item("n3", terms.n3)?;
-    dict.set_item("n3_rearranged", terms.n3_rearranged)?;
-    Ok(dict)
-}
-
-/// The terms N_1' and N_2' of the upper bound on the rounds of CascadeBAI for a large tolerance:
-/// CascadeBAI paper, Proposition C.1. Arguments as of `cascade_bai_upper_terms`.
-///
-/// Returns:
-///     tuple of two floats, in rounds.
-///
-/// Raises:
-///     ValueError: a number outside its range, or an instance that the proposition does not cover:
-///         all items to be found, a gap of 0, or
-///     K' < 2 K - 1.
-///
-/// Examples:
-///     >>> [round(of) for of in cascade_bai_tolerant_upper_terms([0.5, 0.3, 0.1], 1, 0.05, 0.1)]
-///     [6, 194096]
-#[pyfunction]
-pub(crate) fn cascade_bai_tolerant_upper_terms(
-    py: Python<'_>,
-    weights: &Bound<'_, PyAny>,
-    n_positions: &Bound<'_, PyAny>,
-    epsilon: &Bound<'_, PyAny>,
-    delta: &Bound<'_, PyAny>,
-) -> PyResult<(f64, f64)> {
-    let (weights, n_positions, epsilon) = instance(weights, n_positions, epsilon)?;
-    let delta = number("delta", delta, Domain::ErrorProbability)?;
-    let terms = py.detach(|| scalar::cascade_bai_tolerant_upper_terms(&weights, n_positions, epsilon, delta));
-    let expected = "gaps above 0, more items than positions, and at least 2 K - 1 acceptable items";
-    or_refused("cascade_bai_tolerant_upper_terms", expected, terms)
-}
-
-elementwise! {
-    /// Growth rates of the lower bound and of the rounds of CascadeBAI, without constants and
-    /// logarithms, on the instances of `cascade_bai_two_level_upper_bound`: CascadeBAI paper,
-    /// Corollary 4.10. Shapes broadcast.
+of_instance! {
+    /// The gaps of all items to acceptance or rejection: CascadeBAI paper, section 4.1.
     ///
     /// Args:
-    ///     best: weight of the n_positions best items, a probability.
-    ///     worst: weight of the others, above 0 and below best.
-    ///     n_items: number of items.
-    ///     n_positions: number of positions, at least 1 and below n_items.
+    ///     weights: attraction probabilities of the items, in any order, shape (items,).
+    ///     n_positions: number of positions, at least 1 and below the number of items.
+    ///     epsilon: tolerance, a number that is at least 0.
     ///
     /// Returns:
-    ///     Two float64 arrays of the common shape, or two floats: the lower and the upper rate. NaN
-    ///     for
-    ///         what the corollary does not cover:
-    ///     best above 1 / n_positions with worst below 1/2 and best below 1, and arguments outside
-    ///     their range.
+    ///     dict: `n_acceptable`, K', the number of items at most epsilon less attractive than the
+    ///         last of the best; `plain`, Delta, and `tolerant`, Delta-bar, the gaps without and
+    ///         with the tolerance, float64 arrays of shape (items,), by decreasing weight.
     ///
     /// Raises:
-    ///     ValueError: a weight that is no probability, or a number that is not whole.
+    ///     ValueError: a number outside its range, or all items to be found.
     ///
     /// Examples:
-    ///     >>> [round(rate, 3) for rate in cascade_bai_two_level_rates(0.5, 0.1, 10, 2)]
-    ///     [0.625, 31.25]
-    cascade_bai_two_level_rates(best: Probability, worst: Probability, n_items: Count, n_positions: Positions) =
-        |best, worst, n_items, n_positions| {
-            let rates = scalar::cascade_bai_two_level_rates(best, worst, size(n_items), size(n_positions));
-            rates.map_or([f64::NAN; 2], <[f64; 2]>::from)
-        };
+    ///     >>> cascade_bai_gaps([0.5, 0.3, 0.1], 1, 0.0)["plain"].round(2).tolist()
+    ///     [0.2, 0.2, 0.4]
+    cascade_bai_gaps([weights: probabilities], n_positions: length, epsilon: non_negative) = of_gaps,
+        otherwise "at least one position, and more items than positions";
+
+    /// The terms of the upper bound on the rounds of CascadeBAI: CascadeBAI paper, Theorem 4.1.
+    ///
+    /// Args:
+    ///     weights: attraction probabilities of the items, in any order, shape (items,).
+    ///     n_positions: number of positions K, at least 1 and below the number of items.
+    ///     epsilon: tolerance, a number that is at least 0.
+    ///     delta: probability of error, a number above 0 and below 1.
+    ///
+    /// Returns:
+    ///     dict: those of `cascade_bai_gaps`; `observations`, T-bar as printed, by decreasing gap,
+    ///         shape (items,); `fewest`, mu_1 to mu_K, shape
+    ///     (K,); `k1` and `k2`; `n1`, `n2` and `n3`, the terms, in rounds up to constants;
+    ///     `n3_rearranged`, N_3 as in equation (4.2), which the paper states to be equal.
+    ///
+    /// Raises:
+    ///     ValueError: a number outside its range, or an instance that the theorem does not cover:
+    ///         all items to be found, a gap of 0, or K' >= 2 K - 1, for which there is
+    ///         `cascade_bai_tolerant_upper_terms`.
+    ///
+    /// Examples:
+    ///     >>> terms = cascade_bai_upper_terms([0.5, 0.4, 0.2, 0.1], 2, 0.05, 0.1)
+    ///     >>> terms["n_acceptable"], terms["plain"].round(2).tolist()
+    ///     (2, [0.3, 0.2, 0.2, 0.3])
+    cascade_bai_upper_terms([weights: probabilities], n_positions: length, epsilon: non_negative, delta: error_probability) =
+        |py, terms: CascadeBaiUpperTerms| {
+            let dict = of_gaps(py, terms.gaps)?;
+            dict.set_item("observations", PyArray1::from_vec(py, terms.observations))?;
+            dict.set_item("fewest", PyArray1::from_vec(py, terms.fewest))?;
+            dict.set_item("k1", terms.k1)?;
+            dict.set_item("k2", terms.k2)?;
+            dict.set_item("n1", terms.n1)?;
+            dict.set_item("n2", terms.n2)?;
+            dict.set_item("n3", terms.n3)?;
+            dict.set_item("n3_rearranged", terms.n3_rearranged)?;
+            Ok(dict)
+        },
+        otherwise "gaps above 0, more items than positions, and fewer than 2 K - 1 acceptable items";
+
+    /// The terms N_1' and N_2' of the upper bound on the rounds of CascadeBAI for a large
+    /// tolerance: CascadeBAI paper, Proposition C.1. Arguments as of `cascade_bai_upper_terms`.
+    ///
+    /// Returns:
+    ///     tuple of two floats, in rounds.
+    ///
+    /// Raises:
+    ///     ValueError: a number outside its range, or an instance that the proposition does not
+    ///         cover: all items to be found, a gap of 0, or K' < 2 K - 1.
+    ///
+    /// Examples:
+    ///     >>> [round(of) for of in cascade_bai_tolerant_upper_terms([0.5, 0.3, 0.1], 1, 0.05, 0.1)]
+    ///     [6, 194096]
+    cascade_bai_tolerant_upper_terms([weights: probabilities], n_positions: length, epsilon: non_negative, delta: error_probability) =
+        |py, terms: (f64, f64)| terms.into_bound_py_any(py),
+        otherwise "gaps above 0, more items than positions, and at least 2 K - 1 acceptable items";
 }

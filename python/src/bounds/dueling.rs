@@ -1,13 +1,10 @@
 //! Dueling bandits: a lower bound on the regret, and upper bounds for RUCB.
 
-use super::{matrix, or_refused};
-use crate::arrays::{Domain, number};
-use crate::elementwise::{size, whole};
-use click_models::bounds as scalar;
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::prelude::*;
+use super::non_negative;
+use crate::elementwise::{elementwise, size, whole};
+use numpy::{PyArray1, PyArrayMethods};
 
-bounds! {
+elementwise! {
     /// Lower bound on the regret of uniformly efficient policies in dueling bandits, per ln t:
     /// Komiyama et al. 2015, Theorem 2.
     ///
@@ -115,35 +112,29 @@ bounds! {
         otherwise "an item that beats all others, an alpha above 1/2, and at least one round";
 }
 
-/// D_ij, in duels for each ln t: RUCB compares items i and j at most max(C(delta), D_ij ln t)
-/// times: RUCB paper, Theorem 2.
-///
-/// Args:
-///     preferences: probability that the item of the row is preferred to that of the column, shape
-///         (items, items).
-///     alpha: RUCB's parameter, a number above 1/2.
-///
-/// Returns:
-///     float64 array of shape (items, items), 0 on the diagonal.
-///
-/// Raises:
-///     ValueError: no matrix of preferences, no item that beats all others, or an alpha outside its
-///         range.
-///
-/// Examples:
-///     >>> preferences = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]
-///     >>> rucb_duels(preferences, 0.6)[0].round(1).tolist()
-///     [0.0, 240.0, 60.0]
-#[pyfunction]
-pub(crate) fn rucb_duels<'py>(
-    py: Python<'py>,
-    preferences: &Bound<'py, PyAny>,
-    alpha: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let matrix = matrix("preferences", preferences)?;
-    let alpha = number("alpha", alpha, Domain::FiniteNonNegative)?;
-    let duels = py.detach(|| scalar::rucb_duels(&matrix, alpha));
-    let duels = or_refused("rucb_duels", "an item that beats all others, and an alpha above 1/2", duels)?;
-    let n = matrix.shape().n_items();
-    PyArray1::from_vec(py, duels).reshape([n, n])
+of_instance! {
+    /// D_ij, in duels for each ln t: RUCB compares items i and j at most max(C(delta), D_ij ln t)
+    /// times: RUCB paper, Theorem 2.
+    ///
+    /// Args:
+    ///     preferences: probability that the item of the row is preferred to that of the column,
+    ///         shape (items, items).
+    ///     alpha: RUCB's parameter, a number above 1/2.
+    ///
+    /// Returns:
+    ///     float64 array of shape (items, items), 0 on the diagonal.
+    ///
+    /// Raises:
+    ///     ValueError: no matrix of preferences, no item that beats all others, or an alpha outside
+    ///         its range.
+    ///
+    /// Examples:
+    ///     >>> preferences = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]
+    ///     >>> rucb_duels(preferences, 0.6)[0].round(1).tolist()
+    ///     [0.0, 240.0, 60.0]
+    rucb_duels([preferences: matrix], alpha: non_negative) = |py, duels: Vec<f64>| {
+        let n = duels.len().isqrt();
+        Ok(PyArray1::from_vec(py, duels).reshape([n, n])?.into_any())
+    },
+    otherwise "an item that beats all others, and an alpha above 1/2";
 }

@@ -1,9 +1,9 @@
 //! Lower bounds if the learner knows which positions were observed, and in the dependent click
 //! model.
 
-use crate::elementwise::size;
+use crate::elementwise::{elementwise, size};
 
-bounds! {
+elementwise! {
     /// Lower bound in the random semi-bandit, clicks per ln T: RSF paper, Theorem 4.
     ///
     /// Args:

@@ -1,11 +1,11 @@
 //! Bounds for the position-based model.
 
-use super::{or_refused, probabilities};
-use click_models::bounds as scalar;
+use crate::elementwise::elementwise;
+use click_models::bounds::PbmBoundTerm;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
-bounds! {
+elementwise! {
     /// Lower bound on the regret of uniformly efficient policies in the position-based model,
     /// clicks per ln T: PBM paper, Theorem 6, equation (6).
     ///
@@ -91,42 +91,36 @@ bounds! {
     smallest_permutation_gap([theta: probabilities, kappa: probabilities]), otherwise "at least one position, and at least as many items as positions";
 }
 
-/// The terms of `pbm_lower_bound`, one for each item below the best list, the most attractive
-/// first: PBM paper, equation (6).
-///
-/// Args:
-///     theta: attraction probabilities of the items, in any order, shape (items,).
-///     kappa: examination probabilities of the positions, in any order, shape (positions,).
-///
-/// Returns:
-///     list of dict: `item`, its index in theta; `position`, the index in kappa of the cheapest
-///         position to explore it, or None if it need
-///     not be explored; `cost`, the regret of exploring it there, clicks per ln T.
-///
-/// Raises:
-///     ValueError: a number that is no probability, no position, or more positions than items.
-///
-/// Examples:
-///     >>> [term] = pbm_lower_bound_terms([0.4, 0.3, 0.1], [1.0, 0.5])
-///     >>> term["item"], term["position"], round(term["cost"], 4)
-///     (2, 1, 1.9711)
-#[pyfunction]
-pub(crate) fn pbm_lower_bound_terms<'py>(
-    py: Python<'py>,
-    theta: &Bound<'py, PyAny>,
-    kappa: &Bound<'py, PyAny>,
-) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let theta = probabilities("theta", theta)?;
-    let kappa = probabilities("kappa", kappa)?;
-    let terms = py.detach(|| scalar::pbm_lower_bound_terms(&theta, &kappa));
-    let expected = "at least one position, and at least as many items as positions";
-    let terms = or_refused("pbm_lower_bound_terms", expected, terms)?;
-    let row = |term: scalar::PbmBoundTerm| {
-        let row = PyDict::new(py);
-        row.set_item("item", term.item)?;
-        row.set_item("position", term.position)?;
-        row.set_item("cost", term.cost)?;
-        Ok(row)
-    };
-    terms.into_iter().map(row).collect()
+of_instance! {
+    /// The terms of `pbm_lower_bound`, one for each item below the best list, the most attractive
+    /// first: PBM paper, equation (6).
+    ///
+    /// Args:
+    ///     theta: attraction probabilities of the items, in any order, shape (items,).
+    ///     kappa: examination probabilities of the positions, in any order, shape (positions,).
+    ///
+    /// Returns:
+    ///     list of dict: `item`, its index in theta; `position`, the index in kappa of the cheapest
+    ///         position to explore it, or None if it need
+    ///     not be explored; `cost`, the regret of exploring it there, clicks per ln T.
+    ///
+    /// Raises:
+    ///     ValueError: a number that is no probability, no position, or more positions than items.
+    ///
+    /// Examples:
+    ///     >>> [term] = pbm_lower_bound_terms([0.4, 0.3, 0.1], [1.0, 0.5])
+    ///     >>> term["item"], term["position"], round(term["cost"], 4)
+    ///     (2, 1, 1.9711)
+    pbm_lower_bound_terms([theta: probabilities, kappa: probabilities]) = |py, terms: Vec<PbmBoundTerm>| {
+        let rows = PyList::empty(py);
+        for PbmBoundTerm { item, position, cost } in terms {
+            let row = PyDict::new(py);
+            row.set_item("item", item)?;
+            row.set_item("position", position)?;
+            row.set_item("cost", cost)?;
+            rows.append(row)?;
+        }
+        Ok(rows.into_any())
+    },
+    otherwise "at least one position, and at least as many items as positions";
 }

@@ -1,13 +1,12 @@
 //! Rank-one bandits: the hardness of an instance, and bounds for `Rank1ElimKL`.
 
-use super::{or_refused, probabilities};
-use crate::elementwise::whole;
-use click_models::bounds::{self as scalar, RankOneHardness};
+use crate::elementwise::{elementwise, whole};
+use click_models::bounds::RankOneHardness;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-bounds! {
+elementwise! {
     /// Lower bound on the regret of uniformly efficient policies on a rank-one table, per ln T:
     /// Trinh et al. 2020. 0 if all cells are best.
     ///
@@ -44,41 +43,34 @@ bounds! {
         otherwise "at least one row and one column";
 }
 
-/// The quantities that determine how hard a rank-one instance is: Rank1ElimKL paper, equations (1)
-/// to (5).
-///
-/// Args:
-///     rows: probabilities of the rows, shape (rows,).
-///     columns: probabilities of the columns, shape (columns,).
-///
-/// Returns:
-///     dict: `mu`, the smaller of the average row and the average column; `p_max`, the largest
-///         probability; `gamma`, the larger of mu and
-///     1 - p_max; `row_gaps` and `column_gaps`, the distances to the best, float64 arrays of the
-///     shapes of rows and columns; `smallest_row_gap` and `smallest_column_gap`, the smallest
-///     positive ones, or None if all are equal. All are probabilities.
-///
-/// Raises:
-///     ValueError: a number that is no probability, no row, or no column.
-///
-/// Examples:
-///     >>> hardness = rank_one_hardness([0.5, 0.2], [0.8, 0.3])
-///     >>> hardness["mu"], hardness["row_gaps"].tolist()
-///     (0.35, [0.0, 0.3])
-#[pyfunction]
-pub(crate) fn rank_one_hardness<'py>(
-    py: Python<'py>,
-    rows: &Bound<'py, PyAny>,
-    columns: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let rows = probabilities("rows", rows)?;
-    let columns = probabilities("columns", columns)?;
-    let hardness = py.detach(|| scalar::rank_one_hardness(&rows, &columns));
-    as_dict(py, or_refused("rank_one_hardness", "at least one row and one column", hardness)?)
+of_instance! {
+    /// The quantities that determine how hard a rank-one instance is: Rank1ElimKL paper, equations
+    /// (1) to (5).
+    ///
+    /// Args:
+    ///     rows: probabilities of the rows, shape (rows,).
+    ///     columns: probabilities of the columns, shape (columns,).
+    ///
+    /// Returns:
+    ///     dict: `mu`, the smaller of the average row and the average column; `p_max`, the largest
+    ///         probability; `gamma`, the larger of mu and 1 - p_max; `row_gaps` and `column_gaps`,
+    ///         the distances to the best, float64 arrays of the shapes of rows and columns;
+    ///         `smallest_row_gap` and `smallest_column_gap`, the smallest positive ones, or None if
+    ///         all are equal. All are probabilities.
+    ///
+    /// Raises:
+    ///     ValueError: a number that is no probability, no row, or no column.
+    ///
+    /// Examples:
+    ///     >>> hardness = rank_one_hardness([0.5, 0.2], [0.8, 0.3])
+    ///     >>> hardness["mu"], hardness["row_gaps"].tolist()
+    ///     (0.35, [0.0, 0.3])
+    rank_one_hardness([rows: probabilities, columns: probabilities]) = as_dict,
+        otherwise "at least one row and one column";
 }
 
 /// The hardness as a dict.
-pub(crate) fn as_dict(py: Python<'_>, hardness: RankOneHardness) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn as_dict(py: Python<'_>, hardness: RankOneHardness) -> PyResult<Bound<'_, PyAny>> {
     let dict = PyDict::new(py);
     dict.set_item("mu", hardness.mu)?;
     dict.set_item("p_max", hardness.p_max)?;
@@ -87,5 +79,5 @@ pub(crate) fn as_dict(py: Python<'_>, hardness: RankOneHardness) -> PyResult<Bou
     dict.set_item("column_gaps", PyArray1::from_vec(py, hardness.column_gaps))?;
     dict.set_item("smallest_row_gap", hardness.smallest_row_gap)?;
     dict.set_item("smallest_column_gap", hardness.smallest_column_gap)?;
-    Ok(dict)
+    Ok(dict.into_any())
 }

@@ -93,7 +93,7 @@ impl ContextFit {
 
     /// The names of the items.
     #[getter]
-    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    pub(super) fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let items = self.fit.items.iter().map(|item| typed(py, item, self.fit.item_type));
         PyTuple::new(py, items.collect::<PyResult<Vec<_>>>()?)
     }

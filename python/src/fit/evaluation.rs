@@ -1,7 +1,7 @@
 //! `evaluate`: what another ranking would have earned on a log.
 
 use super::columns::text;
-use super::source::Source;
+use super::source::{Source, is_path};
 use super::{Models, models, of_log};
 use crate::interrupt::interruptible;
 use crate::message::{type_error, value_error};
@@ -92,7 +92,7 @@ fn new_ranking(given: &Bound<'_, PyAny>) -> PyResult<Ranking> {
     if given.cast::<PyString>().is_ok_and(|name| name == "learned") {
         return Ok(Ranking::learned());
     }
-    if given.cast::<PyString>().is_ok() || given.hasattr("__fspath__")? {
+    if is_path(given)? {
         return Ranking::open(&given.extract::<PathBuf>()?).map_err(of_ranking);
     }
     let key = if column(given, "session").is_some() { Key::Session } else { Key::Query };

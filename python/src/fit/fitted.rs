@@ -3,7 +3,8 @@
 use super::contexts::{content, in_directory};
 use super::source::Source;
 use super::state::{of_bytes, to_bytes};
-use super::{no_sessions, read_whole, whole};
+use super::{no_sessions, of_log, whole};
+use crate::interrupt::interruptible;
 use crate::json;
 use crate::message::{did_you_mean, value_error};
 use crate::name::{query_text, typed};
@@ -277,7 +278,8 @@ impl Fitted {
         let reader = if clip_clicks { reader.clip_clicks() } else { reader };
         let none = no_sessions(&format, source.is_counts, false);
         let reader = if none.is_some() { reader } else { reader.keep_sessions() };
-        let read = read_whole(py, &source, &reader)?;
+        let read = interruptible(py, |stop| source.read(&reader, stop))?;
+        let read = read.map_err(|error| of_log(&error, &source))?;
         let (log, names) =
             (Part { counts: read.counts, sessions: read.sessions }, self.study.log.counts.names());
         let usable = |fit: &&Fit| none.is_none() || !fit.model().needs_sessions();
@@ -463,24 +465,15 @@ impl Fitted {
         let of_query = |query: Bound<'py, PyAny>| query_text(&query, Some(report.ids.of()[1]));
         let queries: Option<Vec<String>> =
             queries.map(|queries| queries.into_iter().map(of_query).collect()).transpose()?;
-        let names = counts.names();
-        let known: Vec<(String, &QueryFit)> =
-            fit.queries().iter().map(|query| (names.name(query.id).into_owned(), query)).collect();
-        let wanted: Vec<&(String, &QueryFit)> = match &queries {
-            None => known.iter().collect(),
-            Some(queries) => queries
-                .iter()
-                .map(|name| {
-                    let found = known.iter().find(|(known, _)| known == name);
-                    found.ok_or_else(|| {
-                        let meant = did_you_mean(name, known.iter().map(|(name, _)| name.as_str()));
-                        value_error(format!("query {name:?} was not fitted{meant}"))
-                    })
-                })
-                .collect::<PyResult<_>>()?,
+        let wanted: Vec<&QueryFit> = match queries {
+            None => fit.queries().iter().collect(),
+            Some(queries) => {
+                queries.iter().map(|name| self.query_named(fit, name)).collect::<PyResult<_>>()?
+            }
         };
         let list = PyList::empty(py);
-        for (name, query) in wanted {
+        for query in wanted {
+            let name = counts.names().name(query.id);
             let n_positions =
                 counts.query(query.id).map_or(query.positions.len(), |query| query.n_positions());
             let Some(users) = fit.users(query, n_positions) else {
@@ -489,9 +482,8 @@ impl Fitted {
                     "query {name:?}: users of model {model:?} cannot be simulated, since it has too many lists"
                 )));
             };
-            let (dict, log) = (instance(py, fit, name, users)?, PyDict::new(py));
-            let items = query.items.iter().map(|item| typed(py, &names.name(item.item), report.ids.of()[0]));
-            log.set_item("items", items.collect::<PyResult<Vec<_>>>()?)?;
+            let (dict, log) = (instance(py, fit, &name, users)?, PyDict::new(py));
+            log.set_item("items", self.item_names(py, query)?)?;
             let positions = query.first_positions(n_positions).map(|position| position + 1);
             log.set_item("positions", positions.collect::<Vec<_>>())?;
             dict.set_item("log", log)?;
@@ -624,6 +616,23 @@ impl Fitted {
         log.report.ids = IdTypes::new(parameters.item_type, parameters.query_type);
         let study = Study { log, fits, without_users, ..Study::default() };
         Ok(Self { study, options, left_out: Vec::new(), json: Some(json) })
+    }
+
+    /// The fit of the query of this name.
+    pub(super) fn query_named<'a>(&self, fit: &'a Fit, name: &str) -> PyResult<&'a QueryFit> {
+        let names = self.study.log.counts.names();
+        fit.queries().iter().find(|query| names.name(query.id) == name).ok_or_else(|| {
+            let known: Vec<_> = fit.queries().iter().map(|query| names.name(query.id)).collect();
+            let meant = did_you_mean(name, known.iter().map(|name| &**name));
+            value_error(format!("query {name:?} was not fitted{meant}"))
+        })
+    }
+
+    /// The names of the items of a query, as they are in Python.
+    pub(super) fn item_names<'py>(&self, py: Python<'py>, query: &QueryFit) -> PyResult<Bound<'py, PyList>> {
+        let (names, of) = (self.study.log.counts.names(), self.study.log.report.ids.of()[0]);
+        let items = query.items.iter().map(|item| typed(py, &names.name(item.item), of));
+        PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// All that fit found out, for what needs more than parameters.

@@ -4,8 +4,8 @@ use super::{ContextFit, Fitted};
 use crate::catalogue::{spec_of, to_parameters};
 use crate::context::UserNames;
 use crate::live::fit_protocol;
-use crate::message::{did_you_mean, value_error};
-use crate::name::{query_text, typed};
+use crate::message::value_error;
+use crate::name::query_text;
 use crate::names::Names;
 use crate::policy::Policy;
 use crate::prior::Prior;
@@ -18,7 +18,7 @@ use log_reader::Id;
 use policies::Tally;
 use policies::catalogue::{Family, PolicySpec, Protocol};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 use std::sync::Arc;
 
 /// The name of an item, with displays and clicks by position.
@@ -66,9 +66,8 @@ impl ContextFit {
         let spec = spec_of(from.policy.unwrap_or("hybrid-ts"), to_parameters(from.parameters)?)?;
         let mut policy = build(spec, protocol, &given)?;
         Prior::Contexts(Box::new(fit.clone())).give(&mut policy, None)?;
-        let items = fit.items.iter().map(|item| typed(py, item, fit.item_type));
-        let items = PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?;
-        let policy = Policy::of(policy, generator(from.seed)?, protocol, Some(Arc::new(Names::of(&items)?)));
+        let names = Names::of(self.items(py)?.as_any())?;
+        let policy = Policy::of(policy, generator(from.seed)?, protocol, Some(Arc::new(names)));
         Ok(policy.for_users(UserNames::of(fit)))
     }
 }
@@ -118,28 +117,20 @@ impl Fitted {
             }
         }
         (0..lists).for_each(|_| policy.pass_round());
-        let names = self.study.log.counts.names();
-        let of = self.study.log.report.ids.of()[0];
-        let items = query.items.iter().map(|item| typed(py, &names.name(item.item), of));
-        let items = PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?;
-        Ok(Policy::of(policy, generator(from.seed)?, protocol, Some(Arc::new(Names::of(&items)?))))
+        let names = Names::of(self.item_names(py, query)?.as_any())?;
+        Ok(Policy::of(policy, generator(from.seed)?, protocol, Some(Arc::new(names))))
     }
 
     /// The fit of the query of this name, or of the only one.
     fn query_of<'a>(&self, fit: &'a Fit, name: Option<&Bound<'_, PyAny>>) -> PyResult<&'a QueryFit> {
-        let names = self.study.log.counts.names();
-        let name = name.map(|name| query_text(name, Some(self.study.log.report.ids.of()[1]))).transpose()?;
-        let Some(name) = name.as_deref() else {
-            return match fit.queries() {
-                [only] => Ok(only),
-                queries => Err(value_error(format!("the fit has {} queries: give query=", queries.len()))),
-            };
-        };
-        fit.queries().iter().find(|query| names.name(query.id) == name).ok_or_else(|| {
-            let known: Vec<_> = fit.queries().iter().map(|query| names.name(query.id)).collect();
-            let near = did_you_mean(name, known.iter().map(|name| &**name));
-            value_error(format!("query {name:?} was not fitted{near}"))
-        })
+        match (name, fit.queries()) {
+            (Some(name), _) => {
+                let name = query_text(name, Some(self.study.log.report.ids.of()[1]))?;
+                self.query_named(fit, &name)
+            }
+            (None, [only]) => Ok(only),
+            (None, all) => Err(value_error(format!("the fit has {} queries: give query=", all.len()))),
+        }
     }
 
     /// The sizes of the query, and the examination of its positions.

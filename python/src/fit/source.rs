@@ -6,7 +6,7 @@ use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{RecordBatch, RecordBatchReader as _};
 use arrow_pyarrow::FromPyArrow as _;
 use evaluation::{Question, Tally};
-use log_reader::formats::{self, FormatRow};
+use log_reader::formats;
 use log_reader::{
     Columns, Error, Format, Frame, Ids, Input, ListNames, Log, PersonalList, PersonalLists, ReadColumn,
     ReadLists, ReadReport, Reader, Ubi,
@@ -208,16 +208,14 @@ fn of_files(files: &[PathBuf], format: Option<&str>, named: Option<Pairs>) -> Py
         None => row.format(None).map_err(value_error),
         Some(pairs) => {
             let columns = Columns::named(pairs).map_err(value_error)?;
-            of_columns(row, columns)
+            let is_parquet = row.name == "parquet";
+            if is_parquet {
+                Format::parquet_of(columns).map_err(value_error)
+            } else {
+                Ok(Format::Delimited(columns))
+            }
         }
     }
-}
-
-fn of_columns(row: &FormatRow, columns: Columns) -> PyResult<Format> {
-    if row.name == "parquet" {
-        return Format::parquet_of(columns).map_err(value_error);
-    }
-    Ok(Format::Delimited(columns))
 }
 
 /// A table in memory with its format: the named columns only.

@@ -2,7 +2,7 @@
 
 use crate::message::{type_error, value_error};
 use crate::name::Name;
-use crate::task::size;
+use crate::task::length;
 use ::live::ItemValues;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -36,7 +36,7 @@ pub(super) fn pins(given: &Bound<'_, PyAny>) -> PyResult<Vec<(usize, Name)>> {
     let dict =
         given.cast::<PyDict>().map_err(|_| type_error("pins: expected a dict from positions to items"))?;
     let pin = |(position, item): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        Ok((size("pins", Some(&position))?.unwrap_or(0), Name::read("pins", &item)?))
+        Ok((length("pins", &position)?, Name::read("pins", &item)?))
     };
     dict.iter().map(pin).collect()
 }

@@ -1,19 +1,15 @@
 //! The classes of models: methods that all have, and those of models whose actions are lists.
 
-/// Makes the class of a model.
+/// Makes the class of a model. A row of `new` has the arguments with their readers, one more with
+/// its default, and the users of them.
 macro_rules! users {
     (
         $(#[doc = $doc:literal])+
         $Class:ident($Model:ty), sizes $sizes:expr,
         knows $protocol:literal $(with $word:literal: $value:expr)+;
+        new($($argument:ident: $read:ident),+ $(; $option:ident: $Option:ty = $default:tt)?) = $users:expr;
         $($methods:tt)*
     ) => {
-        use crate::models::PolicyFacts;
-        use crate::models::crowd::Crowd;
-        use click_models::ClickModel;
-        use pyo3::prelude::*;
-        use pyo3::types::{PyDict, PyTuple, PyType};
-
         impl PolicyFacts for $Model {
             fn known_in<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 let known = PyDict::new(py);
@@ -39,6 +35,17 @@ macro_rules! users {
 
         #[pymethods]
         impl $Class {
+            #[new]
+            #[pyo3(signature = ($($argument,)+ *, $($option = $default,)? seed = None))]
+            fn new(
+                $($argument: &Bound<'_, PyAny>,)+
+                $($option: $Option,)?
+                seed: Option<&Bound<'_, PyAny>>,
+            ) -> PyResult<Self> {
+                $(let $argument = $read(stringify!($argument), $argument)?;)+
+                Crowd::new($users, seed).map(Self)
+            }
+
             $($methods)*
 
             /// The regret, per user: the largest mean reward minus that of the action; of a pair,
@@ -79,7 +86,7 @@ macro_rules! users {
             }
 
             fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-                $crate::reduced::reduced::<Self>(py, "from_json", (self.0.to_json(py)?,))
+                reduced::<Self>(py, "from_json", (self.0.to_json(py)?,))
             }
 
             fn __repr__(&self) -> String {
@@ -96,17 +103,17 @@ macro_rules! users_of_lists {
         $(#[doc = $doc:literal])+
         $Class:ident($Model:ty), responds with $respond:ident,
         knows $protocol:literal $(with $word:literal: $more:expr)?;
+        new($($arguments:tt)+) = $users:expr;
         $($methods:tt)*
     ) => {
-        use click_models::ItemId;
-
-        $crate::models::class::users! {
+        users! {
             $(#[doc = $doc])+
             $Class($Model), sizes |users| [users.shape().n_items(), users.shape().n_positions()],
             knows $protocol
                 with "items": |users| users.shape().n_items()
                 with "positions": |users| users.shape().n_positions()
                 $(with $word: $more)?;
+            new($($arguments)+) = $users;
 
             $($methods)*
 

@@ -14,6 +14,7 @@ use serde_json::Value;
 pub(super) const FORMAT: u32 = 1;
 
 /// A policy and its generator of random numbers.
+#[derive(Clone)]
 pub(super) struct State {
     pub(super) player: Player,
     pub(super) generator: Xoshiro256PlusPlus,
