@@ -4,10 +4,10 @@ block of COMPARISON.md.
     python3.11 benches/peers.py PACKAGE [--pyclick DIR] [--program FILE] [--scale S] [--print]
 
 PACKAGE is a wheel of this package, or a directory that contains it installed. PyClick is on no
-registry: DIR is a checkout of https://github.com/markovi/PyClick. FILE is the command
-`click-bandits`, which is compared at counting. The environment is made under `target/peers` at the
-first run. A package that does not install there, or whose games do not run, is listed with the
-reason. `--scale` multiplies the sizes of logs, `--print` leaves the page as it is.
+registry: DIR is a checkout of https://github.com/markovi/PyClick. FILE is the program `log_speed`
+of the crate `measurements`, which counts. The environment is made under `target/peers` at the first
+run. A package that does not install there, or whose games do not run, is listed with the reason.
+`--scale` multiplies the sizes of logs, `--print` leaves the page as it is.
 
 CPU time, medians of five in turn. Games are those of `packages.py`. Lists for users with features:
 1,000 items, 12 positions, D products of features; one call chooses for a user who was not seen
@@ -203,23 +203,22 @@ def counts(given: argparse.Namespace) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "log.csv")
         query, item = rng.zipf(1.2, n) % 50_000, rng.integers(0, 20, n)
-        columns = {"query": query, "item": item, "position": 1 + (query + item) % 10, "click": rng.integers(0, 2, n)}
+        columns = {"query": query, "item": item, "position": 1 + (query + item) % 10, "click": rng.integers(0, 2, n), "impressions": 1}
         polars.DataFrame(columns).write_csv(path)
         keys = ["query", "item", "position"]
 
         def by_polars() -> int:
             scan = polars.scan_csv(path).group_by(keys)
-            return scan.agg(polars.col("click").sum(), polars.len().alias("shows")).collect().height
+            return scan.agg(polars.col("click").sum(), polars.col("impressions").sum()).collect().height
 
         def by_duckdb() -> int:
-            found = duckdb.sql(f"select {', '.join(keys)}, sum(click), count(*) from '{path}' group by all")
+            found = duckdb.sql(f"select {', '.join(keys)}, sum(click), sum(impressions) from '{path}' group by all")
             return int(found.aggregate("count(*)").fetchall()[0][0])
 
         ways: dict[str, Callable[[], Any]] = {"polars": by_polars, "duckdb": by_duckdb}
         if given.program:
-            fit = [given.program, "fit", path, "--model", "ctr-document", "--threads", "1", "--out"]
-            number = iter(range(TURNS))
-            ways["ours"] = lambda: subprocess.run([*fit, f"{folder}/{next(number)}"], check=True, capture_output=True)
+            count = [given.program, "count", "delimited", path]
+            ways["ours"] = lambda: subprocess.run(count, check=True, capture_output=True)
         times = in_turn(ways)
         ours = f"{times['ours'][0]:.2f} s" if "ours" in times else "-"
         cells = [f"{n:,}", f"{times['polars'][1]:,}", ours, *(f"{times[name][0]:.2f} s" for name in ("polars", "duckdb"))]
@@ -329,7 +328,7 @@ def block(given: argparse.Namespace) -> str:
     else:
         missing.append("PyClick is on no registry; no checkout was given")
     if not given.program:
-        missing.append("the command `click-bandits` was not given, so it does not count")
+        missing.append("the program `log_speed` was not given, so this project does not count")
     commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], cwd=HERE, capture_output=True, text=True).stdout.strip()
     text = [f"{datetime.date.today():%d %B %Y}, commit {commit}, {platform.machine()}, load {os.getloadavg()[0]:.1f};"]
     text += ["CPU time, medians of five in turn, written by `benches/peers.py`.", "", "The games:", ""]
