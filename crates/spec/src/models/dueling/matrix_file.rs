@@ -11,7 +11,6 @@ use std::sync::Arc;
 pub struct MatrixFile {
     /// The path of the file as it was given.
     file: String,
-    /// SHA-256 of its content, in hexadecimal.
     /// SHA-256 of the file's content, in hexadecimal.
     pub sha256: String,
     /// The matrix.
