@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::list_cells::{ListCells, SEPARATORS, separator_of};
 use crate::lists::LoggerColumns;
+use documents::toml_reader::closest;
 use std::borrow::Cow;
 
 /// The columns by role.
@@ -310,7 +311,11 @@ pub(crate) fn places<N: AsRef<str>>(
         let mut found = (0..names.len()).filter(|&place| names[place].as_ref() == name);
         let place = found.next();
         if place.is_none() && !optional {
-            return Err(format!("no column `{name}`"));
+            let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+            let part = || names.iter().copied().find(|other| other.contains(name));
+            let near = closest(name, &names).or_else(part);
+            let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+            return Err(format!("no column `{name}`{near}"));
         }
         if found.next().is_some() { Err(format!("two columns `{name}`")) } else { Ok(place) }
     };

@@ -43,6 +43,9 @@ faults! {
     /// A field that is not a number where a number is required.
     #[error("expected a whole number")]
     NotANumber => "not a number",
+    /// A word in place of clicks.
+    #[error("expected 0, 1, true or false")]
+    NotAClick => "not a click",
     /// A negative number.
     #[error("a negative number")]
     Negative => "negative number",
@@ -148,7 +151,7 @@ faults! {
     } => "wrong number of propensities",
     /// A cell that is no list, where a row is one.
     #[error(
-        "expected a list, such as `[a, b]`, or with `separator=..` (`position=..` if a row is one item of it)"
+        "`position=..` is missing if a row is one item of a list, else expected a list: `[a, b]`, or with `separator=..`"
     )]
     NotAList => "not a list",
     /// An element of a list that is no item with its click.

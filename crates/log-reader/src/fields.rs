@@ -146,7 +146,12 @@ fn with_fraction(text: &[u8]) -> Option<Result<u64, Fault>> {
 /// Clicks in a table: a number or a truth value.
 #[inline]
 pub(crate) fn table_clicks(text: &[u8]) -> Result<u64, Fault> {
-    table_number(text).or_else(|fault| truth(text).ok_or(fault))
+    table_number(text).or_else(|fault| {
+        truth(text).ok_or(match text {
+            [b'A'..=b'Z' | b'a'..=b'z', ..] => Fault::NotAClick,
+            _ => fault,
+        })
+    })
 }
 
 #[cold]

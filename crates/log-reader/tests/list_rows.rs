@@ -152,7 +152,7 @@ fn faults_name_the_cell() {
     // A table of items, where `position` was forgotten.
     let error = fault("query=q,item=i,click=c", "q,i,c\nshoes,a,0\n");
     assert_eq!(error.kind(), &ErrorKind::Line(Fault::NotAList));
-    assert!(error.to_string().starts_with("log:2: column 2 (i): expected a list"), "{error}");
+    assert!(error.to_string().starts_with("log:2: column 2 (i): `position=..` is missing if "), "{error}");
     let error = fault("item=i,click=c,separator=;", "i,c\na;b,0;1\na;b,1\n");
     assert_eq!(error.to_string(), "log:3: column 2 (c): 1 element, expected 2, one for each item, found `1`");
     let error = fault("item=#1,click=#1,separator=space", "a-0 b\n");

@@ -351,7 +351,7 @@ fn texts_are_read_as_those_of_csv() {
     }
     let refused = |row| read_texts(&[row]).unwrap_err().kind().clone();
     assert_eq!(refused(["q", "a", "true", "1"]), ErrorKind::Line(Fault::NotANumber));
-    assert_eq!(refused(["q", "a", "1", "yes"]), ErrorKind::Line(Fault::NotANumber));
+    assert_eq!(refused(["q", "a", "1", "yes"]), ErrorKind::Line(Fault::NotAClick));
 }
 
 /// A table of one column of decimals for items, positions and clicks each: 4, 8 and 16 bytes, and

@@ -118,3 +118,31 @@ fn a_file_named_twice_is_refused_and_a_copy_is_reported() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && message.contains("have the same content"), "{message}");
 }
+
+/// A wrong column names the one that may be meant; words that are no clicks and a forgotten
+/// position say what is expected.
+#[test]
+fn columns_and_cells_that_do_not_fit_say_what_would() {
+    let top = tempdir().unwrap();
+    let words = top.path().join("words.txt");
+    fs::write(&words, "query,item_name,position,click\nq,a,1,yes\n").unwrap();
+    for (columns, expected) in [
+        (COLUMNS, "words.txt:1: no column `item` (did you mean `item_name`?) in the header"),
+        (
+            "item=itm_name,position=position,click=click",
+            "no column `itm_name` (did you mean `item_name`?) in the header",
+        ),
+        ("item=price,position=position,click=click", "no column `price` in the header"),
+        (
+            "item=item_name,position=position,click=click",
+            "column 4 (click): expected 0, 1, true or false, found `yes`",
+        ),
+        (
+            "item=item_name,click=click,session=query",
+            "column 2 (item_name): `position=..` is missing if a row is one item of a list",
+        ),
+    ] {
+        let error = refused(&[text(&words), "--format", "delimited", "--columns", columns]);
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+}

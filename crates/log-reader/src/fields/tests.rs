@@ -64,7 +64,8 @@ fn numbers_are_digits() {
         assert_eq!(table_number(text.as_bytes()), expected, "{text}");
     }
     assert_eq!(["True", "false", "TRUE"].map(|text| table_clicks(text.as_bytes())), [Ok(1), Ok(0), Ok(1)]);
-    assert_eq!(table_clicks(b"yes"), Err(Fault::NotANumber));
+    assert_eq!(table_clicks(b"yes"), Err(Fault::NotAClick));
+    assert_eq!(table_clicks(b"0.5"), Err(Fault::NotANumber));
     assert_eq!(count(b"1099511627775"), Ok(MAX_COUNT));
     assert_eq!(count(b"1099511627776"), Err(Fault::TooLarge { max: MAX_COUNT }));
 }
