@@ -88,9 +88,9 @@ pub(crate) struct Arguments {
     /// Credit clicks at the first N positions only: those where both rankers have documents
     #[arg(long, value_name = "N", value_parser = integer::<u64>(1..=u64::MAX))]
     depth: Option<u64>,
-    /// Users in each arm for which an A/B test with an open end was planned
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = integer::<u64>(1..=u64::MAX), conflicts_with = "plan")]
-    planned: u64,
+    /// Users in each arm for which an A/B test with an open end was planned [default: 10000]
+    #[arg(long, value_name = "N", value_parser = integer::<u64>(1..=u64::MAX), conflicts_with = "plan")]
+    planned: Option<u64>,
     /// Level of the intervals, such as 0.95 or 0.99: the probability of a false alarm is the rest,
     /// and may be given in its place, as 0.05 or 0.01 [default: 0.95]
     #[arg(long, value_name = "L", value_parser = level)]
@@ -177,7 +177,8 @@ impl Arguments {
             metric: if self.metric == "value" { Metric::Value } else { Metric::Clicks },
             most_sessions: self.max_sessions_per_user,
             split: self.split,
-            planned: self.planned,
+            planned: self.planned.unwrap_or(10_000),
+            is_planned: self.planned.is_some(),
             look,
             baseline: self.baseline.clone(),
             before: self.plan.plan,

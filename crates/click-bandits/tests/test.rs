@@ -571,3 +571,43 @@ fn an_ab_test_compares_values() {
     let message = run(&data("teams.csv"), &["--kind", "interleaving", "--metric", "value"]).stderr;
     assert!(String::from_utf8_lossy(&message).contains("--metric value: only for --kind ab"));
 }
+
+/// A verdict has the level of both arms and the relative difference; one that is not decided says
+/// how much of a plan is there, and a baseline that nobody named is named.
+#[test]
+fn the_level_the_relative_difference_and_the_rest_of_a_plan_are_said() {
+    let top = tempdir().unwrap();
+    let events = top.path().join("events.csv");
+    let said = |more: &[&str]| {
+        let output = run(&events, &[&["--kind", "ab"], more].concat());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    fs::write(&events, days_of_arms(&[[2, 4], [2, 4]])).unwrap();
+    let text = said(&["--baseline", "today", "--planned", "2000"]);
+    let found = verdict(&events, &["--kind", "ab", "--baseline", "today", "--planned", "2000"]);
+    // Clicks of .4 against .2.
+    let ends = [0, 1].map(|end| 100.0 * found["interval"][end].as_f64().unwrap() / 0.2);
+    let relative = format!(
+        ", 0.4000 against 0.2000, +100.0 % ({:.1} to {:.1} %, taking the mean of the baseline as given), with 1,000 and 1,000 users",
+        ends[0], ends[1]
+    );
+    assert!(text.contains(&relative), "{relative}: {text}");
+    assert!(!text.contains("planned users") && !text.contains("the first in the alphabet"), "{text}");
+    // Of 1,500 users 1,000 are there after two days.
+    fs::write(&events, days_of_arms(&[[3, 3], [3, 3]])).unwrap();
+    let text = said(&["--planned", "1500"]);
+    let rest = "The smaller arm has 1,000 of 1,500 planned users, about 1 more day at this rate.";
+    assert!(text.starts_with("Not decided") && text.contains(rest), "{text}");
+    assert!(
+        text.contains("\nBaseline `new` (the first in the alphabet; --baseline NAME chooses).\n"),
+        "{text}"
+    );
+    let text = said(&["--planned", "900"]);
+    assert!(text.contains("The smaller arm has 1,000 of 900 planned users."), "{text}");
+    assert!(!said(&[]).contains("planned users"));
+    // Arms that are numbers name the baseline, and a mean of 0 has no relative difference.
+    let numbered = days_of_arms(&[[0, 4]]).replace(",today,", ",0,").replace(",new,", ",1,");
+    fs::write(&events, numbered).unwrap();
+    let text = said(&[]);
+    assert!(!text.contains("the first in the alphabet") && !text.contains("against"), "{text}");
+}

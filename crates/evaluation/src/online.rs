@@ -56,6 +56,7 @@ pub enum Metric {
 
 /// How a test is judged.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "independent settings")]
 pub struct Settings {
     /// The kind of the test.
     pub kind: Kind,
@@ -71,6 +72,8 @@ pub struct Settings {
     pub split: f64,
     /// Users in the smaller arm at which an A/B test with an open end is most powerful.
     pub planned: u64,
+    /// Whether that number was given, so that the test says how much of it is there.
+    pub is_planned: bool,
     /// Look and number of looks of an A/B test with a fixed end.
     pub look: Option<(u32, u32)>,
     /// The name of the baseline; the first of both in their order if absent.
@@ -102,6 +105,7 @@ impl Settings {
             most_sessions: None,
             split: 0.5,
             planned: 10_000,
+            is_planned: false,
             look: None,
             baseline: None,
             before: false,

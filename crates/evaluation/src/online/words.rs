@@ -81,10 +81,11 @@ impl Outcome {
                 self.unit(),
             ),
             Kind::Ab => format!(
-                "the {} a session of `{new}` minus {} of `{old}` {} {estimate} ({level} interval {interval}), with {} and {} users",
+                "the {} a session of `{new}` minus {} of `{old}` {} {estimate} ({level} interval {interval}){}, with {} and {} users",
                 self.metric(),
                 if self.is_in_value() { "that" } else { "those" },
                 if self.is_in_value() { "is" } else { "are" },
+                self.relative(last),
                 grouped(last.users[1]),
                 grouped(last.users[0]),
             ),
@@ -101,7 +102,8 @@ impl Outcome {
                 )
             }
             ([], Err(reason)) => {
-                format!("Not decided between `{old}` and `{new}`: {found}: {}.", self.undecided(reason).text)
+                let why = self.undecided(reason).text + "." + &self.progress();
+                format!("Not decided between `{old}` and `{new}`: {found}: {why}")
             }
             (refused, _) => {
                 let why: Vec<&str> = refused.iter().map(|why| &*why.text).collect();
@@ -109,6 +111,31 @@ impl Outcome {
             }
         };
         changed + &verdict
+    }
+
+    /// The means of both arms, and the difference relative to that of the baseline.
+    fn relative(&self, look: &Look) -> String {
+        let rates = self.arms.map(|of| of.arms.map(|arm| arm.rate)).filter(|rates| rates[0] > 0.0);
+        let Some(([old, new], (low, high))) = rates.zip(look.interval) else { return String::new() };
+        let [low, change, high] = [low, look.estimate, high].map(|of| fixed(100.0 * of / old, 1));
+        let ends = format!("{low} to {high} %, taking the mean of the baseline as given");
+        let sign = if new > old { "+" } else { "" };
+        format!(", {} against {}, {sign}{change} % ({ends})", fixed(new, 4), fixed(old, 4))
+    }
+
+    /// The part of the planned users that is there, and the days that the others take.
+    fn progress(&self) -> String {
+        let (last, planned) = (self.last(), self.settings.planned);
+        let there = last.users[0].min(last.users[1]);
+        let days = last.day.zip(self.looks[0].day).filter(|_| (1..planned).contains(&there));
+        let rest = days.map_or_else(String::new, |(last, first)| {
+            let rest = (planned - there).saturating_mul((last - first + 1).unsigned_abs()).div_ceil(there);
+            format!(", about {} at this rate", counted(rest, "more day"))
+        });
+        if self.settings.kind != Kind::Ab || self.settings.look.is_some() || !self.settings.is_planned {
+            return String::new();
+        }
+        format!(" The smaller arm has {} of {} planned users{rest}.", grouped(there), grouped(planned))
     }
 
     fn undecided(&self, reason: Code) -> Remark {
@@ -176,6 +203,10 @@ impl Outcome {
                 self.names[0],
                 fixed(split, 4)
             ));
+        }
+        if self.settings.baseline.is_none() && self.names != ["0", "1"] {
+            let name = &self.names[0];
+            notes.push(format!("Baseline `{name}` (the first in the alphabet; --baseline NAME chooses)."));
         }
         notes.extend(self.report.ubi.iter().map(|ubi| format!("Read: {ubi}.")));
         if self.heaviest <= HEAVY {
