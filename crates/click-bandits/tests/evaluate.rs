@@ -245,3 +245,29 @@ fn the_log_s_own_ranking_differs_by_nothing() {
     let found = evaluated(&clicked.replacen("s0,u0,r,c", "s0,u0,r,d", 1), COLUMNS, "another");
     assert!(!found["sentence"].as_str().unwrap().contains("by definition"), "{found}");
 }
+
+/// A refusal names what to mend: the items that the log does not show for their query.
+#[test]
+fn items_that_the_log_never_shows_are_named() {
+    let top = tempdir().unwrap();
+    let [log, new, out] = ["log.csv", "new.csv", "out"].map(|name| top.path().join(name));
+    let header = "session,user,query,item,position,click,propensity,prefix_propensity,list_propensity\n";
+    let list = |list: usize| {
+        let query = list % 6;
+        format!("s{list},u{list},q{query},a,1,0,1,1,1\ns{list},u{list},q{query},b,2,1,1,1,1\n")
+    };
+    fs::write(&log, header.to_owned() + &(0..600).map(list).collect::<String>()).unwrap();
+    // Every query but q5 has an item that is new, and q0 two; no list of `other` is in the log.
+    let rows = "q0,1,\"x, red\"\nq0,2,y\nq1,1,b\nq1,2,z\nq2,1,b\nq2,2,z\nq3,1,z\nq3,2,b\nq4,1,z\nq4,2,a\nq5,1,b\nq5,2,a\nother,1,z\n";
+    fs::write(&new, format!("query,position,item\n{rows}")).unwrap();
+    let output = run(&log, &new, COLUMNS, &out, &["--model", "pbm"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && printed.starts_with("This log has no answer"), "{printed}");
+    let named = "Items that the log never shows down to the end of a new list, for the first such lists: for `q0` x, red · y; for `q1` z; for `q2` z.";
+    assert!(printed.contains(named), "{printed}");
+    let found = read(&out.join("answer.json"));
+    let codes: Vec<&str> =
+        found["remarks"].as_array().unwrap().iter().map(|remark| remark["code"].as_str().unwrap()).collect();
+    assert!(codes.contains(&"items-never-shown"), "{found}");
+    assert!(fs::read_to_string(out.join("index.html")).unwrap().contains("x, red · y"));
+}

@@ -168,7 +168,8 @@ impl Finding {
     }
 
     fn of_level(of: &LevelEstimate, levels: &Levels) -> Self {
-        let never = levels.never_shown.map(|never| format!("{} %", fixed(100.0 * never.of(of.level), 1)));
+        let never =
+            levels.never_shown.as_ref().map(|never| format!("{} %", fixed(100.0 * never.of(of.level), 1)));
         let never = format!("{} of the new ranking is never shown", never.as_deref().unwrap_or("a part"));
         let mut finding = Self {
             basis: Basis::Level(of.level),

@@ -6,6 +6,9 @@ use hashbrown::HashMap;
 use log_reader::{Fault, Id, Ids, unit_hash};
 use std::ops::Range;
 
+/// Lists whose items are named.
+const NAMED: usize = 3;
+
 /// A ranking with the identifiers of its names.
 #[derive(Debug)]
 pub(crate) struct Targets {
@@ -43,7 +46,7 @@ impl Mark {
 }
 
 /// Shares of the new ranking that the log never shows, by lists of the log.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct NeverShown {
     /// Whole lists.
     pub list: f64,
@@ -53,6 +56,9 @@ pub struct NeverShown {
     pub position: f64,
     /// Items at any position, mean over positions.
     pub item: f64,
+    /// Items of the first lists that have some, in words.
+    #[serde(skip)]
+    pub items: Vec<String>,
 }
 
 impl NeverShown {
@@ -131,6 +137,13 @@ impl Targets {
             never.prefix += of(n - mark.prefix);
             never.position += unseen(mark.positions);
             never.item += unseen(mark.items);
+            if mark.items.count_ones() as usize == n || never.items.len() == NAMED {
+                continue;
+            }
+            let list = &self.ranking.lists[*place];
+            let items = self.ranking.items(list).enumerate().filter(|(bit, _)| mark.items >> bit & 1 == 0);
+            let items = items.map(|(_, item)| item).collect::<Vec<_>>().join(" · ");
+            never.items.push(format!("for `{}` {items}", self.ranking.names.name(list.name)));
         }
         (self.ranking.key == Key::Query).then_some(never)
     }

@@ -180,7 +180,7 @@ impl Evaluation {
     }
 
     fn doubts(&self) -> Vec<Remark> {
-        let Some(Levels { lists, about, .. }) = &self.levels else { return Vec::new() };
+        let Some(Levels { lists, about, never_shown, .. }) = &self.levels else { return Vec::new() };
         let share =
             |number: u64, of: u64| format!("{} %", fixed(100.0 * number as f64 / of.max(1) as f64, 1));
         let is_large = |number: u64, of: u64| number as f64 > LARGE_SHARE * of as f64;
@@ -188,8 +188,10 @@ impl Evaluation {
             (lists + about.without_new_list, about.without_new_list, about.most_of_a_user);
         let of_all = [grouped(without), counted(all, "list"), share(without, all)];
         let of_lists = [grouped(of_user), counted(*lists, "list"), share(of_user, *lists)];
+        let unseen = never_shown.as_ref().map_or_else(String::new, |never| never.items.join("; "));
         let doubts = [
             (is_large(without, all), remark!("without-new-list", of_all[0], of_all[1], of_all[2])),
+            (!unseen.is_empty(), remark!("items-never-shown", unseen)),
             (about.longer > 0, remark!("longer-lists", counted(about.longer, "list"))),
             (about.shorter > 0, remark!("shorter-lists", counted(about.shorter, "list"))),
             (

@@ -99,7 +99,8 @@ fn weights(evaluation: &Evaluation, html: &mut Html) {
     html.element("h2", "", "Mean weights");
     let percent = |share: f64| format!("{} %", fixed(100.0 * share, 1));
     let rows = known.iter().map(|of| {
-        let never = levels.never_shown.map_or_else(|| "–".to_owned(), |never| percent(never.of(of.level)));
+        let never =
+            levels.never_shown.as_ref().map_or_else(|| "–".to_owned(), |never| percent(never.of(of.level)));
         let means: Vec<String> = of.mean_weights.iter().map(|mean| fixed(mean.value, 3)).collect();
         [of.level.name().to_owned(), means.join(", "), percent(of.largest_share), never]
     });
