@@ -235,14 +235,27 @@ impl Answer {
 
     /// Whether the log makes it doubtful that lists decide the clicks alone, denied or not.
     pub(crate) fn is_in_doubt(&self) -> bool {
+        !self.doubts().is_empty()
+    }
+
+    /// The signs of it.
+    fn doubts(&self) -> Vec<&'static str> {
         let slope = self.models.first().and_then(|model| model.slope);
-        slope.is_some_and(|slope| slope.mean >= EXCEEDED)
-            || self.lists_alone.as_ref().is_some_and(|test| test.p < DOUBT)
+        let below = self.lists_alone.as_ref().filter(|test| test.p < DOUBT);
+        let below = below.map(|_| "those at the first two places seem to depend on what stands below");
+        let differ = slope.filter(|slope| slope.mean >= EXCEEDED).map(|_| "lists differ more than predicted");
+        below.into_iter().chain(differ).collect()
     }
 
     /// Whether a gain is promised and lists are recommended.
     pub fn promises(&self) -> bool {
         self.is_reliable() && self.verdict() != Verdict::Contradicted && !self.is_alarmed()
+    }
+
+    /// The queries with a recommended list, and that list; none unless a gain is promised.
+    pub fn recommended(&self) -> impl Iterator<Item = (&QueryFinding, &Recommendation)> {
+        let queries = if self.promises() { &*self.queries } else { &[] };
+        queries.iter().filter_map(|query| Some((query, query.recommended.as_ref()?)))
     }
 
     /// Whether the log supports the model of the users.

@@ -1,6 +1,6 @@
 //! The answer in words.
 
-use crate::{Answer, Finding, HORIZON, Interval, PassingTime, PolicyGain, Recommendation, TransferSlope};
+use crate::{Answer, Finding, HORIZON, Interval, PassingTime, PolicyGain, TransferSlope};
 use click_logs::fit::Verdict;
 use documents::number::{counted, fixed, grouped, significant};
 use documents::remark::{Remark, code};
@@ -90,7 +90,6 @@ impl Answer {
     /// Every refusal, reason of "not decided" and warning of the sentences.
     pub(crate) fn remarked(&self) -> Vec<Remark> {
         let promises = self.promises();
-        let recommended = || self.queries.iter().filter_map(|query| query.recommended.as_ref());
         let untold = self.played.is_some_and(|played| played.gained.cannot_tell());
         let not_passed = self.played.is_some_and(|played| played.passed.median.is_none());
         [
@@ -99,8 +98,8 @@ impl Answer {
             (self.verdict() == Verdict::CannotTest, const { code("transfer-untested") }),
             (self.is_alarmed(), const { code("lists-not-alone") }),
             (self.lists_alone.is_none(), const { code("lists-alone-untested") }),
-            (promises && recommended().next().is_none(), const { code("no-better-list") }),
-            (promises && recommended().any(|list| list.is_guess), const { code("guesses") }),
+            (promises && self.recommended().next().is_none(), const { code("no-better-list") }),
+            (self.recommended().any(|(_, list)| list.is_guess), const { code("guesses") }),
             (promises && untold, const { code("gain-untold") }),
             (promises && !untold && not_passed, const { code("not-passed") }),
             (self.left_out > 0, const { code("left-out") }),
@@ -192,11 +191,13 @@ impl Answer {
         if !self.is_alarmed() {
             let untested = "Whether lists alone decide the clicks cannot be tested: too few sessions have lists that begin alike and go on \
                  differently. If today's ranking depends on the user, one list for all may earn less.";
-            let doubted = "Whether lists alone decide the clicks is in doubt: those at the first two places seem to depend on what \
-                 stands below, or lists differ more than predicted. If today's ranking depends on the user, one list for all may \
-                 earn less.";
-            let said = if self.lists_alone.is_none() { untested } else { doubted };
-            return (self.lists_alone.is_none() || self.is_in_doubt()).then(|| said.to_owned());
+            let doubted = format!(
+                "Whether lists alone decide the clicks is in doubt: {}. If today's ranking depends on the user, one list for all may \
+                 earn less.",
+                self.doubts().join(", and ")
+            );
+            let said = if self.lists_alone.is_none() { untested.to_owned() } else { doubted };
+            return (self.lists_alone.is_none() || self.is_in_doubt()).then_some(said);
         }
         Some(format!(
             "{seen}Not the list alone decides the clicks, but also who sees it, or what stands beside an item; this log cannot tell \
@@ -208,32 +209,30 @@ impl Answer {
 
     /// The gain of the recommended lists, and how far they lie outside of what the log shows.
     fn recommendation(&self) -> String {
-        let recommended: Vec<&Recommendation> =
-            self.queries.iter().filter_map(|query| query.recommended.as_ref()).collect();
-        let n_guesses = recommended.iter().filter(|list| list.is_guess).count() as u64;
-        let n = recommended.len() as u64;
+        let n_guesses = self.recommended().filter(|(_, list)| list.is_guess).count() as u64;
+        let n = self.recommended().count() as u64;
         if n == 0 {
             return "No list was found that is better than today's for most users that the log leaves possible, and worse for \
                     hardly any: it cannot tell which list is better."
                 .to_owned();
         }
+        let [them, all, are, stay] = match n {
+            1 => ["it", "It", "It is a guess", "It stays"],
+            _ => ["them", "All of them", "All of them are guesses", "All of them stay"],
+        };
         let gain = format!(
-            "For {} a better list is recommended. Showing them gains {} clicks per 1,000 lists of all queries.",
+            "For {} a better list is recommended. Showing {them} gains {} clicks per 1,000 lists of all queries.",
             self.counted(n),
             self.all.gain,
         );
+        let (s, guess) = if n_guesses == 1 { ("s", "a guess") } else { ("", "guesses") };
         match n_guesses {
-            _ if self.is_in_doubt() => format!("{gain} All of them are guesses, to be tested first."),
-            0 => format!("{gain} All of them stay near what the log shows."),
-            guesses => format!(
-                "{gain} {} far beyond what the log shows: {} to be tested first.",
-                if guesses == n {
-                    "All of them lie".to_owned()
-                } else {
-                    format!("{} of them lie", grouped(guesses))
-                },
-                if guesses == 1 { "a guess" } else { "guesses" },
-            ),
+            _ if self.is_in_doubt() => format!("{gain} {are}, to be tested first."),
+            0 => format!("{gain} {stay} near what the log shows."),
+            guesses => {
+                let of = if guesses == n { all.to_owned() } else { format!("{} of them", grouped(guesses)) };
+                format!("{gain} {of} lie{s} far beyond what the log shows: {guess} to be tested first.")
+            }
         }
     }
 
@@ -256,8 +255,10 @@ impl Answer {
                 "{policy} does not pass today's ranking within {lists}: its gain is {gained} clicks ({per_1000} per 1,000 lists)."
             );
         }
+        let cautious = " (the end of the interval is cautious: it counts only what recommended lists gain)";
+        let cautious = if passed.upper.is_none() { cautious } else { "" };
         format!(
-            "{policy} has passed today's ranking after {passed} lists, in {} % of the runs. After {lists}, it has gained {gained} clicks ({per_1000} per 1,000 lists).",
+            "{policy} has passed today's ranking after {passed} lists, and within {all} in {} % of the runs{cautious}. After {lists}, it has gained {gained} clicks ({per_1000} per 1,000 lists).",
             fixed(100.0 * share_passed, 0),
         )
     }

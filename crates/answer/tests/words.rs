@@ -1,6 +1,6 @@
 //! Sentences of an answer.
 
-use answer::{Answer, Finding, Interval, Strata, Today, TransferSlope};
+use answer::{Answer, Finding, Interval, QueryFinding, Recommendation, Strata, Today, TransferSlope};
 use click_logs::fit::Verdict;
 use click_logs::study::ListsAlone;
 
@@ -156,4 +156,67 @@ fn strata_say_whether_one_list_for_all_loses() {
     assert!(answer.scope().starts_with("the 10 queries of the log"), "{}", answer.scope());
     answer.are_strata = true;
     assert!(answer.scope().starts_with("the 10 query-strata of the log"), "{}", answer.scope());
+}
+
+/// One list is spoken of as one, and a doubt names the sign that was seen.
+#[test]
+fn one_list_and_one_sign_are_spoken_of_as_one() {
+    let list = |is_guess| Recommendation {
+        items: vec!["a".to_owned()],
+        predicted: 1.0,
+        gain: interval(30.0),
+        beyond: interval(0.0),
+        known_share: 1.0,
+        is_guess,
+    };
+    let query = |is_guess| QueryFinding {
+        query: "q".to_owned(),
+        lists: 10,
+        lists_today: 10,
+        share: 1.0,
+        deviation: 1.0,
+        finding: answer(1, 1, 1).all,
+        recommended: Some(list(is_guess)),
+        played: None,
+    };
+    let said = |guesses: &[bool], p: f64, slope: f64| {
+        let mut answer = answer(1000, 100, 10);
+        answer.models[0].slope = Some(Interval { mean: slope, ..interval(1.0) });
+        answer.lists_alone = Some(ListsAlone { p, statistics: Vec::new() });
+        answer.queries = guesses.iter().map(|is_guess| query(*is_guess)).collect();
+        answer.sentences().join(" ")
+    };
+    let (below, differ) =
+        ("first two places seem to depend on what stands below", "lists differ more than predicted");
+    for (guesses, p, slope, expected) in [
+        (
+            &[false][..],
+            0.5,
+            1.0,
+            "Showing it gains 10 [0, 20] clicks per 1,000 lists of all queries. It stays near",
+        ),
+        (&[true], 0.5, 1.0, "It lies far beyond what the log shows: a guess to be tested first."),
+        (&[true], 0.03, 1.0, "It is a guess, to be tested first."),
+        (
+            &[true, false],
+            0.5,
+            1.0,
+            "Showing them gains 10 [0, 20] clicks per 1,000 lists of all queries. 1 of them lies far",
+        ),
+        (
+            &[true, true],
+            0.5,
+            1.0,
+            "All of them lie far beyond what the log shows: guesses to be tested first.",
+        ),
+        (&[true, true], 0.03, 1.0, "All of them are guesses, to be tested first."),
+    ] {
+        let said = said(guesses, p, slope);
+        assert!(said.contains(expected), "{said}");
+        assert_eq!(said.contains(below), p < 0.05, "{said}");
+    }
+    let both = said(&[], 0.03, 9.0);
+    assert!(both.contains(&format!("{below}, and {differ}. ")), "{both}");
+    let differs = said(&[], 0.5, 9.0);
+    assert!(differs.contains(&format!("is in doubt: {differ}. ")) && !differs.contains(below), "{differs}");
 }
