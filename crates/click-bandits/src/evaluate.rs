@@ -4,7 +4,7 @@ mod page;
 
 use crate::fit::inputs::Inputs;
 use crate::fit::source::Source;
-use crate::fit::{self, SettingSource, format_parser, note_ubi};
+use crate::fit::{self, SettingSource, format_parser, note_ubi, ranking};
 use crate::output::{Output, places};
 use crate::terminal::{json, say, table, telling};
 use crate::usage::{Usage, number};
@@ -22,6 +22,7 @@ use std::path::PathBuf;
 
 const ANSWER: &str = "answer.json";
 const PAGE: &str = "index.html";
+const LISTS: &str = "learned.csv";
 /// Names among those of models, and of a ranking that is no file.
 const ALL: &str = "all";
 const NONE: &str = "none";
@@ -108,10 +109,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let source = Source::new(&reading)?;
     let models = if named.is_empty() { &[][..] } else { &source.models };
     let is_learned = arguments.ranking.as_os_str() == LEARNED;
-    let ranking = if is_learned { Ranking::learned() } else { Ranking::open(&arguments.ranking)? };
+    let asked = if is_learned { Ranking::learned() } else { Ranking::open(&arguments.ranking)? };
     let values = (!arguments.values.is_empty()).then_some(&*arguments.values);
     let ids = Ids::new();
-    let question = Question::new(ranking, source.reader.format(), values, &ids)
+    let question = Question::new(asked, source.reader.format(), values, &ids)
         .map_err(|error| anyhow!(Usage(error.to_string())))?;
     let tell = telling(arguments.quiet);
     let inputs = Inputs::open(arguments.logs.clone(), arguments.quiet, &tell)?;
@@ -130,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(share) = reading.max_skipped() {
         settings["max_skipped"] = share.into();
     }
-    let output = Output::claim(&arguments.out, &settings, started, &[ANSWER, PAGE], &[])?;
+    let output = Output::claim(&arguments.out, &settings, started, &[ANSWER, PAGE, LISTS], &[LISTS])?;
 
     tell(&format!("reading {}", reading.named()));
     let read = source.read_lists(&inputs, ids, &question)?;
@@ -141,7 +142,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let evaluation = Evaluation::new(&question, read, models, |_| true)?;
     let page = page::page(&evaluation, &reading.named(), &arguments.ranking.display().to_string(), &report);
     let answer = json(&evaluation.to_json())?;
-    let files: [(&str, &[u8]); 2] = [(ANSWER, answer.as_bytes()), (PAGE, page.as_bytes())];
+    let lists = ranking(evaluation.learned.iter().map(|(query, items)| (&**query, &**items)))?;
+    let mut files: Vec<(&str, &[u8])> = vec![(ANSWER, answer.as_bytes()), (PAGE, page.as_bytes())];
+    files.extend(lists.as_ref().map(|lists| (LISTS, &**lists)));
     output.write(source.threads, &files)?;
     if arguments.quiet { Ok(()) } else { say(&overview(&evaluation, arguments)) }
 }
@@ -159,5 +162,10 @@ fn overview(evaluation: &Evaluation, arguments: &Arguments) -> String {
         [found.basis.name().to_owned(), difference, interval, lists, evaluation.state(found)]
     });
     let rows: Vec<[String; 5]> = std::iter::once(heads).chain(rows).collect();
-    text + &table(&rows, 1..4) + &places(&arguments.out, ANSWER, PAGE)
+    text += &table(&rows, 1..4);
+    if !evaluation.learned.is_empty() {
+        let lists = arguments.out.join(LISTS);
+        let _ = writeln!(text, "\nLists learned from all users, for a later log: {}", lists.display());
+    }
+    text + &places(&arguments.out, ANSWER, PAGE)
 }

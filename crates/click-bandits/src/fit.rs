@@ -17,6 +17,7 @@ mod transfer;
 
 pub(crate) use self::arguments::{Arguments, ONLY_UBI, SettingSource, format_parser, note_ubi};
 pub(crate) use self::measured::queries_of_log;
+pub(crate) use self::tables::ranking;
 
 use self::inputs::Inputs;
 use self::overview::Overview;
@@ -25,7 +26,7 @@ use self::records::ComparisonRecord;
 use self::source::Source;
 use crate::output::Output;
 use crate::progress::RunCounter;
-use crate::terminal::{json, say, telling};
+use crate::terminal::{json, say, tell, telling};
 use ::answer::{Answer, Decision, FittedUsers, HALVES, LOGGED, PARAMETERS, Settings};
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Comparison, Fit, Model};
@@ -36,7 +37,7 @@ use experiment::manifest::Moment;
 use std::fs;
 
 /// The files that a fit may write. Some figures and the spec are written only for some models.
-const FILES: [&str; 15] = [
+const FILES: [&str; 16] = [
     PARAMETERS,
     PARAMETERS_CSV,
     PARAMETERS_PARQUET,
@@ -48,13 +49,14 @@ const FILES: [&str; 15] = [
     ATTRACTION,
     LOGGED,
     DECISION,
+    RECOMMENDED,
     HALVES[0],
     HALVES[1],
     ANSWER,
     PAGE,
 ];
-/// The form of the parameters decides which of these files a fit writes.
-const BY_FORM: [&str; 2] = [PARAMETERS_CSV, PARAMETERS_PARQUET];
+/// The form of the parameters and the answer decide which of these files a fit writes.
+const BY_FORM: [&str; 3] = [PARAMETERS_CSV, PARAMETERS_PARQUET, RECOMMENDED];
 /// The option that leaves out sessions with more clicks.
 const MAX_CLICKS: &str = "--max-clicks";
 const PARAMETERS_CSV: &str = "parameters.csv";
@@ -66,6 +68,7 @@ const SPEC: &str = "spec.toml";
 const EXAMINATION: &str = "examination.svg";
 const ATTRACTION: &str = "attraction.svg";
 const DECISION: &str = "decision.toml";
+const RECOMMENDED: &str = "recommended.csv";
 const ANSWER: &str = "answer.json";
 const PAGE: &str = "index.html";
 
@@ -89,7 +92,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return context::run(arguments);
     }
     let outcome = fit_and_write(arguments, &|_| Ok(()))?;
-    if arguments.quiet { Ok(()) } else { say(&Overview { arguments, outcome: &outcome }) }
+    if !arguments.quiet {
+        return say(&Overview { arguments, outcome: &outcome });
+    }
+    // Even a quiet fit does not hide that it is wrong.
+    let unreliable = outcome.answer.iter().filter(|answer| !answer.is_reliable()).flat_map(Answer::sentences);
+    let wrong = outcome.checks.sentences(MAX_CLICKS).into_iter().filter(|_| outcome.checks.only_clicked);
+    wrong.chain(unreliable).for_each(|sentence| tell(&sentence));
+    Ok(())
 }
 
 /// Fits, and writes if `may_write` agrees; it gets the SHA-256 of the parameters.
@@ -164,6 +174,8 @@ fn fit_and_write<'a>(
     if let Ok(decision) = decision {
         files.push((ANSWER, json(&decision.answer)?.into_bytes()));
         files.push((DECISION, decision.spec.into_bytes()));
+        let lists = decision.answer.recommended().map(|(query, list)| (&*query.query, &*list.items));
+        files.extend(tables::ranking(lists)?.map(|table| (RECOMMENDED, table)));
         files.extend(decision.files);
     }
     files.push((ATTRACTION, drawn.into_bytes()));

@@ -16,7 +16,12 @@ Exit status: 0 success; 1 an error, which is printed on standard error;
 /// A section for each command.
 const ENDS: &str = "
 ## click-bandits
-First steps, in an empty directory:
+From your own log, here a synthetic one:
+  $ click-bandits formats shop.csv --example > shop.csv
+  $ click-bandits fit shop.csv --format delimited --out fitted --columns \\
+    query=query,item=product,position=position,click=click,session=visit,time=day
+
+An experiment:
   $ click-bandits models
   $ click-bandits init pbm --out spec.toml
   $ click-bandits simulate spec.toml --out results
@@ -146,8 +151,9 @@ one, has an answer: the lines of a session are a list.
 Reads: click logs, `click-bandits formats`; or counts.
 Writes to DIR: parameters.json, parameters.csv, comparison.json, comparison.csv,
 counts.csv, figures (SVG), spec.toml and manifest.json; with sessions also
-index.html, answer.json, decision.toml and logged.csv. If parameters.json would
-exceed 20 MB, the parameters are in parameters.parquet instead of parameters.csv,
+index.html, answer.json, decision.toml and logged.csv, and recommended.csv, the
+better lists, which `evaluate --ranking` reads. If parameters.json would exceed
+20 MB, the parameters are in parameters.parquet instead of parameters.csv,
 and parameters.json has those of all queries together. To simulate users from
 the posterior distribution of such a fit, write it with --parameters json.
 
@@ -165,7 +171,8 @@ The log is synthetic. It has no propensities, so click models value the ranking.
 
 Reads: click logs, `click-bandits formats`; and a ranking, `click-bandits formats
 ranking.csv`.
-Writes to DIR: answer.json, index.html and manifest.json.
+Writes to DIR: answer.json, index.html, manifest.json; with --ranking learned
+also learned.csv, lists learned from all users, which --ranking reads.
 
 Next: docs/evaluation.md.
 

@@ -2,7 +2,8 @@
 //! are fitted to its sessions.
 
 use crate::assumptions::Assumptions;
-use crate::findings::Findings;
+use crate::findings::{Basis, Findings};
+use crate::learned;
 use crate::levels::Levels;
 use crate::models::{Models, ValuedLists};
 use crate::new_lists::NewLists;
@@ -14,6 +15,7 @@ use click_logs::study::{ONLY_CLICKED, are_all_clicked};
 use documents::remark;
 use documents::remark::Remark;
 use log_reader::{Fault, Format, Ids, ReadLists, Sessions};
+use std::collections::BTreeMap;
 
 /// A question: what a ranking would have earned.
 ///
@@ -68,6 +70,8 @@ pub struct Evaluation {
     pub models: Result<Models, Remark>,
     /// The estimates of each level and model, and which of them answers.
     pub findings: Findings,
+    /// Lists by query that the answer's model learns from all users, if lists are learned.
+    pub learned: BTreeMap<String, Vec<String>>,
 }
 
 /// Why a ranking cannot be evaluated.
@@ -192,7 +196,11 @@ impl Evaluation {
             let models = of_models(&models, &sessions, &ValuedLists::Learned(&values))?;
             let assumptions = models.as_ref().ok().map(|models| models.assumptions.clone());
             let findings = Findings::new(None, models.as_ref().ok(), assumptions, true);
-            return Ok(Self { values, has_values, levels: None, models, findings });
+            let learned = match findings.answer().map(|answer| answer.basis) {
+                Some(Basis::Model(model)) => learned::of_all(model, &sessions)?,
+                _ => BTreeMap::new(),
+            };
+            return Ok(Self { values, has_values, levels: None, models, findings, learned });
         }
         let called = " (with strata a query is called `shoes / mobile`)";
         let hint = if read.report.strata > 0 { called } else { "" };
@@ -213,7 +221,8 @@ impl Evaluation {
         };
         let findings =
             Findings::new(Some(&levels), models.as_ref().ok(), assumptions, !are_rows && !has_values);
-        Ok(Self { values, has_values, levels: Some(levels), models, findings })
+        let learned = BTreeMap::new();
+        Ok(Self { values, has_values, levels: Some(levels), models, findings, learned })
     }
 
     /// Whether the lists are those that the models learn.

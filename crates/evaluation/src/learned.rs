@@ -42,6 +42,16 @@ pub(crate) fn numbers<E: From<FitError>>(
     Ok(found)
 }
 
+/// The lists that a model learns from all users, by their names: what to put into production, and
+/// the kin of those that are valued, which know half of the users.
+pub(crate) fn of_all(model: Model, sessions: &Sessions) -> Result<BTreeMap<String, Vec<String>>, FitError> {
+    let (counts, names) = (sessions.counts(), sessions.names());
+    let fit = fit_values(model, None, &counts, sessions, &Options::default())?;
+    let name = |id: Id| names.name(id).into_owned();
+    let named = |lists: ListsOf| lists.into_iter().flat_map(|(_, items)| items).flatten().map(name).collect();
+    Ok(best_lists(&fit, &counts).into_iter().map(|(query, lists)| (name(query), named(lists))).collect())
+}
+
 /// The best list of each query with users.
 fn best_lists(fit: &Fit, counts: &Counts) -> BTreeMap<Id, ListsOf> {
     let of_query = |query: &click_logs::fit::QueryFit| {

@@ -100,10 +100,7 @@ fn strata(answer: &Answer, html: &mut Html) {
             let query = &answer.queries[*place];
             let [gain, list] = query.recommended.as_ref().map_or_else(
                 || ["–", "none found"].map(str::to_owned),
-                |list| {
-                    let named = list.items[..list.items.len().min(NAMED)].join(", ");
-                    [list.gain.to_string(), in_line(&named).into_owned()]
-                },
+                |list| [list.gain.to_string(), named(&list.items)],
             );
             let QueryFinding { query, lists, finding, .. } = query;
             [in_line(query).into_owned(), grouped(*lists), finding.today.to_string(), gain, list]
@@ -113,6 +110,12 @@ fn strata(answer: &Answer, html: &mut Html) {
     }
 }
 
+/// A list's items from the top; commas are often in their names.
+fn named(items: &[String]) -> String {
+    let more = if items.len() > NAMED { " · …" } else { "" };
+    in_line(&(items[..items.len().min(NAMED)].join(" · ") + more)).into_owned()
+}
+
 /// The power of a test, and the probability with which it finds a difference that is none.
 const POWER: f64 = 0.8;
 const MISS: f64 = 0.05;
@@ -120,28 +123,21 @@ const MISS: f64 = 0.05;
 /// Adds the recommended lists, in the order in which they are worth a test: those that surely gain
 /// first, then by what they gain with their share of the lists.
 fn recommended(answer: &Answer, html: &mut Html) {
-    let row = |query: &QueryFinding| {
-        let Recommendation { items, gain, beyond, known_share, is_guess, .. } = query.recommended.as_ref()?;
-        let more = if items.len() > NAMED { ", …" } else { "" };
-        let named = items[..items.len().min(NAMED)].join(", ") + more;
-        let [name, named] = [&query.query, &named].map(|text| in_line(text).into_owned());
-        let what = if *is_guess { "a guess, to be tested" } else { "near what was shown" };
-        let known = format!("{} %", fixed(100.0 * known_share, 0));
-        let days = length_of_test(answer, query, gain.mean).unwrap_or_else(|| "–".to_owned());
-        let all = fixed(query.share * gain.mean, 1);
-        Some([name, named, gain.to_string(), all, days, beyond.to_string(), known, what.to_owned()])
+    let row = |(query, list): (&QueryFinding, &Recommendation)| {
+        let what = if list.is_guess { "a guess, to be tested" } else { "near what was shown" };
+        let known = format!("{} %", fixed(100.0 * list.known_share, 0));
+        let days = length_of_test(answer, query, list.gain.mean).unwrap_or_else(|| "–".to_owned());
+        let all = fixed(query.share * list.gain.mean, 1);
+        let [gain, beyond] = [list.gain, list.beyond].map(|gain| gain.to_string());
+        let name = in_line(&query.query).into_owned();
+        [name, named(&list.items), gain, all, days, beyond, known, what.to_owned()]
     };
-    let mut queries: Vec<&QueryFinding> = answer.queries.iter().collect();
-    let worth = |query: &QueryFinding| {
-        let gain = query.recommended.as_ref().map(|list| list.gain);
-        gain.map_or((false, 0.0), |gain| (gain.lower > 0.0, query.share * gain.mean))
-    };
-    queries.sort_by(|a, b| {
-        let [(a_is_sure, a), (b_is_sure, b)] = [worth(a), worth(b)];
-        b_is_sure.cmp(&a_is_sure).then(b.total_cmp(&a))
+    let mut lists: Vec<_> = answer.recommended().collect();
+    lists.sort_by(|a, b| {
+        let worth = [a, b].map(|(query, list)| (list.gain.lower > 0.0, query.share * list.gain.mean));
+        worth[1].0.cmp(&worth[0].0).then(worth[1].1.total_cmp(&worth[0].1))
     });
-    let rows: Vec<[String; 8]> = queries.into_iter().filter_map(row).collect();
-    if rows.is_empty() {
+    if lists.is_empty() {
         return;
     }
     html.element("h2", "", "Lists to test, the first first");
@@ -155,7 +151,7 @@ fn recommended(answer: &Answer, html: &mut Html) {
         "#Items known there",
         "What it is",
     ];
-    html.texts(&heads, rows);
+    html.texts(&heads, lists.into_iter().map(row));
     html.paragraph(
         "small muted",
         "Lists whose gain is surely above 0 come first, then those that gain most with the traffic of their query. Gains are clicks \
@@ -193,19 +189,26 @@ pub(super) fn text(answer: &Answer) -> String {
     for sentence in answer.sentences() {
         let _ = writeln!(text, "  {sentence}");
     }
+    let short = |name: &str| match name.chars().count() {
+        0..=LETTERS => name.to_owned(),
+        _ => name.chars().take(LETTERS - 1).chain(['…']).collect(),
+    };
     if answer.queries.len() > 1 && answer.is_reliable() {
         let of_policy = || format!("; the policy's gain after {} lists of the query", grouped(HORIZON));
         let of_policy = answer.promises().then(of_policy).unwrap_or_default();
         let _ = writeln!(text, "\n  Per 1,000 lists{of_policy}:\n");
         let rows = rows(answer).into_iter().take(LISTED).map(|mut row| {
-            if row[0].chars().count() > LETTERS {
-                row[0] = row[0].chars().take(LETTERS - 1).chain(['…']).collect();
-            }
+            row[0] = short(&row[0]);
             row
         });
         let heads = HEADS.map(|head| head.trim_start_matches('#').to_lowercase());
         let rows: Vec<[String; 6]> = std::iter::once(heads).chain(rows).collect();
         text += &table(&rows, 1..6);
+    }
+    let lists: Vec<[String; 2]> =
+        answer.recommended().map(|(query, list)| [short(&query.query), named(&list.items)]).collect();
+    if (1..=LISTED).contains(&lists.len()) {
+        let _ = write!(text, "\n  Recommended, from the top:\n\n{}", table(&lists, 0..0));
     }
     text
 }

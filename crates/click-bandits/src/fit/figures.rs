@@ -99,8 +99,8 @@ pub(super) fn transfer(transfer: &Transfer, answer: &Answer) -> String {
         .iter()
         .map(|[predicted, observed]| (per_1000(predicted), per_1000(observed)))
         .collect();
-    let recommended = answer.queries.iter().filter_map(|query| query.recommended.as_ref());
-    let mut lists: Vec<(f64, f64)> = recommended.map(|list| (list.predicted, list.gain.mean)).collect();
+    let mut lists: Vec<(f64, f64)> =
+        answer.recommended().map(|(_, list)| (list.predicted, list.gain.mean)).collect();
     lists.sort_by(|a, b| a.0.total_cmp(&b.0));
     let ends = |value: fn(&(f64, f64)) -> f64| {
         dots.iter()

@@ -1,7 +1,7 @@
 //! The overview that `fit` prints at the end.
 
 use super::arguments::Arguments;
-use super::{MAX_CLICKS, Outcome, PAGE, PARAMETERS_PARQUET, SPEC, answer, transfer};
+use super::{MAX_CLICKS, Outcome, PAGE, PARAMETERS_PARQUET, RECOMMENDED, SPEC, answer, transfer};
 use crate::terminal::table;
 use ::answer::{FittedUsers, PARAMETERS, Without};
 use click_logs::fit::{Comparison, Difference, Fit, Model, identifiability};
@@ -77,7 +77,13 @@ impl fmt::Display for Overview<'_> {
         }
         match &self.outcome.answer {
             Ok(answer) => {
-                write!(f, "\n{}\nPage: {}\n", answer::text(answer), self.arguments.out.join(PAGE).display())
+                let [lists, page] = [RECOMMENDED, PAGE].map(|name| self.arguments.out.join(name));
+                writeln!(f, "\n{}", answer::text(answer))?;
+                if answer.recommended().next().is_some() {
+                    let what = "for evaluate --ranking on a later log: this one flatters them";
+                    writeln!(f, "Recommended lists: {} ({what})", lists.display())?;
+                }
+                writeln!(f, "Page: {}", page.display())
             }
             Err(why) => writeln!(f, "\nNo answer on today's ranking: {why}."),
         }

@@ -104,6 +104,18 @@ pub(super) fn comparison(comparison: Option<&Comparison>) -> Result<Vec<u8>> {
     Ok(table.into_inner()?)
 }
 
+/// Lists, one a query, in the form that `evaluate --ranking` reads; `None` without any.
+pub(crate) fn ranking<'a>(lists: impl Iterator<Item = (&'a str, &'a [String])>) -> Result<Option<Vec<u8>>> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    for (query, items) in lists {
+        for (position, item) in (1_u32..).zip(items) {
+            table.write_record([query, &position.to_string(), item])?;
+        }
+    }
+    let rows = table.into_inner()?;
+    Ok((!rows.is_empty()).then(|| [&b"query,position,item\n"[..], &rows].concat()))
+}
+
 /// `counts.csv`: the fitted cells, in the form that `--counts` reads.
 pub(super) fn counts(counts: &Counts) -> Result<Vec<u8>> {
     let mut text = Vec::new();

@@ -1,6 +1,6 @@
 //! The answer that `fit` ends with: what today's ranking loses, and when a policy passes it.
 
-use super::{run, text, works};
+use super::{run, table, text, works};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -455,4 +455,63 @@ fn a_warning_has_the_gain_without_what_it_is_about() {
     let [[_, without, _], [_, with, _]] = [&found["without"][0]["gain"], &found["all"]["gain"]].map(interval);
     assert!((without - mean).abs() < 0.25 * mean && with < 0.7 * mean, "{found} {once}");
     assert!(printed.contains("Without sessions of more than "), "{printed}");
+}
+
+/// The lists that a fit recommends, and those that an evaluation learns, are files that `evaluate
+/// --ranking` reads, whatever is in the names.
+#[test]
+fn recommended_and_learned_lists_can_be_evaluated() {
+    let top = tempdir().unwrap();
+    let sample = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/samples/shop.csv")).unwrap();
+    let named = |line: &str| {
+        let [day, visit, query, item, rest] = *line.splitn(5, ',').collect::<Vec<_>>() else {
+            panic!("{line}")
+        };
+        format!("{day},{visit},\"{query}, \"\"new\"\"\",\"{item}, black\",{rest}\n")
+    };
+    let (head, lines) = sample.split_once('\n').unwrap();
+    let log = top.path().join("log.csv");
+    fs::write(&log, format!("{head}\n{}", lines.lines().map(named).collect::<String>())).unwrap();
+    let columns = "query=query,item=product,position=position,click=click,session=visit";
+    let works_with = |command: &str, out: &Path, more: &[&str]| {
+        let of_log = [text(&log), "--format", "delimited", "--columns", columns, "--model", "pbm"];
+        works(command, &[&of_log[..], &["--out", text(out)], more].concat())
+    };
+    let [fitted, learned, valued] = ["fitted", "learned", "valued"].map(|name| top.path().join(name));
+    let printed = works_with("fit", &fitted, &[]);
+    let list = fitted.join("recommended.csv");
+    assert!(
+        printed.contains(&format!("Recommended lists: {} (for evaluate --ranking", text(&list))),
+        "{printed}"
+    );
+    let answer: serde_json::Value =
+        serde_json::from_slice(&fs::read(fitted.join("answer.json")).unwrap()).unwrap();
+    let rows = table(&list);
+    let mut rows = rows.iter();
+    for query in answer["queries"].as_array().unwrap() {
+        let items = query["recommended"]["items"].as_array().unwrap();
+        let items: Vec<&str> = items.iter().map(|item| item.as_str().unwrap()).collect();
+        let joined = items.join(" · ");
+        assert!(joined.contains(", black · ") && printed.contains(&joined), "{printed}");
+        assert!(fs::read_to_string(fitted.join("index.html")).unwrap().contains(&joined));
+        for (place, item) in items.iter().enumerate() {
+            let row = rows.next().unwrap();
+            assert_eq!((&row["item"], &row["position"]), (&(*item).to_owned(), &(place + 1).to_string()));
+            assert_eq!(row["query"], query["query"].as_str().unwrap());
+        }
+    }
+    assert!(rows.next().is_none());
+    let printed = works_with("evaluate", &learned, &["--ranking", "learned"]);
+    let learned = learned.join("learned.csv");
+    assert!(printed.contains(text(&learned)) && table(&learned).len() == 9, "{printed}");
+    for ranking in [list, learned] {
+        let printed = works_with("evaluate", &valued, &["--ranking", text(&ranking)]);
+        assert!(printed.starts_with("The new ranking would have earned "), "{printed}");
+        assert!(!valued.join("learned.csv").exists());
+        fs::remove_dir_all(&valued).unwrap();
+    }
+    // Without an answer there is no list.
+    let none = top.path().join("none");
+    works_with("fit", &none, &["--answer", "0"]);
+    assert!(!none.join("recommended.csv").exists());
 }

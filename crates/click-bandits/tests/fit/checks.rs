@@ -1,6 +1,6 @@
 //! Doubts about the log stand before the answer.
 
-use super::{answer, text, works};
+use super::{answer, run, text, works};
 use std::fs;
 use tempfile::tempdir;
 
@@ -69,5 +69,11 @@ fn a_log_of_clicks_alone_is_said_before_anything_else_and_has_no_answer() {
         assert!(
             fs::read_to_string(out.join("index.html")).unwrap().contains("No fit to this log can be right")
         );
+        // A quiet fit says it as well, apart from its output.
+        let quiet =
+            run("fit", &[&source[..], format, &["--model", "pbm", "--quiet", "--out", text(&out)]].concat());
+        assert!(quiet.status.success() && quiet.stdout.is_empty());
+        let said = String::from_utf8(quiet.stderr).unwrap();
+        assert!(said.starts_with("No fit to this log can be right: "), "{said}");
     }
 }

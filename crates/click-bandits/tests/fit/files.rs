@@ -13,14 +13,14 @@ use tempfile::tempdir;
 fn results_do_not_depend_on_the_number_of_threads() {
     const BLOCK: u64 = 1 << 18;
     let top = tempdir().unwrap();
-    // Threads read blocks of a log, and play for the answer, which has five files more. Both need
+    // Threads read blocks of a log, and play for the answer, which has six files more. Both need
     // not be large at once.
     let few = top.path().join("few");
     fs::create_dir(&few).unwrap();
     for (log, format, more, blocks, n_files) in [
         (pbm_log(top.path(), 10_000), "kdd2012", &[][..], 2, 9),
         (dcm_log(top.path(), 11, 7000), "yandex", &["--answer", "0"], 2, 9),
-        (dcm_log(&few, 11, 500), "yandex", &["--model", "sdbn"], 1, 13),
+        (dcm_log(&few, 11, 500), "yandex", &["--model", "sdbn"], 1, 14),
     ] {
         assert!(fs::metadata(&log).unwrap().len().div_ceil(BLOCK) >= blocks);
         let [one, two] = ["1", "2"].map(|threads| {

@@ -323,6 +323,8 @@ pub(crate) static FILES: &[FileFormat] = &[
         "The parameters of the answer's queries, if parameters.json has none of queries.",
     )
     .and_read(&["simulate"]),
+    FileFormat::written("recommended.csv", &["fit"], "The recommended lists, in the form of ranking.csv.")
+        .and_read(&["evaluate --ranking"]),
     FileFormat::written("logged.csv", &["fit"], "Today's lists, which the policy logged plays.")
         .and_read(&["simulate"])
         .with(&[
