@@ -32,11 +32,10 @@ mod table_rows;
 pub(super) mod ubi;
 mod yandex;
 
-pub(super) use self::delimited::TableLines;
 pub use self::frame::{Frame, ReadColumn};
 pub use self::named::is_parquet;
 pub use self::table_rows::Value;
-pub(super) use self::table_rows::{Rows, TableOfRows};
+pub(super) use self::table_rows::{Rows, TableOfRows, TableRows};
 pub use self::ubi::Ubi;
 
 use self::kdd2012::Kdd2012;
@@ -383,10 +382,10 @@ impl Format {
             Self::Obd => {
                 let columns = obd::columns(collector.handing.is_some());
                 logged = columns.logged();
-                reader.read_lines(&TableLines::new(&columns, meaning, collector), inputs, collector)
+                reader.read_lines(&TableRows::new(&columns, meaning, collector), inputs, collector)
             }
             Self::Delimited(columns) => {
-                reader.read_lines(&TableLines::new(columns, reader.meaning, collector), inputs, collector)
+                reader.read_lines(&TableRows::new(columns, reader.meaning, collector), inputs, collector)
             }
             Self::Parquet(columns) => parquet::read(&columns.into(), reader, inputs, collector),
             Self::Ubi(ubi) => return ubi::read(ubi, reader, inputs, collector),

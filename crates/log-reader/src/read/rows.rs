@@ -1,6 +1,6 @@
 //! Rows of any table, handed over as they are, in the order of the log.
 
-use super::formats::{Frame, TableLines, Ubi, Value, parquet, ubi};
+use super::formats::{Frame, TableRows, Ubi, Value, parquet, ubi};
 use super::{Format, Input, Reader};
 use crate::collect::Collector;
 use crate::columns::{ColumnNames, READ, ROLES};
@@ -57,7 +57,7 @@ pub fn read_rows(
         if is_parquet {
             parquet::read(&columns, reader, inputs, collector)
         } else {
-            reader.read_lines(&TableLines::new(columns, reader.meaning, collector), inputs, collector)
+            reader.read_lines(&TableRows::new(columns, reader.meaning, collector), inputs, collector)
         }
     })
 }

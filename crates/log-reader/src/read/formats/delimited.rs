@@ -9,24 +9,22 @@
 //! they stand. If a line of a list is skipped, the list ends above it; such lists are counted.
 //! Names of sessions are neither kept nor shown.
 
-use super::table_rows::{logged_row, read_row, within};
+use super::table_rows::{LongTexts, TableRows};
 use super::{Value, json};
-use crate::collect::{Batches, Collector};
+use crate::collect::Batches;
 use crate::columns::{
     CLICK, ColumnNames, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, Places, QUERY, READ, ROLES, SESSION, USER,
-    number_of, places,
+    places,
 };
 use crate::error::HIDDEN;
 use crate::fault::Fault;
-use crate::fields::{MAX_COUNT, check_count, table_clicks, table_number};
-use crate::keys::{KeyHash, ListKey};
+use crate::fields::{MAX_COUNT, check_count};
+use crate::keys::ListKey;
 use crate::list_cells::{ListCells, shown};
 use crate::read::line::{LineFault, LineFormat, after_last_line};
 use crate::read::marks::{CutLine, Cuts, after_last_record};
-use crate::read::meaning::Meaning;
 use crate::read::open_lists::{OpenLists, Spot};
 use crate::table::LineCounts;
-use crate::time::milliseconds;
 use std::borrow::Cow;
 
 /// The indices of the columns in a file.
@@ -92,6 +90,11 @@ impl Layout {
             None => self.further.get(number - ROLES).copied(),
         }
     }
+
+    /// The 1-based column, 0 for none.
+    fn number(&self, number: usize) -> usize {
+        self.column(number).map_or(0, |column| column + 1)
+    }
 }
 
 /// Returns whether columns are named by their number: the file has no header.
@@ -101,46 +104,22 @@ fn is_numbered(named: &ColumnNames<'_>) -> bool {
         .is_some_and(|number| number.parse::<u16>().is_ok())
 }
 
-/// A table, and the meaning of its numbers.
-pub(in crate::read) struct TableLines<'a> {
-    table: ColumnNames<'a>,
-    meaning: Meaning,
-    hash: KeyHash,
-    /// Whether lists are handed over, with their users and propensities.
-    hands_over: bool,
-}
-
-/// The fields of a line that are always read, by role.
-type Fields<'a> = [Option<&'a [u8]>; READ];
-/// The fields that are read if lists are handed over, by role from [`READ`] on.
-type LoggedFields<'a> = [Option<&'a [u8]>; ROLES - READ];
-
-impl<'a> TableLines<'a> {
-    pub(in crate::read) fn new(
-        table: impl Into<ColumnNames<'a>>,
-        meaning: Meaning,
-        collector: &Collector<'_>,
-    ) -> Self {
-        Self { table: table.into(), meaning, hash: collector.hash, hands_over: collector.handing.is_some() }
-    }
-}
-
-impl LineFormat for TableLines<'_> {
+impl LineFormat for TableRows<'_> {
     type Layout = Layout;
     type Memory = OpenLists;
     const HEADER: bool = true;
 
     fn has_header(&self, first_line: &[u8]) -> bool {
-        !is_json(first_line) && !is_numbered(&self.table)
+        !is_json(first_line) && !is_numbered(&self.columns)
     }
 
     fn layout(&self, header: &[u8]) -> Result<Layout, String> {
         if is_json(header) {
-            return Layout::of_json(&self.table, header);
+            return Layout::of_json(&self.columns, header);
         }
         let mut wrong = None;
         for (delimiter, called) in DELIMITERS {
-            match Layout::new(&self.table, header, delimiter, called) {
+            match Layout::new(&self.columns, header, delimiter, called) {
                 Ok(layout) => return Ok(layout),
                 Err(message) if header.contains(&delimiter) => wrong = wrong.or(Some(message)),
                 Err(_) => {}
@@ -150,20 +129,20 @@ impl LineFormat for TableLines<'_> {
             && let Ok(columns) = split(header, *delimiter)
             && !self.is_header(header)
         {
-            let names: Vec<&str> = self.table.by_role.into_iter().flatten().collect();
+            let names: Vec<&str> = self.columns.by_role.into_iter().flatten().collect();
             let (names, n_columns) = (names.join("`, `"), columns.len());
             return Err(format!(
                 "no header: none of the {n_columns} columns, with {called} between them, is called `{names}`"
             ));
         }
         Err(wrong.unwrap_or_else(|| {
-            let name = self.table.by_role.into_iter().flatten().next().unwrap_or_default();
+            let name = self.columns.by_role.into_iter().flatten().next().unwrap_or_default();
             format!("no column `{name}` in the header, with a tab, comma, semicolon, vertical bar or space between columns")
         }))
     }
 
     fn is_header(&self, line: &[u8]) -> bool {
-        let named = self.table.by_role;
+        let named = self.columns.by_role;
         DELIMITERS.iter().any(|&(delimiter, _)| {
             let columns = split(line, delimiter).unwrap_or_default();
             columns.iter().any(|column| named.contains(&Some(String::from_utf8_lossy(column).trim())))
@@ -190,8 +169,8 @@ impl LineFormat for TableLines<'_> {
             batches.count_shown(&shown, at.at);
             return Ok(());
         }
-        let field = |role: usize| line.get(layout.column(role)?);
-        self.count_line(layout, line.n_columns(), field, at, lists, batches)
+        let value = |role: usize| line.get(layout.column(role)?).map(Value::Text);
+        self.count_line(layout, line.n_columns(), &value, at, lists, batches)
     }
 
     fn quoted(
@@ -203,8 +182,8 @@ impl LineFormat for TableLines<'_> {
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""))?;
-        let field = |role: usize| fields.get(layout.column(role)?).map(AsRef::as_ref);
-        self.count_line(layout, fields.len(), field, at, lists, batches)
+        let value = |role: usize| fields.get(layout.column(role)?).map(|field| Value::Text(field));
+        self.count_line(layout, fields.len(), &value, at, lists, batches)
     }
 
     fn end(&self, lists: &mut OpenLists, _: &mut Batches<'_>) {
@@ -224,7 +203,7 @@ impl LineFormat for TableLines<'_> {
     }
 }
 
-impl TableLines<'_> {
+impl TableRows<'_> {
     /// The counts of a line that has no list and nothing unusual in its columns.
     #[inline]
     fn plain(&self, layout: &Layout, line: CutLine<'_>, batches: &mut Batches<'_>) -> Option<LineCounts> {
@@ -261,9 +240,9 @@ impl TableLines<'_> {
         let object = object.ok_or(Fault::NotAnObject)?;
         let mut first = Ok(());
         for row in json::rows(&object, &layout.names, layout.column(ITEM)) {
-            let field = |role: usize| row.get(layout.column(role)?).map(Vec::as_slice);
+            let value = |role: usize| row.get(layout.column(role)?).map(|field| Value::Text(field));
             // A fault of a list is that of the line, whose other lists count.
-            first = first.and(self.count_line(layout, row.len(), field, at, lists, batches));
+            first = first.and(self.count_line(layout, row.len(), &value, at, lists, batches));
             // Another list of the line has another place.
             at.at += 1;
         }
@@ -276,16 +255,20 @@ impl TableLines<'_> {
         &self,
         layout: &Layout,
         found: usize,
-        field: impl Fn(usize) -> Option<&'f [u8]>,
+        value: &impl Fn(usize) -> Option<Value<'f>>,
         at: Spot,
         lists: &mut OpenLists,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
-        match self.table.lists {
-            Some(cells) if found == layout.n_columns => {
-                self.count_list(layout, cells, &field, at, lists, batches)
+        if found != layout.n_columns {
+            if let Some(key) = self.key(value, &mut LongTexts::default()) {
+                lists.skip(key, at, batches);
             }
-            _ => self.count_item(layout, found, None, field, at, lists, batches),
+            return Err(not_assigned(layout, found, value, batches));
+        }
+        match self.columns.lists {
+            Some(cells) => self.count_list(layout, cells, value, at, lists, batches),
+            None => self.count_item(layout, None, value, at, lists, batches),
         }
     }
 
@@ -295,153 +278,69 @@ impl TableLines<'_> {
         &self,
         layout: &Layout,
         cells: ListCells,
-        field: &impl Fn(usize) -> Option<&'f [u8]>,
+        value: &impl Fn(usize) -> Option<Value<'f>>,
         at: Spot,
         lists: &mut OpenLists,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
-        let elements = cells.of_row(|role| field(role).map(Value::Text)).map_err(|(role, fault)| {
-            let column = layout.column(role).map_or(0, |column| column + 1);
-            LineFault::new(fault, column, &shown(field(role).unwrap_or_default()))
+        let elements = cells.of_row(value).map_err(|(role, fault)| {
+            let text = value(role).map_or_else(Vec::new, |value| shown(&value.bytes()));
+            LineFault::new(fault, layout.number(role), &text)
         })?;
         let key = self.hash.of_numbers(at.at, at.line);
-        for place in 0..elements[ITEM].len() {
-            let position = self.meaning.named(place).to_string();
-            let field = |role: usize| match elements.get(role).and_then(|all| all.get(place)) {
-                _ if role == POSITION => Some(position.as_bytes()),
-                Some(&Value::Text(text)) => Some(text),
-                _ => field(role),
-            };
-            self.count_item(layout, layout.n_columns, Some(key), field, at, lists, batches)?;
-        }
-        Ok(())
+        (0..elements[ITEM].len()).try_for_each(|place| {
+            let value = self.item_of(&elements, place, value);
+            self.count_item(layout, Some(key), &value, at, lists, batches)
+        })
     }
 
-    /// Reads an item, and notes a fault in its list, which has a key of its own if a line is one.
-    #[expect(clippy::too_many_arguments, reason = "those of a line")]
+    /// Reads an item, of a list that has a key of its own if a line is one.
     #[inline]
     fn count_item<'f>(
         &self,
         layout: &Layout,
-        found: usize,
         list: Option<ListKey>,
-        field: impl Fn(usize) -> Option<&'f [u8]>,
+        value: &impl Fn(usize) -> Option<Value<'f>>,
         at: Spot,
         lists: &mut OpenLists,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
-        let fields: Fields<'_> = std::array::from_fn(&field);
-        if batches.takes_rows() {
-            if found != layout.n_columns {
-                return Err(LineFault::new(Fault::columns(found, layout.n_columns), 0, HIDDEN.as_bytes()));
+        // Lines are read into the same memory, block after block.
+        let mut known = LongTexts::default();
+        let counted = self.count(&layout.columns, list, value, at, lists, &mut known, batches);
+        counted.map_err(|(number, fault)| {
+            // A user is not shown.
+            let is_user = number == USER || number == 0 && batches.takes_rows();
+            let text = value(number).filter(|_| !is_user).map(Value::bytes).unwrap_or_default();
+            let fault = LineFault::new(fault, layout.number(number), &text);
+            if number >= ROLES || batches.takes_rows() {
+                return fault;
             }
-            let values = fields.map(|field| field.map(Value::Text));
-            let further: Vec<Value<'_>> = (0..layout.further.len())
-                .map(|at| field(ROLES + at).map_or(Value::Missing, Value::Text))
-                .collect();
-            return batches.take_row(&values, &further).map_err(|(column, fault)| {
-                let number = number_of(column);
-                let text = if number == 0 { b"" } else { field(number).unwrap_or_default() };
-                LineFault::new(fault, layout.column(number).map_or(0, |column| column + 1), text)
-            });
-        }
-        // The query without its strata: of one list they are the same.
-        let key = list.or_else(|| self.key(layout, &fields));
-        let composed;
-        let (mut fields, mut at) = (fields, at);
-        let strata = layout.further.len() - usize::from(self.table.is_timed);
-        if strata > 0 {
-            let of_query = fields[QUERY].unwrap_or(ONE_QUERY);
-            let of_strata = (ROLES..ROLES + strata).map(|number| field(number).unwrap_or_default());
-            composed = within(of_query, of_strata);
-            fields[QUERY] = Some(&composed);
-        }
-        if self.table.is_timed && found == layout.n_columns {
-            let text = field(ROLES + strata).unwrap_or_default();
-            let column = layout.column(ROLES + strata).map_or(0, |column| column + 1);
-            match milliseconds(Value::Text(text)) {
-                Ok(time) => at.time = time,
-                Err(fault) => {
-                    let fault = LineFault::new(fault, column, text);
-                    return lists.take(key, Err(fault), at, &layout.columns, batches);
-                }
-            }
-        }
-        if self.hands_over {
-            let logged = std::array::from_fn(|role| field(READ + role));
-            return self.line_to_hand_over(layout, found, fields, logged, key, at, lists, batches);
-        }
-        let shown = self.read(layout, found, fields, batches);
-        lists.take(key, shown.map(|shown| Some((shown?, None))), at, &layout.columns, batches)
-    }
-
-    /// The list of a line, if a column names sessions.
-    #[inline]
-    fn key(&self, layout: &Layout, fields: &Fields<'_>) -> Option<ListKey> {
-        let session = fields[SESSION].filter(|_| layout.columns[SESSION].is_some())?;
-        let query = self.hash.of_text(fields[QUERY].unwrap_or_default());
-        Some(self.hash.of_both(self.hash.of_text(session), query))
-    }
-
-    /// Reads a line with its user and propensities.
-    #[expect(clippy::too_many_arguments, reason = "those of a line")]
-    #[inline(never)]
-    fn line_to_hand_over(
-        &self,
-        layout: &Layout,
-        found: usize,
-        fields: Fields<'_>,
-        logged: LoggedFields<'_>,
-        key: Option<ListKey>,
-        at: Spot,
-        lists: &mut OpenLists,
-        batches: &mut Batches<'_>,
-    ) -> Result<(), LineFault> {
-        let session = fields[SESSION].filter(|_| layout.columns[SESSION].is_some());
-        let shown = self.read(layout, found, fields, batches).and_then(|shown| {
-            let Some(shown) = shown else { return Ok(None) };
-            let values = logged.map(|field| field.map(Value::Text));
-            let row = logged_row(session.map(Value::Text), &values, shown.clicks, batches);
-            let row = row.map_err(|(role, fault)| {
-                let column = layout.columns[role].map_or(0, |column| column + 1);
-                // A user is not shown.
-                let text = if role > USER { logged[role - READ].unwrap_or_default() } else { b"" };
-                LineFault::new(fault, column, text).of(Ok(shown.clicks), Ok(shown.impressions))
-            })?;
-            Ok(Some((shown, Some(row))))
-        });
-        lists.take(key, shown, at, &layout.columns, batches)
-    }
-
-    /// Reads a line of `found` columns; `None` if its position is not wanted.
-    fn read(
-        &self,
-        layout: &Layout,
-        found: usize,
-        fields: Fields<'_>,
-        batches: &mut Batches<'_>,
-    ) -> Result<Option<LineCounts>, LineFault> {
-        let expected = layout.n_columns;
-        if found != expected {
-            // The columns cannot be assigned; nothing is shown if one of them may identify users.
-            let named = layout.columns.iter().flatten().count();
-            let may_be_shown = [SESSION, USER].iter().all(|&role| layout.columns[role].is_none());
-            let text = if named == expected && may_be_shown {
-                fields.map(Option::unwrap_or_default).join(&b' ')
-            } else {
-                HIDDEN.as_bytes().into()
-            };
-            return Err(LineFault::new(Fault::columns(found, expected), 0, &text));
-        }
-        let shown = read_row(&fields.map(|field| field.map(Value::Text)), self.meaning, None, batches);
-        shown.map_err(|(role, fault)| {
-            let column = layout.columns[role].map_or(0, |column| column + 1);
-            let impressions =
-                fields[IMPRESSIONS].map_or(Ok(1), |text| table_number(text).and_then(check_count));
-            let clicks = table_clicks(fields[CLICK].unwrap_or_default()).and_then(check_count);
-            LineFault::new(fault, column, fields[role].unwrap_or_default()).of(clicks, impressions)
+            let impressions = value(IMPRESSIONS).map_or(Ok(1), Value::number).and_then(check_count);
+            fault.of(value(CLICK).map_or(Ok(0), Value::clicks).and_then(check_count), impressions)
         })
     }
+}
+
+/// The fault of a line whose columns cannot be assigned; nothing is shown if one of them may
+/// identify users.
+#[cold]
+fn not_assigned<'f>(
+    layout: &Layout,
+    found: usize,
+    value: &dyn Fn(usize) -> Option<Value<'f>>,
+    batches: &Batches<'_>,
+) -> LineFault {
+    let expected = layout.n_columns;
+    let is_named = layout.columns.iter().flatten().count() == expected;
+    let may_be_shown = [SESSION, USER].iter().all(|&role| layout.columns[role].is_none());
+    let text = if is_named && may_be_shown && !batches.takes_rows() {
+        let fields = (0..READ).map(|role| value(role).map(Value::bytes).unwrap_or_default());
+        fields.collect::<Vec<_>>().join(&b' ')
+    } else {
+        HIDDEN.as_bytes().into()
+    };
+    LineFault::new(Fault::columns(found, expected), 0, &text)
 }
 
 /// Splits a line with quotation marks into columns.

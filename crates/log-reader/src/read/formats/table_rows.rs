@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
 use crate::fields::{check_count, check_propensity, check_value, decimal, table_clicks, table_number};
 use crate::keys::{KeyHash, ListKey};
-use crate::list_cells::{ListCells, shown};
+use crate::list_cells::{Elements, ListCells, shown};
 use crate::logged::{LoggedRow, value_of};
 use crate::names::{Id, mix};
 use crate::read::line::{Lost, MAX_TEXT};
@@ -80,7 +80,7 @@ impl<'a> From<&'a str> for Value<'a> {
     }
 }
 
-impl Value<'_> {
+impl<'a> Value<'a> {
     /// A whole number, 0 or above.
     ///
     /// # Errors
@@ -177,15 +177,15 @@ impl Value<'_> {
     }
 
     /// The bytes of its text.
-    pub fn bytes(&self) -> Cow<'_, [u8]> {
+    pub fn bytes(self) -> Cow<'a, [u8]> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
             other => Cow::Owned(other.text().into_bytes()),
         }
     }
 
-    fn text(&self) -> String {
-        match *self {
+    fn text(self) -> String {
+        match self {
             Self::Missing => String::new(),
             Self::Number(number) => number.to_string(),
             Self::Negative(number) => number.to_string(),
@@ -199,38 +199,137 @@ impl Value<'_> {
 }
 
 /// The values of a row by role; `None` for a role without a column.
-pub(in crate::read) type RowValues<'a> = [Option<Value<'a>>; READ];
+type RowValues<'a> = [Option<Value<'a>>; READ];
 /// The values that are read if lists are handed over, by role from [`READ`] on.
-pub(in crate::read) type LoggedValues<'a> = [Option<Value<'a>>; ROLES - READ];
+type LoggedValues<'a> = [Option<Value<'a>>; ROLES - READ];
 
-/// A table whose rows are read.
+/// A table, and how its rows are read: lines, or rows that are stored by columns.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::read) struct TableRows<'a> {
+    pub(super) columns: ColumnNames<'a>,
+    pub(super) meaning: Meaning,
+    pub(super) hash: KeyHash,
+    /// Whether lists are handed over, with their users and propensities.
+    pub(super) hands_over: bool,
+}
+
+/// The number of the column at fault, and the fault.
+type NumberedFault = (usize, Fault);
+
+impl<'a> TableRows<'a> {
+    pub(in crate::read) fn new(
+        columns: impl Into<ColumnNames<'a>>,
+        meaning: Meaning,
+        collector: &Collector<'_>,
+    ) -> Self {
+        let (hash, hands_over) = (collector.hash, collector.handing.is_some());
+        Self { columns: columns.into(), meaning, hash, hands_over }
+    }
+
+    /// The values of the item at a place of a list, of which these are the elements.
+    #[inline]
+    pub(super) fn item_of<'v>(
+        &self,
+        elements: &Elements<'v>,
+        place: usize,
+        value: &impl Fn(usize) -> Option<Value<'v>>,
+    ) -> impl Fn(usize) -> Option<Value<'v>> {
+        let position = self.meaning.named(place);
+        move |role| match elements.get(role).and_then(|all| all.get(place)) {
+            _ if role == POSITION => Some(Value::Number(position)),
+            None => value(role),
+            element => element.copied(),
+        }
+    }
+
+    /// The list of a row, if a column names sessions.
+    #[inline]
+    pub(super) fn key<'v>(
+        &self,
+        value: &impl Fn(usize) -> Option<Value<'v>>,
+        known: &mut LongTexts,
+    ) -> Option<ListKey> {
+        let both = [value(SESSION)?, value(QUERY).unwrap_or(Value::Missing)];
+        let [session, query] = both.map(|value| known.key(value, self.hash));
+        Some(self.hash.of_both(session, query))
+    }
+
+    /// Counts an item, or lets it wait in its list, which also notes a fault. A list has a key of
+    /// its own if a row is one. `places` are the columns of the row's file.
+    #[expect(clippy::too_many_arguments, reason = "the row, its place, and where it is counted")]
+    #[inline]
+    pub(super) fn count<'v>(
+        &self,
+        places: &Places,
+        list: Option<ListKey>,
+        value: &impl Fn(usize) -> Option<Value<'v>>,
+        mut spot: Spot,
+        lists: &mut OpenLists,
+        known: &mut LongTexts,
+        batches: &mut Batches<'_>,
+    ) -> Result<(), NumberedFault> {
+        let composed;
+        let mut values: RowValues<'_> = std::array::from_fn(value);
+        let or_missing = |number: usize| value(number).unwrap_or(Value::Missing);
+        let n_further = self.columns.further.len();
+        if batches.takes_rows() {
+            let further: Vec<Value<'_>> = (ROLES..ROLES + n_further).map(or_missing).collect();
+            return batches.take_row(&values, &further).map_err(|(column, fault)| (number_of(column), fault));
+        }
+        // The query without its strata: of one list they are the same.
+        let key = list.or_else(|| self.key(value, known));
+        let after_strata = ROLES + n_further - usize::from(self.columns.is_timed);
+        if after_strata > ROLES {
+            let query = values[QUERY].unwrap_or(Value::Text(ONE_QUERY));
+            composed = within(&query.bytes(), (ROLES..after_strata).map(|number| or_missing(number).bytes()));
+            values[QUERY] = Some(Value::Text(&composed));
+        }
+        if known.0.is_some() {
+            batches.report.ids.add(values[ITEM], values[QUERY]);
+        }
+        if self.columns.is_timed {
+            match milliseconds(or_missing(after_strata)) {
+                Ok(time) => spot.time = time,
+                Err(fault) => return lists.take(key, Err((after_strata, fault)), spot, places, batches),
+            }
+        }
+        let shown = read_row(&values, self.meaning, known, batches).and_then(|shown| {
+            let Some(shown) = shown else { return Ok(None) };
+            let row = if self.hands_over {
+                let logged = std::array::from_fn(|role| value(READ + role));
+                Some(logged_row(values[SESSION], &logged, shown.clicks, batches)?)
+            } else {
+                None
+            };
+            Ok(Some((shown, row)))
+        });
+        lists.take(key, shown, spot, places, batches)
+    }
+}
+
+/// A table whose rows are stored by columns.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::read) struct TableOfRows<'a> {
-    pub(in crate::read) columns: &'a ColumnNames<'a>,
+    pub(in crate::read) table: TableRows<'a>,
     pub(in crate::read) places: Places,
     /// The places of the columns that have no role.
     pub(in crate::read) further: &'a [usize],
-    pub(in crate::read) meaning: Meaning,
     pub(in crate::read) name: &'a str,
     /// The file's number.
     pub(in crate::read) number: usize,
     pub(in crate::read) lenient: bool,
-    pub(in crate::read) hash: KeyHash,
-    /// Whether lists are handed over.
-    pub(in crate::read) hands_over: bool,
 }
 
 impl<'a> TableOfRows<'a> {
     /// A table of no file yet.
     pub(in crate::read) fn new(
-        columns: &'a ColumnNames<'a>,
+        columns: &ColumnNames<'a>,
         meaning: Meaning,
         lenient: bool,
         collector: &Collector<'_>,
     ) -> Self {
-        let (hash, hands_over) = (collector.hash, collector.handing.is_some());
-        let places = [None; ROLES];
-        Self { columns, places, further: &[], meaning, name: "", number: 0, lenient, hash, hands_over }
+        let table = TableRows::new(*columns, meaning, collector);
+        Self { table, places: [None; ROLES], further: &[], name: "", number: 0, lenient }
     }
 
     /// The number of columns: those of roles, and those beyond.
@@ -241,7 +340,7 @@ impl<'a> TableOfRows<'a> {
     /// The place of a column whose values are read.
     pub(in crate::read) fn place(&self, number: usize) -> Option<usize> {
         match self.places.get(number) {
-            Some(place) => place.filter(|_| number < READ || self.hands_over),
+            Some(place) => place.filter(|_| number < READ || self.table.hands_over),
             None => self.further.get(number - ROLES).copied(),
         }
     }
@@ -263,7 +362,8 @@ impl<'a, 'b> Rows<'a, 'b> {
         batches: &'a mut Batches<'b>,
         report: &'a mut ThreadReport,
     ) -> Self {
-        Self { table: *table, lists: OpenLists::default(), known: LongTexts::default(), batches, report }
+        let known = LongTexts(Some(HashTable::new()));
+        Self { table: *table, lists: OpenLists::default(), known, batches, report }
     }
 
     /// Called after the last row.
@@ -274,15 +374,15 @@ impl<'a, 'b> Rows<'a, 'b> {
     /// Called before the values of other rows take the memory of those counted so far.
     #[cfg(feature = "parquet")]
     pub(in crate::read) fn forget_texts(&mut self) {
-        self.known.0.clear();
+        self.known.0.iter_mut().for_each(HashTable::clear);
     }
 
     /// Counts a row, from 1, with a value for each role. Returns whether to continue.
     #[inline]
     pub(in crate::read) fn row<'v>(&mut self, row: u64, value: impl Fn(usize) -> Option<Value<'v>>) -> bool {
         self.report.read.lines += 1;
-        match self.table.columns.lists {
-            None => self.item(row, None, value),
+        match self.table.table.columns.lists {
+            None => self.item(row, None, &value),
             Some(cells) => self.list(row, cells, &value),
         }
     }
@@ -294,18 +394,13 @@ impl<'a, 'b> Rows<'a, 'b> {
             Ok(elements) => elements,
             Err((role, fault)) => {
                 let text = value(role).map(|value| Value::Text(&shown(&value.bytes())).text());
-                return self.at_fault(row, &std::array::from_fn(value), text, role, fault);
+                return self.at_fault(row, value, text.unwrap_or_default(), (role, fault));
             }
         };
-        let key = self.table.hash.of_numbers(row, self.table.number as u64);
-        let meaning = self.table.meaning;
-        (0..elements[ITEM].len()).all(|place| {
-            self.item(row, Some(key), |role| match elements.get(role).and_then(|all| all.get(place)) {
-                _ if role == POSITION => Some(Value::Number(meaning.named(place))),
-                None => value(role),
-                element => element.copied(),
-            })
-        })
+        let TableOfRows { table, number, .. } = self.table;
+        let key = table.hash.of_numbers(row, number as u64);
+        (0..elements[ITEM].len())
+            .all(|place| self.item(row, Some(key), &table.item_of(&elements, place, value)))
     }
 
     /// Counts an item, of a list that has a key of its own if a row is a list.
@@ -314,151 +409,59 @@ impl<'a, 'b> Rows<'a, 'b> {
         &mut self,
         row: u64,
         list: Option<ListKey>,
-        value: impl Fn(usize) -> Option<Value<'v>>,
-    ) -> bool {
-        let values = &std::array::from_fn(&value);
-        if self.batches.takes_rows() {
-            let further: Vec<Value<'_>> = (ROLES..self.table.n_columns()).filter_map(&value).collect();
-            return match self.batches.take_row(values, &further) {
-                Ok(()) => true,
-                // A user is not shown.
-                Err((0, fault)) => self.at_fault(row, values, Some(String::new()), 0, fault),
-                Err((column, fault)) => {
-                    let text = column.checked_sub(READ).map(|at| further[at].text());
-                    self.at_fault(row, values, text, number_of(column), fault)
-                }
-            };
-        }
-        // The query without its strata: of one list they are the same.
-        let key = list.or_else(|| self.key(values));
-        let (composed, mut values) = (self.of_stratum(values[QUERY], &value), *values);
-        if let Some(composed) = &composed {
-            values[QUERY] = Some(Value::Text(composed));
-        }
-        let values = &values;
-        self.report.read.ids.add(values[ITEM], values[QUERY]);
-        let time = match self.time(&value) {
-            Ok(time) => time,
-            Err((role, fault)) => {
-                let spot = Spot { at: row, file: self.table.number, line: row, time: 0 };
-                if let Some(key) = key {
-                    self.lists.skip(key, spot, self.batches);
-                }
-                let text = value(role).map(|value| value.text());
-                return self.at_fault(row, values, text, role, fault);
-            }
-        };
-        if self.table.hands_over {
-            let logged = std::array::from_fn(|role| value(READ + role));
-            return self.row_to_hand_over(row, time, key, values, &logged);
-        }
-        let TableOfRows { meaning, number, places, .. } = self.table;
-        // The place of the row in the log, as for a line.
-        let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row, time };
-        let counted = read_row(values, meaning, Some(&mut self.known), self.batches);
-        let counted = counted.map(|shown| Some((shown?, None)));
-        let counted = self.lists.take(key, counted, spot, &places, self.batches);
-        let Err((role, fault)) = counted else { return true };
-        self.at_fault(row, values, None, role, fault)
-    }
-
-    /// The list of a row, if a column names sessions.
-    #[inline]
-    fn key(&mut self, values: &RowValues<'_>) -> Option<ListKey> {
-        let hash = self.table.hash;
-        let query = values[QUERY].unwrap_or(Value::Missing);
-        let [session, query] = [values[SESSION]?, query].map(|value| self.known.key(value, hash));
-        Some(hash.of_both(session, query))
-    }
-
-    /// The name of the query within its strata, if there are any.
-    fn of_stratum<'v>(
-        &self,
-        query: Option<Value<'v>>,
         value: &impl Fn(usize) -> Option<Value<'v>>,
-    ) -> Option<Vec<u8>> {
-        let strata = self.table.further.len() - usize::from(self.table.columns.is_timed);
-        let of_strata: Vec<_> = (ROLES..ROLES + strata)
-            .map(|number| value(number).unwrap_or(Value::Missing).bytes().into_owned())
-            .collect();
-        let query = query.unwrap_or(Value::Text(ONE_QUERY));
-        (strata > 0).then(|| within(&query.bytes(), of_strata.iter().map(Vec::as_slice)))
-    }
-
-    /// The time of a row in milliseconds since 1970, or the column at fault; 0 without times.
-    fn time<'v>(&self, value: &impl Fn(usize) -> Option<Value<'v>>) -> Result<i64, (usize, Fault)> {
-        let number = self.table.n_columns() - 1;
-        if self.table.columns.is_timed {
-            milliseconds(value(number).unwrap_or(Value::Missing)).map_err(|fault| (number, fault))
-        } else {
-            Ok(0)
-        }
-    }
-
-    /// Reads a row with its user and propensities.
-    #[inline(never)]
-    fn row_to_hand_over(
-        &mut self,
-        row: u64,
-        time: i64,
-        key: Option<ListKey>,
-        values: &RowValues<'_>,
-        logged: &LoggedValues<'_>,
     ) -> bool {
-        let TableOfRows { meaning, number, places, .. } = self.table;
-        let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row, time };
-        let shown = read_row(values, meaning, Some(&mut self.known), self.batches).and_then(|shown| {
-            let Some(shown) = shown else { return Ok(None) };
-            let row = logged_row(values[SESSION], logged, shown.clicks, self.batches)?;
-            Ok(Some((shown, Some(row))))
-        });
-        let counted = self.lists.take(key, shown, spot, &places, self.batches);
-        let Err((role, fault)) = counted else { return true };
-        let text = (role >= PROPENSITY).then(|| logged[role - READ]).flatten().map(|value| value.text());
-        self.at_fault(row, values, text, role, fault)
+        let TableOfRows { table, places, number: file, .. } = &self.table;
+        // The place of the row in the log, as for a line.
+        let at = row ^ (*file as u64).rotate_right(16);
+        let spot = Spot { at, file: *file, line: row, time: 0 };
+        let (lists, known) = (&mut self.lists, &mut self.known);
+        let counted = table.count(places, list, value, spot, lists, known, self.batches);
+        let Err((number, fault)) = counted else { return true };
+        // A user is not shown.
+        let is_user = number == USER || number == 0 && self.batches.takes_rows();
+        let text = value(number).filter(|_| !is_user).map_or_else(String::new, Value::text);
+        self.at_fault(row, value, text, (number, fault))
     }
 
     #[cold]
-    fn at_fault(
+    fn at_fault<'v>(
         &mut self,
         row: u64,
-        values: &RowValues<'_>,
-        logged: Option<String>,
-        role: usize,
-        fault: Fault,
+        value: &dyn Fn(usize) -> Option<Value<'v>>,
+        text: String,
+        (column, fault): NumberedFault,
     ) -> bool {
-        let TableOfRows { columns, places, further, name, number, lenient, .. } = self.table;
-        let column = columns.name(role).unwrap_or_default().to_owned();
-        let at = places.get(role).copied().unwrap_or_else(|| further.get(role - ROLES).copied());
+        let TableOfRows { table, name, number, lenient, .. } = self.table;
+        let column_name = table.columns.name(column).unwrap_or_default().to_owned();
         let place = Place {
             file: name.to_owned(),
             line: row,
-            column: at.map(|place| (place + 1, column)),
-            // A user is not shown.
-            text: logged.or_else(|| Some(values.get(role)?.as_ref()?.text())).unwrap_or_default(),
+            column: self.table.place(column).map(|place| (place + 1, column_name)),
+            text,
             message: fault.to_string(),
         };
-        if lenient {
-            let of_role = |role: usize| values[role].and_then(|value| value.number().ok());
-            let impressions = if values[IMPRESSIONS].is_some() { of_role(IMPRESSIONS) } else { Some(1) };
-            let clicks = values[CLICK].and_then(|value| value.clicks().ok());
-            let has_counts = !self.batches.takes_rows();
-            let [clicks, impressions] =
-                [clicks, impressions].map(|count| count.filter(|_| has_counts).unwrap_or(0));
-            self.report.skip(fault, Lost { clicks, impressions }, (number, row), place);
-        } else {
+        if !lenient {
             self.report.fail((number, row), Error::at(ErrorKind::Line(fault), place));
+            return false;
         }
-        lenient
+        let impressions = value(IMPRESSIONS).map_or(Ok(1), Value::number);
+        let clicks = value(CLICK).map_or(Ok(0), Value::clicks);
+        let [clicks, impressions] = [clicks, impressions].map(|count| match count {
+            Ok(count) if !self.batches.takes_rows() => count,
+            _ => 0,
+        });
+        self.report.skip(fault, Lost { clicks, impressions }, (number, row), place);
+        true
     }
 }
 
 /// The name of a query within strata, whose slashes are written `%2F`: otherwise a query within two
 /// would have the name of another.
-pub(super) fn within<'a>(query: &[u8], strata: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+pub(super) fn within(query: &[u8], strata: impl Iterator<Item: AsRef<[u8]>>) -> Vec<u8> {
     strata.fold(query.to_vec(), |mut name, stratum| {
         name.extend_from_slice(Columns::WITHIN.as_bytes());
-        for &byte in stratum {
+        for &byte in stratum.as_ref() {
             if byte == b'/' { name.extend_from_slice(b"%2F") } else { name.push(byte) }
         }
         name
@@ -466,7 +469,8 @@ pub(super) fn within<'a>(query: &[u8], strata: impl Iterator<Item = &'a [u8]>) -
 }
 
 /// The user and the propensities of a row, or the role at fault.
-pub(super) fn logged_row(
+#[inline(never)]
+fn logged_row(
     session: Option<Value<'_>>,
     values: &LoggedValues<'_>,
     clicks: u64,
@@ -491,13 +495,12 @@ pub(super) fn logged_row(
     Ok(row)
 }
 
-/// The content of a row, or the role at fault; `None` if its position is not wanted. Texts that are
-/// `known` stay where they are.
+/// The content of a row, or the role at fault; `None` if its position is not wanted.
 #[inline]
-pub(super) fn read_row(
+fn read_row(
     values: &RowValues<'_>,
     meaning: Meaning,
-    mut known: Option<&mut LongTexts>,
+    known: &mut LongTexts,
     batches: &mut Batches<'_>,
 ) -> Result<Option<LineCounts>, (usize, Fault)> {
     let of_role = |role: usize| move |fault| (role, fault);
@@ -511,12 +514,9 @@ pub(super) fn read_row(
     if matches!(values[SESSION], Some(Value::Missing | Value::Text(b""))) {
         return Err((SESSION, Fault::Empty));
     }
-    let mut id = |name: Value<'_>, batches: &mut Batches<'_>| match &mut known {
-        Some(known) => known.id(name, batches),
-        None => name.id(batches),
-    };
-    let query = id(values[QUERY].unwrap_or(Value::Text(ONE_QUERY)), batches).map_err(of_role(QUERY))?;
-    let item = id(value(ITEM), batches).map_err(of_role(ITEM))?;
+    let query = values[QUERY].unwrap_or(Value::Text(ONE_QUERY));
+    let query = known.id(query, batches).map_err(of_role(QUERY))?;
+    let item = known.id(value(ITEM), batches).map_err(of_role(ITEM))?;
     let position = position?;
     let clicks = value(CLICK).clicks().and_then(check_count).map_err(of_role(CLICK))?;
     let impressions = if values[IMPRESSIONS].is_some() { number(IMPRESSIONS)? } else { 1 };
@@ -526,8 +526,9 @@ pub(super) fn read_row(
 }
 
 /// Long texts that were hashed, by their place in memory: the rows of a dictionary share them.
+/// `None` for lines, whose texts do not stay where they are.
 #[derive(Default)]
-pub(super) struct LongTexts(HashTable<LongText>);
+pub(super) struct LongTexts(Option<HashTable<LongText>>);
 
 struct LongText {
     place: (usize, usize),
@@ -541,14 +542,14 @@ impl LongTexts {
 
     /// The record of a text; `None` if it is short.
     fn of(&mut self, value: Value<'_>) -> Option<&mut LongText> {
-        let Value::Text(text) = value else { return None };
+        let (Some(all), Value::Text(text)) = (&mut self.0, value) else { return None };
         if text.len() < Self::LONG {
             return None;
         }
         let place = (text.as_ptr().addr(), text.len());
         let hash = |text: &LongText| mix(text.place.0 as u64, text.place.1 as u64);
         let new = LongText { place, id: None, key: None };
-        let entry = self.0.entry(hash(&new), |known| known.place == place, hash);
+        let entry = all.entry(hash(&new), |known| known.place == place, hash);
         Some(entry.or_insert(new).into_mut())
     }
 

@@ -144,7 +144,7 @@ impl<'a> PartQueue<'a> {
         let (rows_before, places, further) = (Vec::new(), [None; ROLES], Vec::new());
         let mut file =
             FileOfRows { name, number, content, places, further, rows_before, bytes: 0, watch, stop };
-        let columns = self.table.columns;
+        let columns = &self.table.table.columns;
         ((file.places, file.further), file.rows_before, file.bytes) = file.caught(|| {
             let (reader, bytes) = file.opened()?;
             let (places, rows_before) = describe(&reader, &file.name, columns)?;
