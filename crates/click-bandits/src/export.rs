@@ -7,8 +7,9 @@ mod tables;
 use crate::destination::Destination;
 use crate::panels;
 use crate::usage::Usage;
-use anyhow::{Result, anyhow};
+use anyhow::{Error, Result, anyhow};
 use clap::ValueEnum;
+use experiment::tables::{EachRow, write_csv};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -62,9 +63,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let columns = tables::columns(table, &panels)?;
     let runs = panels.iter().filter(|_| is_runs).map(|panel| panel.finished.runs());
     let runs = runs.collect::<Result<Vec<_>, _>>()?;
-    let rows = |each: &mut tables::Each<'_>| tables::write(table, &panels, &runs, each);
+    let rows = |each: &mut EachRow<'_, Error>| tables::write(table, &panels, &runs, each);
     destination.write(|output| match format {
-        Format::Csv => formats::csv(&columns, &rows, output),
+        Format::Csv => write_csv(&columns, &rows, output),
         Format::Json => formats::json(&columns, &rows, output),
     })
 }

@@ -15,7 +15,6 @@ mod shard;
 mod spreads;
 mod sum_up;
 mod synthetic;
-mod tables;
 mod tournament;
 mod unix;
 
@@ -23,6 +22,7 @@ pub mod interrupt;
 pub mod manifest;
 pub mod output;
 pub mod result;
+pub mod tables;
 pub mod timing;
 
 pub use finished::{FinishedError, FinishedResult};
@@ -38,7 +38,6 @@ pub use run_error::RunError;
 pub use runs::{Quantity, Runs};
 pub use shard::Shard;
 pub use spreads::Spreads;
-pub use tables::SummaryRow;
 pub use tournament::{EnterError, OwnContender};
 
 #[cfg(test)]

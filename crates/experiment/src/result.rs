@@ -8,7 +8,7 @@ use crate::draws::{DrawsOfRuns, observations, whole_blocks};
 use documents::read_json;
 use documents::toml_reader::{Error, read_file};
 use serde::{Deserialize, Deserializer, Serialize};
-use sim::Identification;
+use sim::{Identification, Summary};
 pub use spec::Bound;
 use spec::Task;
 use std::borrow::Cow;
@@ -107,6 +107,27 @@ pub struct Curves {
     pub accuracy: Vec<f64>,
 }
 
+/// Statistics of which nothing is known.
+const UNKNOWN: Summary = Summary {
+    mean: f64::NAN,
+    standard_error: f64::NAN,
+    min: f64::NAN,
+    max: f64::NAN,
+    q10: f64::NAN,
+    q90: f64::NAN,
+};
+
+impl Curves {
+    /// Statistics at a checkpoint, by their names in `curves.csv`; what is unknown is NaN.
+    pub fn at(&self, checkpoint: usize) -> Vec<(&'static str, Summary)> {
+        let (mean, standard_error) = (self.clicks.mean[checkpoint], self.clicks.se[checkpoint]);
+        let clicks = Summary { mean, standard_error, ..UNKNOWN };
+        let accuracy = self.accuracy.get(checkpoint).map(|share| Summary { mean: *share, ..UNKNOWN });
+        let all = [("regret", self.regret.at(checkpoint)), ("clicks", clicks)];
+        all.into_iter().chain(accuracy.map(|share| ("accuracy", share))).collect()
+    }
+}
+
 impl PolicyResult {
     /// Returns whether it is `oracle`, which knows the users and does not compete with policies
     /// that learn.
@@ -119,6 +140,26 @@ impl PolicyResult {
         match &self.summary {
             PolicySummary::Curves(curves) => Some(curves),
             PolicySummary::Answers(_) => None,
+        }
+    }
+
+    /// Statistics at the end of its runs, by their names in `curves.csv`; what is unknown is NaN.
+    pub fn at_the_end(&self) -> Vec<(&'static str, Summary)> {
+        match &self.summary {
+            PolicySummary::Curves(curves) => {
+                curves.t.len().checked_sub(1).map_or_else(Vec::new, |last| curves.at(last))
+            }
+            PolicySummary::Answers(Answers { stopping_time, observations, correct, stopped }) => {
+                let time = stopping_time.map(|Extent { mean, se, min, max }| {
+                    ("stopping_time", Summary { mean, standard_error: se, min, max, ..UNKNOWN })
+                });
+                let MeanAndError { mean, se } = *observations;
+                let observations = ("observations", Summary { mean, standard_error: se, ..UNKNOWN });
+                let shares = [("correct", Some(*correct)), ("stopped", *stopped)];
+                let share =
+                    |(name, share): (_, Option<f64>)| Some((name, Summary { mean: share?, ..UNKNOWN }));
+                time.into_iter().chain([observations]).chain(shares.into_iter().filter_map(share)).collect()
+            }
         }
     }
 
@@ -422,6 +463,20 @@ pub struct Spread {
     pub q10: Vec<f64>,
     /// Last decile.
     pub q90: Vec<f64>,
+}
+
+impl Spread {
+    /// The statistics at a checkpoint.
+    pub fn at(&self, checkpoint: usize) -> Summary {
+        Summary {
+            mean: self.mean[checkpoint],
+            standard_error: self.se[checkpoint],
+            min: self.min[checkpoint],
+            max: self.max[checkpoint],
+            q10: self.q10[checkpoint],
+            q90: self.q90[checkpoint],
+        }
+    }
 }
 
 /// Mean and standard error of the mean over runs, at every checkpoint.

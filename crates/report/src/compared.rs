@@ -7,13 +7,13 @@
 use crate::claims::fewest_runs;
 use crate::family::{Family, LEVEL, statistic};
 use experiment::manifest::Manifest;
-use experiment::result::{PolicyResult, PolicySummary};
+use experiment::result::PolicyResult;
 use experiment::{FinishedResult, JournalError, Quantity, ResultFile, Runs};
 use itertools::Itertools as _;
 use num_traits::ToPrimitive as _;
 use serde::Serialize;
 use serde_json::Value;
-use sim::{Identification, mean_and_error};
+use sim::{Identification, Summary, mean_and_error};
 
 /// Two results of one experiment, side by side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -246,30 +246,11 @@ fn welch(squares: [f64; 2], observations: [u64; 2]) -> u64 {
 
 /// The final values of a policy: quantity, mean and standard error.
 fn final_values(policy: &PolicyResult, result: &ResultFile) -> Vec<(&'static str, f64, f64)> {
-    let share = |share: f64| (share, result.error_of_share(share));
-    let mut values = Vec::new();
-    let mut add = |name, (mean, se)| values.push((name, mean, se));
-    match &policy.summary {
-        PolicySummary::Curves(curves) => {
-            let Some(last) = curves.t.len().checked_sub(1) else { return values };
-            add("regret", (curves.regret.mean[last], curves.regret.se[last]));
-            add("clicks", (curves.clicks.mean[last], curves.clicks.se[last]));
-            if let Some(accuracy) = curves.accuracy.get(last) {
-                add("accuracy", share(*accuracy));
-            }
-        }
-        PolicySummary::Answers(answers) => {
-            if let Some(time) = answers.stopping_time {
-                add("stopping_time", (time.mean, time.se));
-            }
-            add("observations", (answers.observations.mean, answers.observations.se));
-            add("correct", share(answers.correct));
-            if let Some(stopped) = answers.stopped {
-                add("stopped", share(stopped));
-            }
-        }
-    }
-    values
+    let value = |(name, Summary { mean, standard_error, .. })| match name {
+        "accuracy" | "correct" | "stopped" => (name, mean, result.error_of_share(mean)),
+        _ => (name, mean, standard_error),
+    };
+    policy.at_the_end().into_iter().map(value).collect()
 }
 
 /// A quantity of a policy at the end of every run.

@@ -2,26 +2,13 @@
 
 use super::Table;
 use crate::panels::Panel;
-use anyhow::{Result, bail};
-use experiment::result::{Curves, Difference, MeanAndError, MeanSe, PolicyResult, PolicySummary};
+use anyhow::{Error, Result, bail};
+use experiment::result::{Difference, MeanSe};
+use experiment::tables::{Cell, EachRow, STATISTICS, SummaryRow, columns_of_runs, each_run, statistics};
 use experiment::{ResultFile, Runs};
-use itertools::Itertools as _;
-use serde::Serialize;
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(untagged)]
-pub(super) enum Cell<'a> {
-    Text(&'a str),
-    Count(u64),
-    Number(f64),
-    Flag(bool),
-    Missing,
-}
-
-/// Takes a row: cells with their columns, in any order. Other columns are empty.
-pub(super) type Each<'a> = dyn FnMut(&[(&str, Cell<'_>)]) -> Result<()> + 'a;
-
-const STATISTICS: [&str; 6] = ["mean", "se", "min", "q10", "q90", "max"];
+/// Takes a row.
+type Each<'a> = EachRow<'a, Error>;
 
 /// The columns of a table. Runs that end with an answer have no curves, which is an error.
 pub(super) fn columns(table: Table, panels: &[Panel]) -> Result<Vec<&'static str>> {
@@ -35,25 +22,14 @@ pub(super) fn columns(table: Table, panels: &[Panel]) -> Result<Vec<&'static str
     }
     let are_named = panels.iter().any(|panel| panel.name.is_some());
     let names: &[&str] = if are_named { &["panel", "variant"] } else { &[] };
+    let of_runs = columns_of_runs(panels.iter().map(|panel| panel.finished.result()));
     let (head, statistics): (&[&str], &[&str]) = match table {
-        Table::Curves => (&["policy", "t", "statistic"], &STATISTICS),
+        Table::Curves => (&SummaryRow::HEAD, &STATISTICS),
         Table::Final => (&["policy", "name", "t", "runs", "statistic"], &STATISTICS),
         Table::Paired => (&["a", "b", "t", "statistic"], &STATISTICS[..2]),
-        Table::Runs => (&["run", "instance", "policy"], &[]),
+        Table::Runs => (&of_runs, &[]),
     };
-    let policies = panels.iter().flat_map(|panel| &panel.finished.result().policies);
-    let of_runs = policies.filter(|_| table == Table::Runs).flat_map(|policy| match &policy.summary {
-        // The last column only if policies recommend an item, or stop by themselves.
-        PolicySummary::Curves(curves) => {
-            let n_columns = if curves.accuracy.is_empty() { 3 } else { 4 };
-            &["t", "regret", "clicks", "accurate"][..n_columns]
-        }
-        PolicySummary::Answers(answers) => {
-            let n_columns = if answers.stopped.is_none() { 3 } else { 4 };
-            &["steps", "observations", "correct", "stopped"][..n_columns]
-        }
-    });
-    Ok(names.iter().chain(head).chain(statistics).chain(of_runs).copied().unique().collect())
+    Ok([names, head, statistics].concat())
 }
 
 /// Gives every row of a table to `each`. `all_runs` are those of each panel, for the table of runs.
@@ -62,78 +38,26 @@ pub(super) fn write(table: Table, panels: &[Panel], all_runs: &[Runs], each: &mu
         let [name, variant] = [&panel.name, &panel.variant].map(|text| text.as_deref());
         let [name, variant] = [name, variant].map(|text| text.map_or(Cell::Missing, Cell::Text));
         let names = [("panel", name), ("variant", variant)];
-        let mut of_panel = |cells: &[(&str, Cell<'_>)]| each(&[&names, cells].concat());
+        let mut of_panel = |cells: &[(&'static str, Cell<'_>)]| each(&[&names, cells].concat());
         let result = panel.finished.result();
         match table {
             Table::Curves => curves(result, &mut of_panel)?,
             Table::Final => final_values(result, &mut of_panel)?,
             Table::Paired => paired(result, &mut of_panel)?,
-            Table::Runs => runs(result, &all_runs[index], &mut of_panel)?,
+            Table::Runs => each_run(result, &all_runs[index], &mut of_panel)?,
         }
     }
     Ok(())
-}
-
-/// Mean, standard error, minimum, first and last decile, and maximum, as far as known.
-type Statistics = [Option<f64>; 6];
-
-fn of_curves(curves: &Curves, checkpoint: usize) -> Vec<(&'static str, Statistics)> {
-    let (regret, clicks) = (&curves.regret, &curves.clicks);
-    let all = [&regret.mean, &regret.se, &regret.min, &regret.q10, &regret.q90, &regret.max];
-    let mut statistics = vec![
-        ("regret", all.map(|values| Some(values[checkpoint]))),
-        ("clicks", [Some(clicks.mean[checkpoint]), Some(clicks.se[checkpoint]), None, None, None, None]),
-    ];
-    statistics.extend(curves.accuracy.get(checkpoint).map(|share| ("accuracy", of_share(*share))));
-    statistics
-}
-
-fn of_share(share: f64) -> Statistics {
-    [Some(share), None, None, None, None, None]
-}
-
-fn at_the_end(policy: &PolicyResult) -> Vec<(&'static str, Statistics)> {
-    match &policy.summary {
-        PolicySummary::Curves(curves) => {
-            curves.t.len().checked_sub(1).map_or_else(Vec::new, |last| of_curves(curves, last))
-        }
-        PolicySummary::Answers(answers) => {
-            let mut statistics = Vec::new();
-            if let Some(time) = answers.stopping_time {
-                let all = [Some(time.mean), Some(time.se), Some(time.min), None, None, Some(time.max)];
-                statistics.push(("stopping_time", all));
-            }
-            let MeanAndError { mean, se } = answers.observations;
-            statistics.push(("observations", [Some(mean), Some(se), None, None, None, None]));
-            statistics.push(("correct", of_share(answers.correct)));
-            statistics.extend(answers.stopped.map(|stopped| ("stopped", of_share(stopped))));
-            statistics
-        }
-    }
-}
-
-/// Statistics with their columns; an unknown standard error is missing.
-fn cells<'a>(statistics: Statistics) -> impl Iterator<Item = (&'static str, Cell<'a>)> {
-    let known =
-        |value: Option<f64>| value.filter(|value| !value.is_nan()).map_or(Cell::Missing, Cell::Number);
-    STATISTICS.into_iter().zip(statistics.map(known))
 }
 
 fn curves(result: &ResultFile, each: &mut Each<'_>) -> Result<()> {
     for policy in &result.policies {
         let Some(curves) = policy.curves() else { continue };
         // One statistic after the other, as in `curves.csv`.
-        let n_statistics = if curves.t.is_empty() { 0 } else { of_curves(curves, 0).len() };
-        for statistic in 0..n_statistics {
+        for statistic in 0..policy.at_the_end().len() {
             for (index, &t) in curves.t.iter().enumerate() {
-                let (name, values) = of_curves(curves, index)[statistic];
-                let mut row = vec![
-                    ("policy", Cell::Text(&policy.label)),
-                    ("t", Cell::Count(t)),
-                    ("statistic", Cell::Text(name)),
-                ];
-                row.extend(cells(values));
-                each(&row)?;
+                let (name, summary) = curves.at(index)[statistic];
+                each(&SummaryRow { policy: &policy.label, t, statistic: name, summary }.cells())?;
             }
         }
     }
@@ -147,7 +71,7 @@ fn rounds(result: &ResultFile) -> Cell<'static> {
 
 fn final_values(result: &ResultFile, each: &mut Each<'_>) -> Result<()> {
     for policy in &result.policies {
-        for (name, values) in at_the_end(policy) {
+        for (name, summary) in policy.at_the_end() {
             let mut row = vec![
                 ("policy", Cell::Text(&policy.label)),
                 ("name", Cell::Text(&policy.policy)),
@@ -155,7 +79,7 @@ fn final_values(result: &ResultFile, each: &mut Each<'_>) -> Result<()> {
                 ("runs", Cell::Count(result.runs)),
                 ("statistic", Cell::Text(name)),
             ];
-            row.extend(cells(values));
+            row.extend(statistics(&summary));
             each(&row)?;
         }
     }
@@ -166,9 +90,8 @@ fn paired(result: &ResultFile, each: &mut Each<'_>) -> Result<()> {
     for pair in &result.paired {
         let mut row = |t: Cell<'_>, statistic: &str, mean: f64, se: f64| {
             let (a, b) = (("a", Cell::Text(&pair.a)), ("b", Cell::Text(&pair.b)));
-            let mut row = vec![a, b, ("t", t), ("statistic", Cell::Text(statistic))];
-            row.extend(cells([Some(mean), Some(se), None, None, None, None]));
-            each(&row)
+            let statistics = [("mean", Cell::Number(mean)), ("se", Cell::Number(se))];
+            each(&[&[a, b, ("t", t), ("statistic", Cell::Text(statistic))][..], &statistics].concat())
         };
         match &pair.difference {
             Difference::Curves { t, regret: MeanSe { mean, se }, .. } => {
@@ -186,41 +109,6 @@ fn paired(result: &ResultFile, each: &mut Each<'_>) -> Result<()> {
         }
         if let Some(share) = pair.difference.share_of_users() {
             row(rounds(result), "share_of_users", share.mean, share.se)?;
-        }
-    }
-    Ok(())
-}
-
-fn runs(result: &ResultFile, runs: &Runs, each: &mut Each<'_>) -> Result<()> {
-    let answers = (0..runs.n_policies()).map(|policy| runs.answers(policy)).collect::<Result<Vec<_>, _>>()?;
-    for (run, &instance) in runs.instances().iter().enumerate() {
-        for (index, policy) in result.policies.iter().enumerate() {
-            let head = [
-                ("run", Cell::Count(run as u64)),
-                ("instance", Cell::Count(instance as u64)),
-                ("policy", Cell::Text(&policy.label)),
-            ];
-            let mut row = |cells: &[(&str, Cell<'_>)]| each(&[&head, cells].concat());
-            let curve = runs.curve(index, run)?;
-            let checkpoints = policy.curves().map_or(&[][..], |curves| &curves.t);
-            for (checkpoint, &t) in checkpoints.iter().enumerate() {
-                let accurate = curve.accurate.get(checkpoint);
-                row(&[
-                    ("t", Cell::Count(t)),
-                    ("regret", Cell::Number(curve.regret[checkpoint])),
-                    ("clicks", Cell::Number(curve.clicks[checkpoint])),
-                    ("accurate", accurate.map_or(Cell::Missing, |accurate| Cell::Flag(*accurate))),
-                ])?;
-            }
-            if let Some(answer) = answers[index].get(run) {
-                let stops = result.max_steps.is_some();
-                row(&[
-                    ("steps", Cell::Count(answer.steps)),
-                    ("observations", Cell::Count(answer.observations)),
-                    ("correct", Cell::Flag(answer.correct)),
-                    ("stopped", if stops { Cell::Flag(answer.answered) } else { Cell::Missing }),
-                ])?;
-            }
         }
     }
     Ok(())
