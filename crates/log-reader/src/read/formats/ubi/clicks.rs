@@ -17,8 +17,8 @@ use crate::read::open_lists::Spot;
 use crate::read::source::Input;
 use crate::read::thread_report::ThreadReport;
 use crate::read_report::{ReadReport, UbiReport};
-use hashbrown::HashTable;
 use serde_json::Value as Json;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 /// Hands the clicks of a log over as rows: user, the text at `team`, position, time and query. The
@@ -57,9 +57,9 @@ struct ClickLines<'a> {
     hash: KeyHash,
     joined: LogQueries,
     /// The users that documents name, by the keys of their queries.
-    users: Mutex<HashTable<(u64, Box<str>)>>,
+    users: Mutex<BTreeMap<u64, Box<str>>>,
     /// Clicks so far.
-    clicks: Mutex<HashTable<u64>>,
+    clicks: Mutex<BTreeSet<u64>>,
     waiting: Mutex<Vec<PendingClick>>,
     /// The lowest ordinal of an impression or a click.
     lowest: Mutex<Option<u64>>,
@@ -182,25 +182,19 @@ impl ClickLines<'_> {
     fn remember_user(&self, query: &str, document: &Document<'_>) {
         let Some(user) = document.client_id.as_ref().filter(|user| !user.0.is_empty()) else { return };
         let key = self.hash.half_of_text(query.as_bytes());
-        let mut users = lock(&self.users);
-        users.entry(key, |known| known.0 == key, |known| known.0).or_insert_with(|| (key, (*user.0).into()));
+        lock(&self.users).entry(key).or_insert_with(|| (*user.0).into());
     }
 
     /// The user that a document of a query names.
     fn user_of(&self, query: &str) -> Option<Box<str>> {
         let key = self.hash.half_of_text(query.as_bytes());
-        lock(&self.users).find(key, |known| known.0 == key).map(|known| known.1.clone())
+        lock(&self.users).get(&key).cloned()
     }
 
     /// Returns whether this is the first click on an object of a query.
     fn is_first(&self, event: &Event<'_>) -> bool {
         let [query, object] = [event.query, event.object].map(|id| self.hash.of_text(id.as_bytes()));
-        let hash = self.hash.of_both(query, object)[0];
-        let mut clicks = lock(&self.clicks);
-        let is_first = clicks.find(hash, |known| *known == hash).is_none();
-        if is_first {
-            clicks.insert_unique(hash, hash, |known| *known);
-        }
+        let is_first = lock(&self.clicks).insert(self.hash.of_both(query, object)[0]);
         lock(&self.joined.notes).repeated_clicks += u64::from(!is_first);
         is_first
     }

@@ -56,30 +56,21 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
 
 /// A query, an event, or a line of a bulk request.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Document<'a> {
-    #[serde(borrow)]
     pub(super) application: Option<Text<'a>>,
-    #[serde(borrow)]
     pub(super) action_name: Option<Text<'a>>,
-    #[serde(borrow)]
     pub(super) query_id: Option<Text<'a>>,
-    #[serde(borrow)]
     pub(super) client_id: Option<Text<'a>>,
-    #[serde(borrow)]
     pub(super) timestamp: Option<Text<'a>>,
-    #[serde(borrow)]
     pub(super) user_query: Option<Text<'a>>,
-    #[serde(borrow)]
     pub(super) event_attributes: Option<EventAttributes<'a>>,
-    #[serde(borrow)]
     pub(super) query_response_hit_ids: Option<Vec<Text<'a>>>,
-    #[serde(borrow)]
     pub(super) query_attributes: Option<QueryAttributes<'a>>,
     /// Of clicks that were counted by configuration.
     search_configuration: Option<IgnoredAny>,
     count: Option<IgnoredAny>,
-    #[serde(borrow, rename = "_source")]
+    #[serde(rename = "_source")]
     pub(super) source: Option<Box<Document<'a>>>,
     index: Option<IgnoredAny>,
     create: Option<IgnoredAny>,
@@ -88,11 +79,9 @@ pub(super) struct Document<'a> {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct EventAttributes<'a> {
-    #[serde(borrow)]
     pub(super) object: Option<Object<'a>>,
-    #[serde(borrow)]
     pub(super) position: Option<Position<'a>>,
 }
 
