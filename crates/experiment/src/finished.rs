@@ -44,10 +44,14 @@ pub enum FinishedError {
 
 /// A directory with a finished result.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct FinishedResult {
-    dir: PathBuf,
-    manifest: Manifest,
-    result: ResultFile,
+    /// The directory.
+    pub dir: PathBuf,
+    /// How, when and where the result was made.
+    pub manifest: Manifest,
+    /// The content of `result.json`, with the unit of regret if `spec.toml` can be read.
+    pub result: ResultFile,
 }
 
 impl FinishedResult {
@@ -73,7 +77,7 @@ impl FinishedResult {
     /// let measured = Runner::new(&experiment).run_into(dir.path())?;
     ///
     /// let finished = FinishedResult::open(dir.path())?;
-    /// assert_eq!(finished.result().policies, measured.result.policies);
+    /// assert_eq!(finished.result.policies, measured.result.policies);
     /// assert_eq!(finished.runs()?.column(0, Quantity::Regret, 0)?, measured.regret(0, 0)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -114,21 +118,6 @@ impl FinishedResult {
         }
         finished.result = result;
         Ok(finished)
-    }
-
-    /// The directory.
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// The content of `result.json`, with the unit of regret if `spec.toml` can be read.
-    pub fn result(&self) -> &ResultFile {
-        &self.result
-    }
-
-    /// How, when and where the result was made.
-    pub fn manifest(&self) -> &Manifest {
-        &self.manifest
     }
 
     /// SHA-256 of everything in the experiment but the number of runs and the policies; `None` in
@@ -246,7 +235,7 @@ mod tests {
     fn a_finished_directory_gives_back_result_and_runs() {
         let (dir, measured) = played();
         let finished = FinishedResult::open(dir.path()).unwrap();
-        assert_eq!(finished.result(), &measured.result);
+        assert_eq!(finished.result, measured.result);
         assert_eq!(finished.experiment().unwrap().identity(), experiment(5).identity());
         let runs = finished.runs().unwrap();
         assert_eq!(runs.instances(), measured.runs.instances());
@@ -319,7 +308,7 @@ mod tests {
         // Without the experiment there is a result, but its unit and its runs are unknown.
         fs::write(dir.path().join(SPEC), "name = 1").unwrap();
         let finished = FinishedResult::open(dir.path()).unwrap();
-        assert_eq!(finished.result().unit, "reward");
+        assert_eq!(finished.result.unit, "reward");
         assert!(finished.runs().unwrap_err().to_string().contains("spec.toml: is not the file"));
     }
 

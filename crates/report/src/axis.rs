@@ -15,9 +15,12 @@ pub enum Scale {
 /// A range of values with a scale. The range is never empty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Axis {
-    scale: Scale,
-    from: f64,
-    to: f64,
+    /// Its scale.
+    pub scale: Scale,
+    /// The smallest value on the axis.
+    pub from: f64,
+    /// The largest value on the axis.
+    pub to: f64,
     /// Whether its values are counts, so that ticks are whole numbers.
     counts: bool,
 }
@@ -81,21 +84,6 @@ impl Axis {
     /// The axis of counts, if these are counts: all its ticks are whole numbers.
     pub(crate) fn of_counts(self, counts: bool) -> Self {
         Self { counts, ..self }
-    }
-
-    /// The largest value on the axis.
-    pub fn to(&self) -> f64 {
-        self.to
-    }
-
-    /// The smallest value on the axis.
-    pub fn from(&self) -> f64 {
-        self.from
-    }
-
-    /// Its scale.
-    pub fn scale(&self) -> Scale {
-        self.scale
     }
 
     /// The axis of these values on the other scale; `None` if they look alike there.
@@ -282,7 +270,7 @@ mod tests {
     fn values_have_an_axis_on_the_other_scale_if_it_shows_more() {
         let linear = Axis::rounded(0.0, 1000.0);
         let log = linear.on_other_scale([0.0, 2.0, 900.0].into_iter()).unwrap();
-        assert_eq!((log.scale(), log.from(), log.to()), (Scale::Log, 2.0, 1000.0));
+        assert_eq!((log.scale, log.from, log.to), (Scale::Log, 2.0, 1000.0));
         assert_eq!(linear.on_other_scale([500.0, 900.0].into_iter()), None);
         assert_eq!(linear.on_other_scale([-5.0, 2.0, 900.0].into_iter()), None);
         assert_eq!(linear.on_other_scale(std::iter::empty()), None);

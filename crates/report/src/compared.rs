@@ -105,11 +105,11 @@ impl ResultComparison {
     ///
     /// Results of different experiments; a journal that cannot be read.
     pub fn of(first: &FinishedResult, second: &FinishedResult) -> Result<Self, CompareError> {
-        let faults = differences(&first.manifest().experiment, &second.manifest().experiment);
+        let faults = differences(&first.manifest.experiment, &second.manifest.experiment);
         if !faults.is_empty() {
             return Err(CompareError::OtherExperiment(faults));
         }
-        let (a, b) = (first.result(), second.result());
+        let (a, b) = (&first.result, &second.result);
         let mut not_run_by_run = None;
         let runs = if a.seed == b.seed {
             match (first.runs(), second.runs()) {
@@ -136,7 +136,7 @@ impl ResultComparison {
         let family = Family { comparisons: untested.len() };
         let rows: Vec<ComparedQuantity> =
             untested.into_iter().map(|(row, freedom)| row.judged(family, freedom)).collect();
-        let json = |finished: &FinishedResult| finished.result().to_json();
+        let json = |finished: &FinishedResult| finished.result.to_json();
         Ok(Self {
             name: a.name.clone(),
             seeds: [a.seed, b.seed],
@@ -149,8 +149,8 @@ impl ResultComparison {
             comparisons: rows.len(),
             rows,
             only: [only_in(a, b), only_in(b, a)],
-            other_parameters: other_parameters(first.manifest(), second.manifest()),
-            origins: origins(first.manifest(), second.manifest()),
+            other_parameters: other_parameters(&first.manifest, &second.manifest),
+            origins: origins(&first.manifest, &second.manifest),
         })
     }
 

@@ -12,17 +12,16 @@ type Each<'a> = EachRow<'a, Error>;
 
 /// The columns of a table. Runs that end with an answer have no curves, which is an error.
 pub(super) fn columns(table: Table, panels: &[Panel]) -> Result<Vec<&'static str>> {
-    let has_curves =
-        |panel: &Panel| panel.finished.result().policies.iter().any(|one| one.curves().is_some());
+    let has_curves = |panel: &Panel| panel.finished.result.policies.iter().any(|one| one.curves().is_some());
     if table == Table::Curves && !panels.iter().any(has_curves) {
         bail!(
             "{}: its runs end with an answer, so there are no curves: give --table final or --table runs",
-            panels[0].finished.dir().display()
+            panels[0].finished.dir.display()
         );
     }
     let are_named = panels.iter().any(|panel| panel.name.is_some());
     let names: &[&str] = if are_named { &["panel", "variant"] } else { &[] };
-    let of_runs = columns_of_runs(panels.iter().map(|panel| panel.finished.result()));
+    let of_runs = columns_of_runs(panels.iter().map(|panel| &panel.finished.result));
     let (head, statistics): (&[&str], &[&str]) = match table {
         Table::Curves => (&SummaryRow::HEAD, &STATISTICS),
         Table::Final => (&["policy", "name", "t", "runs", "statistic"], &STATISTICS),
@@ -39,7 +38,7 @@ pub(super) fn write(table: Table, panels: &[Panel], all_runs: &[Runs], each: &mu
         let [name, variant] = [name, variant].map(|text| text.map_or(Cell::Missing, Cell::Text));
         let names = [("panel", name), ("variant", variant)];
         let mut of_panel = |cells: &[(&'static str, Cell<'_>)]| each(&[&names, cells].concat());
-        let result = panel.finished.result();
+        let result = &panel.finished.result;
         match table {
             Table::Curves => curves(result, &mut of_panel)?,
             Table::Final => final_values(result, &mut of_panel)?,

@@ -188,7 +188,7 @@ pub(super) fn chart<T: OverRounds>(
     let left_out =
         if without_regret.is_empty() { String::new() } else { format!("; without regret: {without_regret}") };
     for curve in &mut curves {
-        if curve.points.last().is_some_and(|point| point.1 > y.to()) {
+        if curve.points.last().is_some_and(|point| point.1 > y.to) {
             curve.label.push_str(svg::ABOVE);
         }
     }

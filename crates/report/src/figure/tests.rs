@@ -78,7 +78,7 @@ fn a_figure_of_regret_has_a_bound_and_bands() {
     assert_eq!(chart.curves[1].points, [(1.0, 1.0), (10.0, 10.0), (100.0, 100.0)]);
     let (x, low, high) = chart.curves[1].band[2];
     assert!(x == 100.0 && (low - 80.38).abs() < 0.01 && (high - 119.62).abs() < 0.01);
-    assert!(chart.y.to() >= 200.0 + 39.2);
+    assert!(chart.y.to >= 200.0 + 39.2);
     assert_eq!(chart.subtitle, "mean of 1,500 runs; shaded: 95 % confidence interval; dashed: bounds");
 
     let deciles = regret(Rounds { band: Band::Deciles, ..Rounds::default() });
@@ -108,7 +108,7 @@ fn the_axis_is_logarithmic_if_more_than_half_of_the_regrets_are_small() {
         let policies: Vec<(&str, f64)> =
             labels.iter().map(String::as_str).zip(factors.iter().copied()).collect();
         let chart = drawn(&Regret { y_scale, ..Regret::default() }, &result(&policies, &[1, 10, 100], 0.5));
-        (chart.y.scale() == Scale::Log, chart.subtitle)
+        (chart.y.scale == Scale::Log, chart.subtitle)
     };
     let seventeen = [[1.0; 13].as_slice(), &[50.0; 4]].concat();
     assert!(y_label(&seventeen, None).0 && !y_label(&seventeen, Some(Scale::Linear)).0);
@@ -134,7 +134,7 @@ fn a_click_through_rate_is_clicks_by_rounds_from_a_round_on() {
 #[test]
 fn a_bound_far_above_the_curves_leaves_the_frame_and_its_label_says_so() {
     let chart = drawn(&Regret::default(), &result(&[("a", 1.0)], &[1, 10, 100], 50.0));
-    assert!(chart.y.to() < 300.0);
+    assert!(chart.y.to < 300.0);
     assert_eq!(chart.curves[0].label, "bound (above)");
 }
 

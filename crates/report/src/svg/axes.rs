@@ -63,7 +63,7 @@ impl ScaledAxis {
 
     /// The quantity and unit on a scale, in lines.
     pub(super) fn lines(&self, axis: &Axis, width: f64, layout: &Layout) -> Vec<String> {
-        let words = match (axis.scale(), self.label.strip_suffix(')')) {
+        let words = match (axis.scale, self.label.strip_suffix(')')) {
             (Scale::Linear, _) => self.label.clone(),
             (Scale::Log, _) if self.label.is_empty() => "log scale".to_owned(),
             (Scale::Log, Some(label)) => format!("{label}, log scale)"),

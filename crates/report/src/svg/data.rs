@@ -47,13 +47,13 @@ fn describe_axis(
     drawn: impl Fn(&Axis) -> (Vec<Tick>, String),
 ) {
     for (number, axis) in scaled.all.iter().enumerate() {
-        let scale = if axis.scale() == Scale::Log { "log" } else { "linear" };
+        let scale = if axis.scale == Scale::Log { "log" } else { "linear" };
         if number == 0 {
             layer.set(&format!("data-{name}"), scale);
         }
         let (ticks, words) = drawn(axis);
         let ticks = ticks.iter().map(|tick| format!(" {}:{}", precise(tick.value), tick.label));
-        let range = format!("{} {}", precise(axis.from()), precise(axis.to()));
+        let range = format!("{} {}", precise(axis.from), precise(axis.to));
         layer.set(&format!("data-{name}-{scale}"), &(range + &ticks.collect::<String>()));
         layer.set(&format!("data-{name}-{scale}-words"), &words);
     }
