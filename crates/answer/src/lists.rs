@@ -354,8 +354,8 @@ fn n_positions(fit: &Fit, query: &QueryFit, filtered: &FilteredLog) -> Option<us
 /// A list by the items of its query, with its positions; `None` if it cannot be shown to users.
 fn key(query: &QueryFit, n_positions: usize, list: &ListSessions<'_>) -> Option<(Vec<usize>, Positions)> {
     let index = |&id| query.items.binary_search_by_key(&id, |item| item.item).ok();
-    let items: Option<Vec<usize>> = list.items().get(..n_positions)?.iter().map(index).collect();
-    let shown_at = list.positions().iter().take(n_positions).collect();
+    let items: Option<Vec<usize>> = list.items.get(..n_positions)?.iter().map(index).collect();
+    let shown_at = list.positions.iter().take(n_positions).collect();
     items.filter(|items| items.iter().all_unique()).map(|items| (items, shown_at))
 }
 
@@ -364,13 +364,13 @@ fn lists(fit: &Fit, query: &QueryFit, filtered: &FilteredLog) -> Option<Lists> {
     let n_positions = n_positions(fit, query, filtered)?;
     let mut found = Lists::default();
     for list in filtered.sessions.query(query.id)?.lists() {
-        let sessions: u64 = list.patterns().iter().map(|pattern| pattern.sessions).sum();
+        let sessions: u64 = list.patterns.iter().map(|pattern| pattern.sessions).sum();
         match key(query, n_positions, &list) {
             None => found.left_out += sessions,
             Some(key) => {
                 let [shown, clicks] = found.counted.entry(key).or_default();
                 *shown += sessions;
-                for pattern in list.patterns() {
+                for pattern in list.patterns {
                     let of_list = (0..n_positions).filter(|&position| pattern.clicks.get(position)).count();
                     *clicks += of_list as u64 * pattern.sessions;
                 }

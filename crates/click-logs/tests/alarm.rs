@@ -124,8 +124,8 @@ fn rankings_of_different_users_keep_items_apart() {
             let of_query = |query: &QuerySessions<'_>| {
                 let mut shown = BTreeMap::<Id, u64>::new();
                 for list in query.lists() {
-                    let times: u64 = list.patterns().iter().map(|pattern| pattern.sessions).sum();
-                    list.items().iter().for_each(|item| *shown.entry(*item).or_default() += times);
+                    let times: u64 = list.patterns.iter().map(|pattern| pattern.sessions).sum();
+                    list.items.iter().for_each(|item| *shown.entry(*item).or_default() += times);
                 }
                 let mut items: Vec<Id> = shown.keys().copied().collect();
                 items.sort_by_key(|item| Reverse(shown[item]));

@@ -82,9 +82,9 @@ fn errors_are_those_of_sessions_or_cells() {
     let mut clusters = Vec::new();
     for query in log.sessions.queries() {
         for list in query.lists() {
-            for pattern in list.patterns() {
-                let d = given(list.items(), query.id(), pattern.clicks);
-                clusters.extend((0..pattern.sessions).map(|_| (d, list.items().len() as f64)));
+            for pattern in list.patterns {
+                let d = given(list.items, query.id(), pattern.clicks);
+                clusters.extend((0..pattern.sessions).map(|_| (d, list.items.len() as f64)));
             }
         }
     }

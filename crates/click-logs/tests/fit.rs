@@ -869,8 +869,8 @@ fn odd_logs_have_fits() {
                     let fit = fit(model, &log.counts, &log.sessions, &options).unwrap();
                     for query in log.sessions.queries() {
                         for list in query.lists() {
-                            let clicks = list.patterns()[0].clicks;
-                            fit.predict(query.id(), list.items(), clicks, &mut prediction);
+                            let clicks = list.patterns[0].clicks;
+                            fit.predict(query.id(), list.items, clicks, &mut prediction);
                             let all = prediction.conditional.iter().chain(&prediction.marginal);
                             assert!(all.into_iter().all(|p| *p > 0.0 && *p < 1.0), "{model} {options:?}");
                         }

@@ -87,7 +87,7 @@ fn in_order(sessions: &Sessions) -> Vec<(u32, Shown)> {
         assert_eq!(of_query.len() as u64, query.n_sessions());
         assert!(of_query.is_sorted_by_key(|session| session.place));
         for session in of_query {
-            let items: Vec<u64> = lists[session.list].items().iter().map(|&item| number(item)).collect();
+            let items: Vec<u64> = lists[session.list].items.iter().map(|&item| number(item)).collect();
             let clicks = (0..items.len()).map(|place| session.clicks.get(place)).collect();
             all.push((session.place, (number(query.id()), items, clicks)));
         }

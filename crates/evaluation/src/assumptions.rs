@@ -196,7 +196,7 @@ fn rates(sessions: &Sessions) -> [Vec<f64>; 2] {
         let lists: Vec<ListSessions<'_>> = query.lists().collect();
         for session in query.in_order() {
             let of_half = &mut sums[half(group_of(session))];
-            let n = lists[session.list].items().len();
+            let n = lists[session.list].items.len();
             of_half.resize(of_half.len().max(n), [0.0; 2]);
             for (place, [clicks, shown]) in of_half.iter_mut().enumerate().take(n) {
                 *clicks += f64::from(u8::from(session.clicks.get(place)));
@@ -219,12 +219,12 @@ struct Query<'a> {
 impl<'a> Query<'a> {
     fn new(query: &QuerySessions<'a>, rates: &[Vec<f64>; 2]) -> Self {
         let lists: Vec<ListSessions<'a>> = query.lists().collect();
-        let mut ids: Vec<Id> = lists.iter().flat_map(ListSessions::items).copied().collect();
+        let mut ids: Vec<Id> = lists.iter().flat_map(|list| list.items).copied().collect();
         ids.sort_unstable();
         ids.dedup();
         let place = |id| ids.binary_search(id).unwrap_or_default();
         let items: Vec<Vec<usize>> =
-            lists.iter().map(|list| list.items().iter().map(place).collect()).collect();
+            lists.iter().map(|list| list.items.iter().map(place).collect()).collect();
         let sessions: Vec<Session> = query.in_order().collect();
         let mut sums = [0; 2].map(|_| vec![[PRIOR; 2]; ids.len()]);
         for session in &sessions {
@@ -248,7 +248,7 @@ impl<'a> Query<'a> {
                 let first = rows.len();
                 rows.extend(self.rows(*session));
                 let list = self.lists[session.list];
-                let (items, positions) = (list.items(), list.positions());
+                let (items, positions) = (list.items, list.positions);
                 for fit in fits {
                     fit.predict_at(query.id(), items, positions, session.clicks, &mut prediction);
                     for (row, p) in rows[first..].iter_mut().zip(&prediction.conditional) {

@@ -39,7 +39,7 @@ struct Traffic {
 
 /// The positions at which any of these lists has an item.
 fn positions<'a>(lists: impl Iterator<Item = ListSessions<'a>>) -> Positions {
-    lists.flat_map(|list| list.positions().iter()).collect()
+    lists.flat_map(|list| list.positions.iter()).collect()
 }
 
 impl Traffic {
@@ -51,7 +51,7 @@ impl Traffic {
         let mut clicks = vec![[0_u64; GROUPS]; positions.len()];
         let mut lists = [0; GROUPS];
         let ranks = |list: ListSessions<'_>| -> Vec<usize> {
-            let all = list.positions().iter().take_while(|position| *position < positions.end());
+            let all = list.positions.iter().take_while(|position| *position < positions.end());
             all.map(|position| positions.rank(position)).collect()
         };
         let ranks: Vec<Vec<usize>> = query.lists().map(ranks).collect();

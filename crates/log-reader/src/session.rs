@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// let log = Reader::new(Format::Sessions).keep_sessions().read("sessions.tsv", log.as_bytes())?;
 /// let query = log.sessions.queries().next().unwrap();
 /// let list = query.lists().next().unwrap();
-/// let patterns: Vec<_> = list.patterns().iter().map(|p| (p.clicks.bits(), p.sessions)).collect();
+/// let patterns: Vec<_> = list.patterns.iter().map(|p| (p.clicks.bits(), p.sessions)).collect();
 /// assert_eq!(patterns, [(0b01, 2), (0b10, 1)]);
 /// # Ok::<(), log_reader::Error>(())
 /// ```
@@ -83,10 +83,14 @@ pub struct QuerySessions<'a> {
 
 /// The sessions of one query with one list.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct ListSessions<'a> {
-    items: &'a [Id],
-    positions: Positions,
-    patterns: &'a [Pattern],
+    /// The items, from the top; 1 to 64. A log may show an item twice.
+    pub items: &'a [Id],
+    /// The positions of the items in the log, which may begin later and leave gaps.
+    pub positions: Positions,
+    /// The patterns of clicks, sorted by their bits.
+    pub patterns: &'a [Pattern],
 }
 
 impl<'a> QuerySessions<'a> {
@@ -108,33 +112,12 @@ impl<'a> QuerySessions<'a> {
     /// As many positions as its longest list has: an item of a list counts from the top, whatever
     /// the gaps above it.
     pub fn positions(&self) -> Positions {
-        Positions::first(self.lists().map(|list| list.items().len()).max().unwrap_or(0))
+        Positions::first(self.lists().map(|list| list.items.len()).max().unwrap_or(0))
     }
 
     /// Number of sessions.
     pub fn n_sessions(&self) -> u64 {
         self.lists().flat_map(|list| list.patterns).map(|pattern| pattern.sessions).sum()
-    }
-}
-
-impl<'a> ListSessions<'a> {
-    /// The items, from the top; 1 to 64. A log may show an item twice.
-    pub fn items(&self) -> &'a [Id] {
-        self.items
-    }
-
-    /// The positions of the items in the log, which may begin later and leave gaps.
-    pub fn positions(&self) -> Positions {
-        self.positions
-    }
-
-    fn items_at(&self) -> (&'a [Id], Positions) {
-        (self.items, self.positions)
-    }
-
-    /// The patterns of clicks, sorted by their bits.
-    pub fn patterns(&self) -> &'a [Pattern] {
-        self.patterns
     }
 }
 
@@ -191,7 +174,7 @@ impl Sessions {
         for query in self.queries().filter(|query| keep(query.id())) {
             rest.open(query.id());
             for list in query.lists() {
-                rest.push(list.items_at(), list.patterns.iter().copied());
+                rest.push((list.items, list.positions), list.patterns.iter().copied());
             }
             rest.order.extend(query.order().iter());
         }

@@ -57,7 +57,7 @@ fn yandex_sessions_are_those_of_the_model() {
     assert_eq!((log.sessions.n_sessions(), log.report.clicks_outside), (20_000, 0));
     let mut clicked = [0_u64; 10];
     for list in log.sessions.queries().flat_map(|query| query.lists()) {
-        for pattern in list.patterns() {
+        for pattern in list.patterns {
             // The user of a cascade clicks once.
             assert!(pattern.clicks.count() <= 1);
             for position in (0..10).filter(|&position| pattern.clicks.get(position)) {

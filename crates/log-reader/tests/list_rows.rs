@@ -31,8 +31,8 @@ fn described(log: &log_reader::Log) -> String {
     let mut lines: Vec<String> = Vec::new();
     for query in log.sessions.queries() {
         for list in query.lists() {
-            let items: Vec<String> = list.items().iter().map(|&item| name(item)).collect();
-            for pattern in list.patterns() {
+            let items: Vec<String> = list.items.iter().map(|&item| name(item)).collect();
+            for pattern in list.patterns {
                 let (clicks, sessions) = (pattern.clicks.bits(), pattern.sessions);
                 lines.push(format!("{} {items:?} {clicks:b} {sessions}", name(query.id())));
             }

@@ -555,7 +555,7 @@ fn any_lines_give_the_lists_of_a_plain_reading() {
         let reader = if lenient { reader.lenient(1.0).unwrap() } else { reader };
         let in_order = |log: &Log| -> Vec<String> {
             let of_query = |query: log_reader::QuerySessions<'_>| {
-                let lists: Vec<_> = query.lists().map(|list| list.items().to_vec()).collect();
+                let lists: Vec<_> = query.lists().map(|list| list.items.to_vec()).collect();
                 let of = |session: log_reader::Session| {
                     format!(
                         "{:?} {:?} {:?} {}",

@@ -30,8 +30,8 @@ fn sessions(log: &Log) -> Vec<(String, String, u64)> {
     let mut all = Vec::new();
     for query in log.sessions.queries() {
         for list in query.lists() {
-            let items: Vec<_> = list.items().iter().map(|&item| names.name(item)).collect();
-            for pattern in list.patterns() {
+            let items: Vec<_> = list.items.iter().map(|&item| names.name(item)).collect();
+            for pattern in list.patterns {
                 let session = (names.name(query.id()).into_owned(), items.join(" "), pattern.clicks.bits());
                 all.extend(vec![session; usize::try_from(pattern.sessions).unwrap()]);
             }
@@ -333,7 +333,7 @@ fn lines_of_a_session_stand_anywhere() {
     in_blocks(&format, &far, |log| {
         let log = log.unwrap();
         assert_eq!((log.report.sessions, log.report.lines, log.report.impressions), (3000, 9000, 9000));
-        assert!(log.sessions.queries().all(|query| query.lists().all(|list| list.items().len() == 3)));
+        assert!(log.sessions.queries().all(|query| query.lists().all(|list| list.items.len() == 3)));
     });
     // A skipped line: its list ends above it.
     let lenient = Reader::new(format.clone()).keep_sessions().lenient(0.5).unwrap();

@@ -107,8 +107,8 @@ fn patterns(log: &Log) -> Vec<ListPatterns> {
     let mut patterns = Vec::new();
     for query in log.sessions.queries() {
         for list in query.lists() {
-            let items: Vec<_> = list.items().iter().map(|&item| names.name(item)).collect();
-            let of_list = list.patterns().iter().map(|pattern| (pattern.clicks.bits(), pattern.sessions));
+            let items: Vec<_> = list.items.iter().map(|&item| names.name(item)).collect();
+            let of_list = list.patterns.iter().map(|pattern| (pattern.clicks.bits(), pattern.sessions));
             patterns.push((names.name(query.id()).into_owned(), items.join(" "), of_list.collect()));
         }
     }

@@ -144,8 +144,8 @@ fn rows_make_sessions() {
     assert_eq!((log.report.sessions, log.report.clicks, log.counts.impressions()), (3000, 1000, 9000));
     let query = log.sessions.queries().next().unwrap();
     let lists: Vec<_> = query.lists().collect();
-    assert_eq!((lists.len(), lists[0].items().len()), (1, 3));
-    let patterns: Vec<_> = lists[0].patterns().iter().map(|p| (p.clicks.bits(), p.sessions)).collect();
+    assert_eq!((lists.len(), lists[0].items.len()), (1, 3));
+    let patterns: Vec<_> = lists[0].patterns.iter().map(|p| (p.clicks.bits(), p.sessions)).collect();
     assert_eq!(patterns, [(0b000, 2000), (0b010, 1000)]);
 
     let mixed_up = Table { positions: (0..3 * n).map(|row| [1, 3, 3][row % 3]).collect(), ..table };
@@ -258,7 +258,7 @@ fn row_groups_do_not_cut_lists() {
         let reader = reader.threads(std::num::NonZeroUsize::new(threads).unwrap());
         let sessions = reader.read("log.parquet", bytes.as_slice()).unwrap().sessions;
         let query = sessions.queries().next().unwrap();
-        assert_eq!(query.lists().next().unwrap().items().len(), 9, "{threads}");
+        assert_eq!(query.lists().next().unwrap().items.len(), 9, "{threads}");
     }
 }
 

@@ -22,7 +22,7 @@ fn shown(log: &Log) -> Vec<(String, Vec<String>)> {
     let name = |id| log.sessions.names().name(id).into_owned();
     let of_query = |query: log_reader::QuerySessions<'_>| {
         let lists: Vec<_> = query.lists().collect();
-        let first = query.in_order().map(|session| name(lists[session.list].items()[0])).collect();
+        let first = query.in_order().map(|session| name(lists[session.list].items[0])).collect();
         (name(query.id()), first)
     };
     let mut found: Vec<_> = log.sessions.queries().map(of_query).collect();

@@ -29,8 +29,8 @@ fn lists(log: &Log) -> Vec<(String, String, String)> {
     let mut lists = Vec::new();
     for query in log.sessions.queries() {
         for list in query.lists() {
-            for pattern in list.patterns() {
-                let items: Vec<String> = list.items().iter().map(|item| name(*item)).collect();
+            for pattern in list.patterns {
+                let items: Vec<String> = list.items.iter().map(|item| name(*item)).collect();
                 let clicks = (0..items.len()).map(|place| if pattern.clicks.get(place) { '1' } else { '0' });
                 lists.push((name(query.id()), items.join(" "), clicks.collect()));
             }

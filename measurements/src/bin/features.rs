@@ -91,9 +91,9 @@ fn main() -> Outcome {
 fn impressions(sessions: &Sessions, mut each: impl FnMut(&Impression, bool, f64)) {
     for query in sessions.queries() {
         for list in query.lists() {
-            for pattern in list.patterns() {
+            for pattern in list.patterns {
                 let (mut last, mut n_clicks) = (0, 0);
-                for (position, &item) in list.items().iter().enumerate() {
+                for (position, &item) in list.items.iter().enumerate() {
                     let clicked = pattern.clicks.get(position);
                     let of = Impression { query: query.id(), item, position, last, n_clicks };
                     each(&of, clicked, pattern.sessions as f64);

@@ -199,10 +199,10 @@ impl Fitted {
         } else {
             let observed = if model == Model::Cascade { Cascade::observed } else { Dcm::observed };
             for list in self.study.log.sessions.query(query.id).into_iter().flat_map(|query| query.lists()) {
-                for pattern in list.patterns() {
+                for pattern in list.patterns {
                     lists += pattern.sessions;
-                    let seen = observed(pattern.clicks, Some(list.items().len()));
-                    for (position, &id) in list.items().iter().enumerate() {
+                    let seen = observed(pattern.clicks, Some(list.items.len()));
+                    for (position, &id) in list.items.iter().enumerate() {
                         if let Some(item) = item(id).filter(|_| seen >> position & 1 == 1) {
                             // A cascade ends with its first click.
                             let clicks = if pattern.clicks.get(position) { pattern.sessions } else { 0 };

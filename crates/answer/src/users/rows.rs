@@ -58,7 +58,7 @@ pub(super) static ROWS: [Row; 6] = [
         contenders: &[("cascade-ts", None), ("cascade-kl-ucb", None)],
         why_not: |filtered, _| {
             let lists = filtered.sessions.queries().flat_map(|query| query.lists());
-            let several = lists.flat_map(|list| list.patterns()).any(|pattern| pattern.clicks.count() > 1);
+            let several = lists.flat_map(|list| list.patterns).any(|pattern| pattern.clicks.count() > 1);
             several.then(|| "never click twice on a list, as users of this log do".to_owned())
         },
         ..Row::of_clicks::<CascadeModel>(&[Model::Cascade])

@@ -253,7 +253,7 @@ impl<'a> Fitting<'a> {
             for (rows, list) in scanned.lists(query) {
                 of_list.clear();
                 of_list.extend(rows.iter().map(|row| row - first_row));
-                problem.add(&of_list, list.patterns(), scanned.until);
+                problem.add(&of_list, list.patterns, scanned.until);
             }
             let rows = scanned.rows.queries[query].clone();
             let rows = rows.start - first_row..rows.end - first_row;

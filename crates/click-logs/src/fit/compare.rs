@@ -144,9 +144,9 @@ pub(super) fn scored(
         for query in held_out.sessions.queries() {
             let id = same(query.id());
             for list in query.lists() {
-                let items: Vec<Id> = list.items().iter().map(|&item| same(item)).collect();
-                let positions = list.positions();
-                for pattern in list.patterns() {
+                let items: Vec<Id> = list.items.iter().map(|&item| same(item)).collect();
+                let positions = list.positions;
+                for pattern in list.patterns {
                     fit.predict_at(id, &items, positions, pattern.clicks, &mut prediction);
                     let add = |(place, position): (usize, usize)| {
                         let p = [prediction.conditional[place], prediction.marginal[place]];
@@ -170,8 +170,8 @@ pub(super) fn clusters(held_out: &Part) -> Vec<Cluster> {
     }
     let lists = held_out.sessions.queries().flat_map(|query| query.lists());
     let of_list = |list: ListSessions<'_>| {
-        let impressions = list.items().len() as u64;
-        let patterns = list.patterns().iter();
+        let impressions = list.items.len() as u64;
+        let patterns = list.patterns.iter();
         patterns.map(|pattern| Cluster { times: pattern.sessions, impressions }).collect::<Vec<_>>()
     };
     lists.flat_map(of_list).collect()

@@ -613,9 +613,9 @@ impl Source for Impressions {
 fn browsing(query: &QuerySessions<'_>) -> Vec<Count> {
     let mut counts = Vec::new();
     for list in query.lists() {
-        for pattern in list.patterns() {
+        for pattern in list.patterns {
             let mut last_click = None;
-            for (position, &item) in list.items().iter().enumerate() {
+            for (position, &item) in list.items.iter().enumerate() {
                 let clicked = pattern.clicks.get(position);
                 if let Some(column) = browsing_column(position, last_click) {
                     let clicks = if clicked { pattern.sessions } else { 0 };

@@ -13,7 +13,7 @@ impl Rows {
     pub(super) fn new(sessions: &Sessions) -> Self {
         let mut rows = Self { items: Vec::new(), queries: Vec::new() };
         for query in sessions.queries() {
-            let mut items: Vec<Id> = query.lists().flat_map(|list| list.items().iter().copied()).collect();
+            let mut items: Vec<Id> = query.lists().flat_map(|list| list.items.iter().copied()).collect();
             items.sort_unstable();
             items.dedup();
             let start = rows.items.len();

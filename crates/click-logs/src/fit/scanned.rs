@@ -123,7 +123,7 @@ impl<'a> ScanData<'a> {
         let rows = Rows::new(sessions);
         let queries: Vec<_> = sessions.queries().collect();
         let lists = queries.iter().flat_map(QuerySessions::lists);
-        let n_positions = lists.map(|list| list.items().len()).max().unwrap_or(0);
+        let n_positions = lists.map(|list| list.items.len()).max().unwrap_or(0);
         let mut scanned = Self {
             options,
             purpose,
@@ -139,7 +139,7 @@ impl<'a> ScanData<'a> {
             has_settled: true,
         };
         let rows_of_lists = |query: usize| {
-            let items = scanned.queries[query].lists().flat_map(|list| list.items());
+            let items = scanned.queries[query].lists().flat_map(|list| list.items);
             items.map(|&item| scanned.row(query, item)).collect()
         };
         scanned.rows_of_lists = (0..scanned.queries.len()).map(rows_of_lists).collect();
@@ -167,7 +167,7 @@ impl<'a> ScanData<'a> {
         let mut certain = vec![(0, 0); self.rows.items.len()];
         for query in 0..self.queries.len() {
             for (rows, list) in self.lists(query) {
-                for pattern in list.patterns() {
+                for pattern in list.patterns {
                     let examined = self.until.examined(self.until.last(pattern.clicks), rows.len());
                     for (position, &row) in rows[..examined].iter().enumerate() {
                         certain[row].0 += if pattern.clicks.get(position) { pattern.sessions } else { 0 };
@@ -228,7 +228,7 @@ impl<'a> ScanData<'a> {
         let mut cells = vec![None::<(u64, f64)>; self.rows.queries[query].len() * n_positions];
         let mut weights = Vec::new();
         for (rows, list) in self.lists(query) {
-            for pattern in list.patterns() {
+            for pattern in list.patterns {
                 let last = self.until.last(pattern.clicks);
                 let examined = self.until.examined(last, rows.len());
                 weights.clear();
@@ -271,7 +271,7 @@ impl<'a> ScanData<'a> {
     pub(super) fn lists(&self, query: usize) -> impl Iterator<Item = (&[usize], ListSessions<'a>)> {
         let mut rows = self.rows_of_lists[query].as_slice();
         self.queries[query].lists().map(move |list| {
-            let (of_list, rest) = rows.split_at(list.items().len());
+            let (of_list, rest) = rows.split_at(list.items.len());
             rows = rest;
             (of_list, list)
         })

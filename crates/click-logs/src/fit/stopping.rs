@@ -164,7 +164,7 @@ impl<'a> Fitting<'a> {
                     Leaving::Item => rows[position] - first_row,
                 };
                 let mut last_at = vec![0; rows.len()];
-                for pattern in list.patterns() {
+                for pattern in list.patterns {
                     let Some(last) = scanned.until.last(pattern.clicks) else { continue };
                     last_at[last] += pattern.sessions;
                     for position in (0..last).filter(|&position| pattern.clicks.get(position)) {
@@ -224,10 +224,10 @@ impl<'a> Fitting<'a> {
         let z = normal_quantile(scanned.options.level);
         let mut below = (0.0, 0.0);
         for list in scanned.queries.iter().flat_map(QuerySessions::lists) {
-            for pattern in list.patterns() {
+            for pattern in list.patterns {
                 if let Some(first) = scanned.until.last(pattern.clicks) {
                     below.0 += f64::from(pattern.clicks.count() - 1) * pattern.sessions as f64;
-                    below.1 += (list.items().len() - 1 - first) as f64 * pattern.sessions as f64;
+                    below.1 += (list.items.len() - 1 - first) as f64 * pattern.sessions as f64;
                 }
             }
         }
@@ -301,7 +301,7 @@ impl<'a> Fitting<'a> {
                     let variances = self.variances(&problem, &at, false);
                     let mut fit = self.scanned.query(query, &at, &variances, z);
                     let longest =
-                        self.scanned.queries[query].lists().map(|list| list.items().len()).max().unwrap_or(0);
+                        self.scanned.queries[query].lists().map(|list| list.items.len()).max().unwrap_or(0);
                     let positions = self.leaving(&problem, &at, &variances, 0..longest);
                     fit.convergence = Some(convergence);
                     (fit, positions)

@@ -124,11 +124,9 @@ impl Query {
     /// `None` if no two lists can be compared.
     fn new(query: &QuerySessions<'_>) -> Option<Self> {
         // Places below a gap are not known to be looked at in their order.
-        let is_whole = |list: &ListSessions<'_>| {
-            list.items().len() > 1 && list.positions().end() == list.positions().len()
-        };
-        let mut ids: Vec<Id> =
-            query.lists().filter(is_whole).flat_map(|list| list.items()).copied().collect();
+        let is_whole =
+            |list: &ListSessions<'_>| list.items.len() > 1 && list.positions.end() == list.positions.len();
+        let mut ids: Vec<Id> = query.lists().filter(is_whole).flat_map(|list| list.items).copied().collect();
         ids.sort_unstable();
         ids.dedup();
         let (mut lists, mut numbers) = (Vec::<Tested>::new(), Vec::new());
@@ -136,8 +134,8 @@ impl Query {
             numbers.push(is_whole(&list).then_some(u32::try_from(lists.len()).ok()?));
             if is_whole(&list) {
                 let item = |id| ids.binary_search(id).unwrap_or_default();
-                let items: Vec<usize> = list.items().iter().map(item).collect();
-                let sessions = list.patterns().iter().map(|pattern| pattern.sessions as f64).sum();
+                let items: Vec<usize> = list.items.iter().map(item).collect();
+                let sessions = list.patterns.iter().map(|pattern| pattern.sessions as f64).sum();
                 lists.push(Tested { items, sessions });
             }
         }

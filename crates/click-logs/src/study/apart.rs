@@ -23,8 +23,8 @@ const ERRORS: f64 = 2.0;
 pub fn are_kept_apart(query: &QuerySessions<'_>, items: &[Id]) -> bool {
     // By list and item: whether it is in the upper half, and whether it is in the list at all.
     let of_list = |list: ListSessions<'_>| -> Vec<[bool; 2]> {
-        let upper = list.items().len().div_ceil(2);
-        let place = |item| list.items().iter().position(|other| other == item);
+        let upper = list.items.len().div_ceil(2);
+        let place = |item| list.items.iter().position(|other| other == item);
         let of_item = |item| place(item).map_or([false; 2], |place| [place < upper, true]);
         items.iter().map(of_item).collect()
     };

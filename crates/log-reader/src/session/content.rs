@@ -45,7 +45,7 @@ impl Sessions {
     fn keys(&self, query: Id, seed: u64) -> Vec<u64> {
         let Some(sessions) = self.query(query) else { return Vec::new() };
         let of_query = finalised(finalised(seed) ^ query.0);
-        let mut before = vec![0_u64; sessions.lists().map(|list| list.patterns().len()).sum()];
+        let mut before = vec![0_u64; sessions.lists().map(|list| list.patterns.len()).sum()];
         let order = sessions.order().iter();
         order
             .map(|(placed, _)| {

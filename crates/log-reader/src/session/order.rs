@@ -336,7 +336,7 @@ impl Sessions {
             });
             self.patterns.extend(patterns);
             if n_kept > before {
-                self.push_items(list.items_at(), (n_kept - before) as usize);
+                self.push_items((list.items, list.positions), (n_kept - before) as usize);
             }
         }
         self.order.extend(chosen.iter().map(|&(placed, group)| {

@@ -21,7 +21,7 @@ fn enumerated(problem: &Problem, fitting: &Fitting<'_>, at: &[f64]) -> f64 {
     let mut sum = 0.0;
     for query in 0..fitting.scanned.queries.len() {
         for (rows, list) in fitting.scanned.lists(query) {
-            for pattern in list.patterns() {
+            for pattern in list.patterns {
                 let mut all = 0.0;
                 // `end` is the last examined position.
                 for end in 0..rows.len() {

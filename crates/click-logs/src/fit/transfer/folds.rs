@@ -37,7 +37,7 @@ pub(super) fn predicted(
             for (query, predicted) in SessionGroups::differing(queries).zip(predicted) {
                 let lists = sessions.query(query.query).into_iter().flat_map(|query| query.lists());
                 for (place, list) in lists.enumerate().filter(|(place, _)| query.parts[*place] == part) {
-                    let (items, positions) = (list.items(), list.positions());
+                    let (items, positions) = (list.items, list.positions);
                     let clicks = Clicks::new(items.len());
                     fit.predict_at(query.query, items, positions, clicks, &mut prediction);
                     predicted[place] = prediction.marginal.iter().sum();

@@ -62,7 +62,7 @@ struct Within {
 impl Within {
     fn new(list: &ListSessions<'_>) -> Self {
         let [mut sessions, mut clicks, mut squares] = [0.0; 3];
-        for pattern in list.patterns() {
+        for pattern in list.patterns {
             let (times, of_session) = (pattern.sessions as f64, f64::from(pattern.clicks.count()));
             sessions += times;
             clicks += times * of_session;
@@ -233,8 +233,8 @@ impl Transfer {
             queries.push(Lists::new(&query, grouped));
             let of_list = query.lists().map(|list| {
                 let [first, second] = halves.map(|half| -> f64 {
-                    let clicks = Clicks::new(list.items().len());
-                    half.predict_at(query.id(), list.items(), list.positions(), clicks, &mut prediction);
+                    let clicks = Clicks::new(list.items.len());
+                    half.predict_at(query.id(), list.items, list.positions, clicks, &mut prediction);
                     prediction.marginal.iter().sum()
                 });
                 (first - second) / 2.0

@@ -294,11 +294,11 @@ fn lists_are_predicted_by_fits_that_have_not_seen_them() {
         // own.
         let mut left_out: Vec<(usize, Vec<usize>, f64)> = Vec::new();
         for (number, query) in sessions.queries().enumerate() {
-            let sizes = query.lists().map(|list| list.patterns().iter().map(|p| p.sessions).sum());
+            let sizes = query.lists().map(|list| list.patterns.iter().map(|p| p.sessions).sum());
             let mut sizes: Vec<(usize, u64)> = sizes.enumerate().collect();
             sizes.sort_by_key(|size| Reverse(size.1));
             for &(place, _) in sizes.iter().skip(part).step_by(5) {
-                let items = query.lists().nth(place).unwrap().items().iter();
+                let items = query.lists().nth(place).unwrap().items.iter();
                 let items = items.map(|&item| names.name(item).parse().unwrap()).collect();
                 left_out.push((number, items, predicted[0][number][place]));
             }
@@ -312,12 +312,12 @@ fn lists_are_predicted_by_fits_that_have_not_seen_them() {
         for query in sessions.queries() {
             for list in query.lists() {
                 let items: Vec<usize> =
-                    list.items().iter().map(|&item| names.name(item).parse().unwrap()).collect();
+                    list.items.iter().map(|&item| names.name(item).parse().unwrap()).collect();
                 let of_list = |other: &&(usize, Vec<usize>, f64)| {
                     names.name(query.id()) == other.0.to_string() && other.1 == items
                 };
                 let Some((_, _, predicted)) = left_out.iter().find(of_list) else { continue };
-                fit.predict(query.id(), list.items(), Clicks::new(items.len()), &mut prediction);
+                fit.predict(query.id(), list.items, Clicks::new(items.len()), &mut prediction);
                 assert!((prediction.marginal.iter().sum::<f64>() - predicted).abs() < 1e-9);
             }
         }

@@ -52,7 +52,7 @@ impl ManyClicks {
         let longest = sessions.queries().map(|query| query.positions().len()).max()?;
         // Sessions by their number of clicks.
         let mut observed = vec![0_u64; longest + 1];
-        for pattern in all().flat_map(|(_, list)| list.patterns()) {
+        for pattern in all().flat_map(|(_, list)| list.patterns) {
             observed[pattern.clicks.count() as usize] += pattern.sessions;
         }
         let n_sessions: u64 = observed.iter().sum();
@@ -95,7 +95,7 @@ fn sampled<'a>(
 ) -> Vec<(Id, ListSessions<'a>, f64)> {
     let mut before = 0;
     let of_list = |(query, list): (QuerySessions<'a>, ListSessions<'a>)| {
-        let end = before + list.patterns().iter().map(|pattern| pattern.sessions).sum::<u64>();
+        let end = before + list.patterns.iter().map(|pattern| pattern.sessions).sum::<u64>();
         let taken = end.div_ceil(step) - before.div_ceil(step);
         before = end;
         (taken > 0).then(|| (query.id(), list, taken as f64))
@@ -116,7 +116,7 @@ fn expected(fit: &Fit, sample: &[(Id, ListSessions<'_>, f64)], longest: usize) -
 
 /// The probability of each number of clicks on a list, from 0 to its length.
 fn numbers_of_clicks(fit: &Fit, query: Id, list: ListSessions<'_>) -> Vec<f64> {
-    let n = list.items().len();
+    let n = list.items.len();
     let mut prediction = Prediction::default();
     // By the number of clicks so far, after each last click: 0 for none, or its position from 1.
     let mut after = vec![vec![0.0; n + 1]; n + 1];
@@ -124,7 +124,7 @@ fn numbers_of_clicks(fit: &Fit, query: Id, list: ListSessions<'_>) -> Vec<f64> {
     for last in 0..=n {
         let clicks = Clicks::new(n);
         let clicks = if last > 0 { clicks.with(last - 1) } else { clicks };
-        fit.predict_at(query, list.items(), list.positions(), clicks, &mut prediction);
+        fit.predict_at(query, list.items, list.positions, clicks, &mut prediction);
         let (here, below) = after[last..].split_at_mut(1);
         for (position, below) in (last..n).zip(below) {
             for (count, probability) in here[0].iter_mut().enumerate().take(n) {

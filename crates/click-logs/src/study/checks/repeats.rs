@@ -120,12 +120,12 @@ impl Repeats {
         let (mut found, mut distances) = ([Found::default(); WINDOWS.len()], Vec::new());
         for query in sessions.queries().filter(|query| query.in_order().len() > 0) {
             let lists: Vec<ListSessions<'_>> = query.lists().collect();
-            let all = |list: &ListSessions<'_>| list.patterns().iter().map(|pattern| pattern.sessions).sum();
+            let all = |list: &ListSessions<'_>| list.patterns.iter().map(|pattern| pattern.sessions).sum();
             let of_lists: Vec<u64> = lists.iter().map(all).collect();
             let mut shown: Vec<Vec<(u32, Clicks)>> = vec![Vec::new(); lists.len()];
             let mut rare = Vec::new();
             for session in query.in_order() {
-                let patterns = lists[session.list].patterns();
+                let patterns = lists[session.list].patterns;
                 let bits = session.clicks.bits();
                 let pattern = patterns.partition_point(|pattern| pattern.clicks.bits() < bits);
                 let times = patterns.get(pattern).map_or(1, |pattern| pattern.sessions);

@@ -57,11 +57,11 @@ impl SecondHalf {
         let mut prediction = Prediction::default();
         for query in second.queries() {
             for list in query.lists() {
-                let (items, positions) = (list.items(), list.positions());
+                let (items, positions) = (list.items, list.positions);
                 fit.predict_at(query.id(), items, positions, Clicks::new(items.len()), &mut prediction);
                 let expected: f64 = prediction.marginal.iter().sum();
                 let of_list: f64 = prediction.marginal.iter().map(|p| p * (1.0 - p)).sum();
-                for pattern in list.patterns() {
+                for pattern in list.patterns {
                     let (times, observed) = (pattern.sessions as f64, f64::from(pattern.clicks.count()));
                     predicted += times * expected;
                     clicks += times * observed;

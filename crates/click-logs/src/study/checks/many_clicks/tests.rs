@@ -24,7 +24,7 @@ fn numbers_of_clicks_are_those_of_all_patterns() {
             let mut prediction = Prediction::default();
             for bits in 0..16 {
                 let clicks = Clicks::from_bits(bits, 4).unwrap();
-                fit.predict(query.id(), list.items(), clicks, &mut prediction);
+                fit.predict(query.id(), list.items, clicks, &mut prediction);
                 let of_all = (0..4).map(|position| {
                     let click = prediction.conditional[position];
                     if clicks.get(position) { click } else { 1.0 - click }
