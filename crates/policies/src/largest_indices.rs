@@ -49,13 +49,13 @@ macro_rules! shows_largest_indices {
                 fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
                     let Self { counts, arms, $($field,)* .. } = self;
                     $(let $field = *$field;)*
-                    let $round = counts.next_round();
+                    let $round = counts.rounds.next();
                     let winners = arms.select($level, Ties::draw(rng));
                     counts.show_items(winners.iter().copied(), &mut out.action);
                 }
 
                 fn repeat_round(&mut self) -> bool {
-                    self.counts.repeat_round()
+                    self.counts.rounds.repeat()
                 }
             }
 
@@ -69,13 +69,13 @@ macro_rules! shows_largest_indices {
                 ) {
                     let Self { counts, live, arms, $($field,)* } = self;
                     $(let $field = *$field;)*
-                    let $round = counts.next_round();
+                    let $round = counts.rounds.next();
                     let winners = arms.select_among(available, live, $level, Ties::draw(rng));
                     counts.show_items(winners.iter().copied(), &mut out.action);
                 }
 
                 fn pass_round(&mut self) {
-                    self.counts.next_round();
+                    self.counts.rounds.next();
                 }
             }
 
@@ -103,7 +103,7 @@ macro_rules! shows_largest_indices {
                 fn index(&self, $item: usize) -> Option<f64> {
                     let Self { counts: $counts, $($field,)* .. } = self;
                     $(let $field = *$field;)*
-                    let $round = $counts.coming_round();
+                    let $round = $counts.rounds.coming();
                     Some($arm.index($level))
                 }
             }

@@ -19,6 +19,7 @@ mod prior;
 mod products;
 mod reaching;
 mod read_as;
+mod rounds;
 mod sampling;
 mod setup;
 mod shortlist;

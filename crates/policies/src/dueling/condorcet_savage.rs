@@ -103,7 +103,7 @@ impl Select<Pair> for CondorcetSavage {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
-        let round = self.counts.next_round();
+        let round = self.counts.rounds.next();
         if self.left.len() > 1 && round > self.horizon {
             self.left[0] = most_beating(&self.counts, &self.left, Ties::draw(rng));
             self.left.truncate(1);

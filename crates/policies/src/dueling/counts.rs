@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::checked::checked;
 use crate::error::MAX_COUNT;
+use crate::rounds::Rounds;
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use serde::{Deserialize, Serialize};
 
@@ -11,15 +12,14 @@ use serde::{Deserialize, Serialize};
 #[serde(remote = "Self")]
 pub(super) struct DuelCounts {
     shape: DuelShape,
-    /// Rounds decided so far.
-    rounds: u64,
+    pub(super) rounds: Rounds,
     /// One row per winner.
     wins: Vec<u64>,
 }
 
 impl DuelCounts {
     pub(super) fn new(shape: DuelShape) -> Self {
-        Self { shape, rounds: 0, wins: vec![0; shape.n_pairs()] }
+        Self { shape, rounds: Rounds::default(), wins: vec![0; shape.n_pairs()] }
     }
 
     #[inline]
@@ -30,19 +30,6 @@ impl DuelCounts {
     /// Number of items.
     pub(super) fn sizes(&self) -> [usize; 2] {
         [self.shape.n_items(), 2]
-    }
-
-    /// Counts a new round and returns its 1-based number.
-    #[inline]
-    pub(super) fn next_round(&mut self) -> u64 {
-        self.rounds += 1;
-        self.rounds
-    }
-
-    /// Rounds decided so far.
-    #[inline]
-    pub(super) fn rounds(&self) -> u64 {
-        self.rounds
     }
 
     /// Number of duels in which `item` was preferred to `other`; both must be known.
@@ -81,6 +68,6 @@ checked!(DuelCounts, |self| {
     if self.wins.len() != self.shape.n_pairs() {
         return Err(Error::SavedSizes);
     }
-    let too_large = self.wins.iter().chain([&self.rounds]).copied().find(|&count| count > MAX_COUNT);
+    let too_large = self.wins.iter().copied().chain([self.rounds.get()]).find(|&count| count > MAX_COUNT);
     too_large.map_or(Ok(self), |count| Err(Error::TooManyRounds(count)))
 });

@@ -257,7 +257,7 @@ impl Select<Pair> for DoubleTs {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
-        let level = Rate::LOG.level(self.counts.next_round());
+        let level = Rate::LOG.level(self.counts.rounds.next());
         let ties = Ties::draw(rng);
         if level > self.next {
             self.look_again(level);

@@ -438,7 +438,7 @@ impl Select<Pair> for EcwRmed {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
-        let round = self.counts.next_round();
+        let round = self.counts.rounds.next();
         let ties = Ties::draw(rng);
         if self.is_pending {
             self.is_pending = false;
@@ -491,7 +491,7 @@ impl Recommend<ItemId> for EcwRmed {
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
         let ties = Ties::draw(rng);
         // A copy, because winners are found and remembered when the next list is made.
-        let incumbent = self.clone().incumbent(Rate::LOG.level(self.counts.rounds()), ties);
+        let incumbent = self.clone().incumbent(Rate::LOG.level(self.counts.rounds.get()), ties);
         *out = ItemId::new(incumbent.map_or(0, |(item, _)| item));
     }
 }

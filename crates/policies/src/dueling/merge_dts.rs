@@ -148,7 +148,7 @@ impl MergeDts {
 
     #[inline]
     fn level(&self) -> f64 {
-        ln(float(self.counts.rounds() + self.head_start))
+        ln(float(self.counts.rounds.get() + self.head_start))
     }
 
     /// Returns whether `item` is certainly worse than `other`.
@@ -286,7 +286,7 @@ impl Select<Pair> for MergeDts {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
-        let round = self.counts.next_round();
+        let round = self.counts.rounds.next();
         if round == 1 {
             for drawn in (1..self.items.len()).rev() {
                 self.items.swap(drawn, rng.random_range(0..=drawn));

@@ -183,7 +183,7 @@ impl Rmed1 {
     /// Lists the items for the next pass. `passed` has just left the list.
     #[inline]
     fn list(&mut self, passed: usize) {
-        let bar = Rate::LOG.level(self.counts.rounds()) + self.slack;
+        let bar = Rate::LOG.level(self.counts.rounds.get()) + self.slack;
         self.is_listed[passed] = false;
         if self.nearest <= bar {
             self.nearest = f64::INFINITY;
@@ -242,7 +242,7 @@ impl Select<Pair> for Rmed1 {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
-        let before = self.counts.next_round() - 1;
+        let before = self.counts.rounds.next() - 1;
         let ties = Ties::draw(rng);
         let n_items = self.evidence.len();
         let n_pairs = (n_items * (n_items - 1) / 2) as u64;

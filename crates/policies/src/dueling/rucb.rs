@@ -131,7 +131,7 @@ impl Select<Pair> for Rucb {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
-        let round = self.counts.next_round();
+        let round = self.counts.rounds.next();
         let (champion_draw, tie_draw) = (rng.next_u64(), rng.next_u64());
         let item = |number: usize| ItemId::from_index(number);
         out.action = if self.horizon.is_some_and(|horizon| round > horizon) {

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::checked::checked;
 use crate::error::check_counts;
+use crate::rounds::Rounds;
 use click_models::{ListShape, Ranking, RenderedClicks};
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(remote = "Self")]
 pub(super) struct CellCounts {
     n_positions: usize,
-    /// Rounds decided so far.
-    rounds: u64,
+    pub(super) rounds: Rounds,
     /// Item by item, every position.
     shows: Vec<u64>,
     clicks: Vec<u64>,
@@ -21,7 +21,12 @@ pub(super) struct CellCounts {
 impl CellCounts {
     pub(super) fn new(shape: ListShape) -> Self {
         let fresh = vec![0; shape.n_items() * shape.n_positions()];
-        Self { n_positions: shape.n_positions(), rounds: 0, shows: fresh.clone(), clicks: fresh }
+        Self {
+            n_positions: shape.n_positions(),
+            rounds: Rounds::default(),
+            shows: fresh.clone(),
+            clicks: fresh,
+        }
     }
 
     #[inline]
@@ -37,25 +42,6 @@ impl CellCounts {
     /// Numbers of items and positions.
     pub(super) fn sizes(&self) -> [usize; 2] {
         [self.n_items(), self.n_positions]
-    }
-
-    /// Rounds decided so far.
-    pub(super) fn rounds(&self) -> u64 {
-        self.rounds
-    }
-
-    /// Counts a new round and returns its 1-based number.
-    #[inline]
-    pub(super) fn next_round(&mut self) -> u64 {
-        self.rounds += 1;
-        self.rounds
-    }
-
-    /// The next round is the current one again.
-    #[inline]
-    pub(super) fn repeat_round(&mut self) -> bool {
-        self.rounds = self.rounds.saturating_sub(1);
-        true
     }
 
     /// Displays and clicks of a cell: item times `n_positions` plus position.
@@ -90,6 +76,6 @@ checked!(CellCounts, |self| {
         return Err(Error::SavedSizes);
     }
     ListShape::new(self.n_items(), self.n_positions)?;
-    check_counts(self.rounds, &self.shows, &self.clicks)?;
+    check_counts(self.rounds.get(), &self.shows, &self.clicks)?;
     Ok(self)
 });

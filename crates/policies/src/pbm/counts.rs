@@ -10,6 +10,7 @@ use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::live::Table;
+use crate::rounds::Rounds;
 use crate::sampling::thompson::ListCounts;
 use crate::{Error, Tally};
 use click_models::{ItemId, ListShape, PbmKnown, Ranking, RenderedClicks};
@@ -42,8 +43,7 @@ pub(super) fn sort_by_examination(order: &mut [usize], examination: &[f64]) {
 #[serde(remote = "Self")]
 pub(crate) struct PbmCounts {
     examination: Vec<Probability>,
-    /// Rounds decided so far.
-    rounds: u64,
+    pub(crate) rounds: Rounds,
     /// Item by item, every position.
     shows: Vec<u64>,
     clicks: Vec<u64>,
@@ -58,10 +58,10 @@ impl PbmCounts {
     pub(crate) fn new(known: PbmKnown<'_>) -> Self {
         let cells = known.shape().n_items() * known.shape().n_positions();
         let fresh = vec![0; cells];
-        Self::assemble(known.examination().to_vec(), 0, fresh.clone(), fresh)
+        Self::assemble(known.examination().to_vec(), Rounds::default(), fresh.clone(), fresh)
     }
 
-    fn assemble(examination: Vec<Probability>, rounds: u64, shows: Vec<u64>, clicks: Vec<u64>) -> Self {
+    fn assemble(examination: Vec<Probability>, rounds: Rounds, shows: Vec<u64>, clicks: Vec<u64>) -> Self {
         let (order, weights) = (order_of(&examination), examination.iter().copied().map(weight).collect());
         Self { examination, rounds, shows, clicks, order, weights }
     }
@@ -88,25 +88,6 @@ impl PbmCounts {
     #[inline]
     pub(crate) fn examination(&self) -> &[f64] {
         &self.weights
-    }
-
-    /// Counts a new round and returns its 1-based number.
-    #[inline]
-    pub(crate) fn next_round(&mut self) -> u64 {
-        self.rounds += 1;
-        self.rounds
-    }
-
-    /// The 1-based number of the next round.
-    pub(crate) fn coming_round(&self) -> u64 {
-        self.rounds + 1
-    }
-
-    /// The next round is the current one again.
-    #[inline]
-    pub(crate) fn repeat_round(&mut self) -> bool {
-        self.rounds = self.rounds.saturating_sub(1);
-        true
     }
 
     #[inline]
@@ -238,6 +219,6 @@ checked!(PbmCounts, |self| {
         return Err(Error::SavedSizes);
     }
     ListShape::new(self.shows.len() / positions, positions)?;
-    check_counts(self.rounds, &self.shows, &self.clicks)?;
+    check_counts(self.rounds.get(), &self.shows, &self.clicks)?;
     Ok(Self::assemble(self.examination, self.rounds, self.shows, self.clicks))
 });

@@ -220,7 +220,7 @@ impl Select<Ranking> for Grab {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let round = self.counts.next_round();
+        let round = self.counts.rounds.next();
         let key = self.key.unwrap_or_else(|| {
             let key = rng.next_u64();
             self.prefer(key);

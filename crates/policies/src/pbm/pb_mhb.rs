@@ -231,10 +231,10 @@ impl Select<Ranking> for PbMhb {
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let ties = Ties::draw(rng);
-        if self.counts.rounds() == 0 {
+        if self.counts.rounds.get() == 0 {
             self.start(rng);
         }
-        let sigma = self.width.get() / float(self.counts.next_round()).sqrt();
+        let sigma = self.width.get() / float(self.counts.rounds.next()).sqrt();
         if sigma > 0.0 {
             for _ in 0..self.sweeps.get() {
                 self.sweep(sigma, rng);
@@ -249,7 +249,7 @@ impl Select<Ranking> for PbMhb {
     }
 
     fn repeat_round(&mut self) -> bool {
-        self.counts.repeat_round()
+        self.counts.rounds.repeat()
     }
 }
 

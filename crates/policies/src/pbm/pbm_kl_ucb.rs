@@ -131,13 +131,13 @@ impl Select<Ranking> for PbmKlUcb {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let level = self.rate.level(self.counts.next_round());
+        let level = self.rate.level(self.counts.rounds.next());
         self.search(level, Ties::draw(rng), None);
         place(self.top.best(), self.counts.order(), &mut out.action);
     }
 
     fn repeat_round(&mut self) -> bool {
-        self.counts.repeat_round()
+        self.counts.rounds.repeat()
     }
 }
 
@@ -149,7 +149,7 @@ impl SelectAmong<Ranking> for PbmKlUcb {
         rng: &mut R,
         out: &mut Decision<Ranking>,
     ) {
-        let level = self.rate.level(self.counts.next_round());
+        let level = self.rate.level(self.counts.rounds.next());
         self.top.limit(self.live.terms.as_deref());
         self.search(level, Ties::draw(rng), Some(available));
         self.top.limit(None);
@@ -157,7 +157,7 @@ impl SelectAmong<Ranking> for PbmKlUcb {
     }
 
     fn pass_round(&mut self) {
-        self.counts.next_round();
+        self.counts.rounds.next();
     }
 }
 
@@ -176,7 +176,7 @@ impl OnTable for PbmKlUcb {
     }
 
     fn index(&self, item: usize) -> Option<f64> {
-        let level = self.rate.level(self.counts.coming_round());
+        let level = self.rate.level(self.counts.rounds.coming());
         Some(if self.is_seen[item] { index(&self.counts, item, level) } else { f64::INFINITY })
     }
 }

@@ -168,7 +168,7 @@ impl Select<Ranking> for PbmPie {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let round = self.counts.next_round();
+        let round = self.counts.rounds.next();
         if round <= self.counts.n_items() as u64 {
             self.initialise(round, &mut out.action);
             return;
@@ -188,7 +188,7 @@ impl Select<Ranking> for PbmPie {
     }
 
     fn repeat_round(&mut self) -> bool {
-        self.counts.repeat_round()
+        self.counts.rounds.repeat()
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::checked::checked;
 use crate::error::check_counts;
+use crate::rounds::Rounds;
 use click_models::{Cell, CellClick, TableShape};
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(remote = "Self")]
 pub(super) struct CellCounts {
     shape: TableShape,
-    /// Rounds decided so far.
-    rounds: u64,
+    pub(super) rounds: Rounds,
     plays: Vec<u64>,
     clicks: Vec<u64>,
 }
@@ -20,7 +20,7 @@ pub(super) struct CellCounts {
 impl CellCounts {
     pub(super) fn new(shape: TableShape) -> Self {
         let fresh = vec![0; shape.n_cells()];
-        Self { shape, rounds: 0, plays: fresh.clone(), clicks: fresh }
+        Self { shape, rounds: Rounds::default(), plays: fresh.clone(), clicks: fresh }
     }
 
     pub(super) fn shape(&self) -> TableShape {
@@ -30,13 +30,6 @@ impl CellCounts {
     /// Numbers of rows and columns.
     pub(super) fn sizes(&self) -> [usize; 2] {
         [self.shape.n_rows(), self.shape.n_columns()]
-    }
-
-    /// Counts a new round and returns its 1-based number.
-    #[inline]
-    pub(super) fn next_round(&mut self) -> u64 {
-        self.rounds += 1;
-        self.rounds
     }
 
     #[inline]
@@ -68,6 +61,6 @@ checked!(CellCounts, |self| {
     if self.plays.len() != self.shape.n_cells() {
         return Err(Error::SavedSizes);
     }
-    check_counts(self.rounds, &self.plays, &self.clicks)?;
+    check_counts(self.rounds.get(), &self.plays, &self.clicks)?;
     Ok(self)
 });

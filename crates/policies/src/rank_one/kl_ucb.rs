@@ -48,7 +48,7 @@ impl Select<Cell> for CellKlUcb {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell>) {
-        let level = self.rate.level(self.counts.next_round());
+        let level = self.rate.level(self.counts.rounds.next());
         let winner = self.arms.select(level, Ties::draw(rng))[0];
         out.action = self.counts.shape().cell(winner as usize);
     }

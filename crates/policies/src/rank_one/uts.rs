@@ -156,7 +156,7 @@ impl Select<Cell> for Uts {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell>) {
-        self.counts.next_round();
+        self.counts.rounds.next();
         let leader = self.leaders.select(Ties::draw(rng));
         self.leads[leader] += 1;
         let plays_leader = self.leads[leader].is_multiple_of(self.lead_every);

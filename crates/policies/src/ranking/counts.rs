@@ -6,6 +6,7 @@ use crate::checked::checked;
 use crate::error::check_counts;
 use crate::live::Table;
 use crate::pbm::counts::place_items;
+use crate::rounds::Rounds;
 use click_models::{Clicks, ItemId, ListShape, Ranking};
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +18,7 @@ pub(crate) struct PrefixCounts {
     /// Position of the best item, of the second best, and so on; empty for top down.
     #[serde(default)]
     places: Vec<usize>,
-    /// Rounds decided so far.
-    rounds: u64,
+    pub(crate) rounds: Rounds,
     shows: Vec<u64>,
     clicks: Vec<u64>,
 }
@@ -28,7 +28,13 @@ impl PrefixCounts {
         let shape = known.shape();
         let fresh = vec![0; shape.n_items()];
         let places = if known.places().is_sorted() { vec![] } else { known.places().to_vec() };
-        Self { n_positions: shape.n_positions(), places, rounds: 0, shows: fresh.clone(), clicks: fresh }
+        Self {
+            n_positions: shape.n_positions(),
+            places,
+            rounds: Rounds::default(),
+            shows: fresh.clone(),
+            clicks: fresh,
+        }
     }
 
     pub(crate) fn n_positions(&self) -> usize {
@@ -42,25 +48,6 @@ impl PrefixCounts {
     /// Numbers of items and positions.
     pub(crate) fn sizes(&self) -> [usize; 2] {
         [self.n_items(), self.n_positions()]
-    }
-
-    /// Counts a new round and returns its 1-based number.
-    #[inline]
-    pub(crate) fn next_round(&mut self) -> u64 {
-        self.rounds += 1;
-        self.rounds
-    }
-
-    /// The 1-based number of the next round.
-    pub(crate) fn coming_round(&self) -> u64 {
-        self.rounds + 1
-    }
-
-    /// The next round is the current one again.
-    #[inline]
-    pub(crate) fn repeat_round(&mut self) -> bool {
-        self.rounds = self.rounds.saturating_sub(1);
-        true
     }
 
     #[inline]
@@ -149,6 +136,6 @@ impl Table for PrefixCounts {
 checked!(PrefixCounts, |self| {
     let shape = ListShape::new(self.shows.len(), self.n_positions)?;
     let known = PrefixKnown::with_places(shape, &self.places)?;
-    check_counts(self.rounds, &self.shows, &self.clicks)?;
+    check_counts(self.rounds.get(), &self.shows, &self.clicks)?;
     Ok(Self { places: Self::new(known).places, ..self })
 });

@@ -107,7 +107,7 @@ impl Select<Ranking> for Pie {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let level = self.rate.level(self.counts.next_round());
+        let level = self.rate.level(self.counts.rounds.next());
         let leaders = self.leaders.select(0.0, Ties::draw(rng));
         self.counts.show_items(leaders.iter().copied(), &mut out.action);
         if heads(rng) {
@@ -125,7 +125,7 @@ impl Select<Ranking> for Pie {
     }
 
     fn repeat_round(&mut self) -> bool {
-        self.counts.repeat_round()
+        self.counts.rounds.repeat()
     }
 }
 

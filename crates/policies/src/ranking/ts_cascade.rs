@@ -61,7 +61,7 @@ impl TsCascade {
     /// Counts a round, and draws what all items share.
     #[inline]
     fn next_round<R: Rng + ?Sized>(&mut self, rng: &mut R) -> (Round, Ties) {
-        let log = Rate::LOG.level(self.counts.next_round() + 1);
+        let log = Rate::LOG.level(self.counts.rounds.next() + 1);
         let ties = Ties::draw(rng);
         (Round { shared: Sampler::new().normal(rng), log, root_of_log: log.sqrt() }, ties)
     }
@@ -85,7 +85,7 @@ impl Select<Ranking> for TsCascade {
     }
 
     fn repeat_round(&mut self) -> bool {
-        self.counts.repeat_round()
+        self.counts.rounds.repeat()
     }
 }
 
@@ -105,7 +105,7 @@ impl SelectAmong<Ranking> for TsCascade {
     }
 
     fn pass_round(&mut self) {
-        self.counts.next_round();
+        self.counts.rounds.next();
     }
 }
 

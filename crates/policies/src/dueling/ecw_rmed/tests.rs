@@ -80,7 +80,7 @@ fn plans_meet_the_lower_bound_if_there_are_several_winners() {
 fn recommends_the_winner_whose_evidence_suffices() {
     let mut policy = after(&[&[800, 800, 490, 200], &[800, 200, 800], &[800, 800], &[200]]);
     for _ in 0..1_000_000 {
-        policy.counts.next_round();
+        policy.counts.rounds.next();
     }
     assert_eq!(policy.n_superiors, [2; 5]);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
