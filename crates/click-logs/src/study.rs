@@ -193,7 +193,6 @@ pub struct Study {
     /// for all queries take some seconds at most: those that are left after that count here.
     pub without_users: Vec<usize>,
     /// That of the settings.
-    #[serde(default)]
     pub today: Option<LastPart>,
 }
 

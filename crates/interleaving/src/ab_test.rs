@@ -135,7 +135,6 @@ type SavedUser = (u64, Option<Arm>, u32, u32);
 #[serde(deny_unknown_fields)]
 struct SavedTest {
     miss: f64,
-    #[serde(default)]
     most_sessions: Option<u32>,
     users: Vec<SavedUser>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

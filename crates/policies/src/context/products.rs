@@ -22,7 +22,6 @@ pub(super) struct Products {
     /// Item by item.
     item_features: Vec<f64>,
     /// Of features that are standardised here; those of items are kept standardised.
-    #[serde(default)]
     scale: Option<FeatureScale>,
     /// `(1, x)` of the user.
     #[serde(skip)]

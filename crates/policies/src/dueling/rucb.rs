@@ -57,7 +57,6 @@ with_state! {
 pub struct Rucb {
     alpha: NonNegative,
     unseen: NonNegative,
-    #[serde(default)]
     horizon: Option<u64>,
     counts: DuelCounts,
 } derived {

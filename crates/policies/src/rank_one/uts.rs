@@ -66,7 +66,6 @@ struct State {
     lead_every: u64,
     counts: CellCounts,
     leads: Vec<u64>,
-    #[serde(default)]
     thinned: Option<SavedLeaderDraws>,
 }
 

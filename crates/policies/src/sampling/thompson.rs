@@ -83,7 +83,6 @@ pub(crate) struct Thompson<C, P> {
 #[derive(Deserialize)]
 struct State<C> {
     counts: C,
-    #[serde(default)]
     draws: Option<SavedThinning<'static>>,
     #[serde(default, with = "last")]
     live: SavedLive,

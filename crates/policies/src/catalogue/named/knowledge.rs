@@ -21,7 +21,6 @@ pub struct Knowledge {
     /// Number of rounds, if known.
     pub horizon: Option<u64>,
     /// Segments and features, for a policy that sees who asks for a list.
-    #[serde(default)]
     pub context: Option<ContextKnowledge>,
 }
 

@@ -16,7 +16,6 @@ pub(crate) struct SavedThinning<'a> {
     least: u64,
     most: u64,
     /// How many of the first items are drawn in full; otherwise their counts determine it.
-    #[serde(default)]
     in_full: Option<usize>,
     order: Cow<'a, [u32]>,
 }

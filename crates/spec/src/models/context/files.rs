@@ -48,7 +48,6 @@ pub struct FeatureTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Coefficients {
-    #[serde(default)]
     mean: Option<f64>,
     #[serde(default)]
     main: Vec<f64>,
