@@ -60,31 +60,26 @@ impl Clicks {
     }
 
     /// One bit per position, position 0 in the lowest.
-    #[inline]
     pub const fn bits(self) -> u64 {
         self.bits
     }
 
     /// Number of positions that the set covers.
-    #[inline]
     pub const fn len(self) -> usize {
         self.len as usize
     }
 
     /// Returns whether the set covers no position at all.
-    #[inline]
     pub const fn is_empty(self) -> bool {
         self.len == 0
     }
 
     /// Number of clicks.
-    #[inline]
     pub const fn count(self) -> u32 {
         self.bits.count_ones()
     }
 
     /// Returns whether the 0-based `position` was clicked; `false` beyond the list.
-    #[inline]
     pub const fn get(self, position: usize) -> bool {
         position < self.len() && self.bits >> position & 1 == 1
     }
@@ -114,7 +109,6 @@ impl Clicks {
     /// The same clicks on a list of `n_positions`: cut, or extended by positions without a click.
     ///
     /// More than 64 positions, which no [`ListShape`] allows, count as 64.
-    #[inline]
     pub(crate) fn on_a_list_of(self, n_positions: usize) -> Self {
         let empty = Self::new(n_positions.min(ListShape::MAX_POSITIONS));
         let inside = if empty.len == 64 { u64::MAX } else { (1 << empty.len) - 1 };

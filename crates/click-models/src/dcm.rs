@@ -360,7 +360,6 @@ impl ClickModel for DependentClick {
         mean_clicks(&self.attraction, &self.leave, action)
     }
 
-    #[inline]
     fn best(&self) -> &(Ranking, f64) {
         &self.best
     }

@@ -44,7 +44,6 @@ pub enum Benchmark {
 
 impl Benchmark {
     /// The item.
-    #[inline]
     pub const fn item(self) -> ItemId {
         match self {
             Self::Condorcet(item) | Self::Copeland(item) => item,
@@ -125,7 +124,6 @@ impl ClickModel for DuelingModel {
         self.preferences.shape()
     }
 
-    #[inline]
     fn admits(&self, action: &Pair) -> bool {
         self.preferences.shape().contains(*action)
     }
@@ -142,17 +140,14 @@ impl ClickModel for DuelingModel {
     }
 
     /// One.
-    #[inline]
     fn expected_clicks(&self, _: &Pair) -> f64 {
         1.0
     }
 
-    #[inline]
     fn best(&self) -> &(Pair, f64) {
         &self.best
     }
 
-    #[inline]
     fn gap(&self, action: &Pair) -> f64 {
         f64::midpoint(self.losses[action.first.index()], self.losses[action.second.index()])
     }

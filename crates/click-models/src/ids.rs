@@ -9,7 +9,6 @@ pub struct ItemId(u32);
 
 impl ItemId {
     /// The item with this 0-based number.
-    #[inline]
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
@@ -26,13 +25,11 @@ impl ItemId {
     }
 
     /// The 0-based number of the item.
-    #[inline]
     pub const fn number(self) -> u32 {
         self.0
     }
 
     /// The index of the item in a table of items.
-    #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }

@@ -206,13 +206,11 @@ impl CascadeFeedback {
     }
 
     /// The 0-based position of the click, if there was one.
-    #[inline]
     pub fn click(&self) -> Option<usize> {
         (self.observed.count() > 0).then(|| self.observed.len() - 1)
     }
 
     /// Number of positions of the list.
-    #[inline]
     pub fn n_positions(&self) -> usize {
         usize::from(self.n_positions)
     }
@@ -254,7 +252,6 @@ pub enum DuelOutcome {
 
 impl DuelOutcome {
     /// Returns whether the first item was preferred.
-    #[inline]
     pub const fn first_won(self) -> bool {
         matches!(self, Self::FirstWon)
     }
@@ -272,7 +269,6 @@ pub trait ObservedPrefix {
 }
 
 impl ObservedPrefix for PrefixFeedback {
-    #[inline]
     fn observed_clicks(&self) -> Clicks {
         self.clicks
     }
@@ -280,7 +276,6 @@ impl ObservedPrefix for PrefixFeedback {
 
 impl ObservedPrefix for CascadeFeedback {
     /// The positions down to the click; the whole list if there was none.
-    #[inline]
     fn observed_clicks(&self) -> Clicks {
         self.observed
     }
@@ -288,7 +283,6 @@ impl ObservedPrefix for CascadeFeedback {
 
 impl ObservedPrefix for DcmFeedback {
     /// The positions down to the last click; the whole list if there was none.
-    #[inline]
     fn observed_clicks(&self) -> Clicks {
         self.clicks.down_to_the_last()
     }

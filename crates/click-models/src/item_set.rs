@@ -70,19 +70,16 @@ impl ItemSet {
     }
 
     /// Number of items in the set.
-    #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Returns whether the set has no items.
-    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Number of items of the catalogue.
-    #[inline]
     pub fn size(&self) -> usize {
         self.size
     }
@@ -96,7 +93,6 @@ impl ItemSet {
     }
 
     /// Returns whether `item` is in the set.
-    #[inline]
     pub fn contains(&self, item: ItemId) -> bool {
         let item = item.index();
         self.words.get(item / BITS).is_some_and(|word| word >> (item % BITS) & 1 == 1)
@@ -134,7 +130,6 @@ impl ItemSet {
 
     /// Returns whether the set has all items of a catalogue of `size` items, and is a set of its
     /// items.
-    #[inline]
     pub fn is_all(&self, size: usize) -> bool {
         self.len == size && self.size == size
     }

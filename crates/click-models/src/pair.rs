@@ -16,13 +16,11 @@ pub struct Pair {
 
 impl Pair {
     /// The pair of `first` and `second`.
-    #[inline]
     pub const fn new(first: ItemId, second: ItemId) -> Self {
         Self { first, second }
     }
 
     /// An item paired with itself.
-    #[inline]
     pub const fn of_one(item: ItemId) -> Self {
         Self { first: item, second: item }
     }
@@ -69,13 +67,11 @@ impl DuelShape {
     }
 
     /// Number of items (K).
-    #[inline]
     pub const fn n_items(self) -> usize {
         self.n_items as usize
     }
 
     /// Number of ordered pairs, including pairs of an item with itself.
-    #[inline]
     pub const fn n_pairs(self) -> usize {
         self.n_items() * self.n_items()
     }
@@ -86,7 +82,6 @@ impl DuelShape {
     }
 
     /// Returns whether both are among the items.
-    #[inline]
     pub const fn contains(self, pair: Pair) -> bool {
         pair.first.index() < self.n_items() && pair.second.index() < self.n_items()
     }

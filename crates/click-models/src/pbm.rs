@@ -128,7 +128,6 @@ impl ClickModel for PositionBased {
         self.list.expected_clicks(action)
     }
 
-    #[inline]
     fn best(&self) -> &(Ranking, f64) {
         &self.list.best
     }

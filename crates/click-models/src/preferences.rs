@@ -132,7 +132,6 @@ impl PreferenceMatrix {
     }
 
     /// The number of items.
-    #[inline]
     pub fn shape(&self) -> DuelShape {
         self.shape
     }
@@ -162,7 +161,6 @@ impl PreferenceMatrix {
     }
 
     /// The excesses of an item against all items.
-    #[inline]
     pub(crate) fn excess_row(&self, item: ItemId) -> &[f64] {
         &self.excess[item.index() * self.shape.n_items()..][..self.shape.n_items()]
     }

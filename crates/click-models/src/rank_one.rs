@@ -240,7 +240,6 @@ impl ClickModel for RankOneModel {
         self.shape
     }
 
-    #[inline]
     fn admits(&self, action: &Cell) -> bool {
         self.shape.contains(*action)
     }
@@ -252,12 +251,10 @@ impl ClickModel for RankOneModel {
         CellClick { clicked: row && column }
     }
 
-    #[inline]
     fn expected_reward(&self, action: &Cell) -> f64 {
         self.rows[action.row as usize].get() * self.columns[action.column as usize].get()
     }
 
-    #[inline]
     fn best(&self) -> &(Cell, f64) {
         &self.best
     }

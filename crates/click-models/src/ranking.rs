@@ -25,25 +25,21 @@ pub struct Ranking {
 
 impl Ranking {
     /// Number of positions filled.
-    #[inline]
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
     /// Returns whether no position is filled.
-    #[inline]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
     /// The items from the top position down.
-    #[inline]
     pub fn as_slice(&self) -> &[ItemId] {
         &self.items
     }
 
     /// The items from the top position down.
-    #[inline]
     pub fn iter(&self) -> Copied<slice::Iter<'_, ItemId>> {
         self.items.iter().copied()
     }
@@ -60,7 +56,6 @@ impl Ranking {
     }
 
     /// Empties the list and keeps its memory.
-    #[inline]
     pub fn clear(&mut self) {
         self.items.clear();
     }
@@ -138,14 +133,12 @@ impl Clone for Ranking {
 impl Index<usize> for Ranking {
     type Output = ItemId;
 
-    #[inline]
     fn index(&self, position: usize) -> &ItemId {
         &self.items[position]
     }
 }
 
 impl AsRef<[ItemId]> for Ranking {
-    #[inline]
     fn as_ref(&self) -> &[ItemId] {
         &self.items
     }

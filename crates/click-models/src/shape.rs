@@ -73,13 +73,11 @@ impl ListShape {
     }
 
     /// Number of items (K in the PBM paper).
-    #[inline]
     pub const fn n_items(self) -> usize {
         self.n_items
     }
 
     /// Number of positions of a list (L in the PBM paper).
-    #[inline]
     pub const fn n_positions(self) -> usize {
         self.n_positions
     }

@@ -15,7 +15,6 @@ pub struct Cell {
 
 impl Cell {
     /// The cell in this row and column.
-    #[inline]
     pub const fn new(row: u32, column: u32) -> Self {
         Self { row, column }
     }
@@ -70,25 +69,21 @@ impl TableShape {
     }
 
     /// Number of rows (K).
-    #[inline]
     pub const fn n_rows(self) -> usize {
         self.n_rows as usize
     }
 
     /// Number of columns (L).
-    #[inline]
     pub const fn n_columns(self) -> usize {
         self.n_columns as usize
     }
 
     /// Number of cells.
-    #[inline]
     pub const fn n_cells(self) -> usize {
         self.n_rows as usize * self.n_columns as usize
     }
 
     /// Returns whether the table has this cell.
-    #[inline]
     pub const fn contains(self, cell: Cell) -> bool {
         cell.row < self.n_rows && cell.column < self.n_columns
     }
@@ -104,7 +99,6 @@ impl TableShape {
     }
 
     /// The cell with this row-major index.
-    #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "cells are numbered by 32 bits")]
     pub const fn cell(self, number: usize) -> Cell {
         let number = number as u32;

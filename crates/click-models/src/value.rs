@@ -62,7 +62,6 @@ pub(crate) fn best_list(
 /// assert!(index(0.1, 3.0) > index(0.2, 1.0));
 /// assert!(index(0.1, 0.0) < index(0.2, 0.0) && index(0.2, 0.0) < index(0.0, 1.0));
 /// ```
-#[inline]
 pub fn index(attraction: f64, value: f64) -> f64 {
     if value > 0.0 { attraction * value } else { -1.0 / attraction }
 }
@@ -81,7 +80,6 @@ impl GoesOn {
     pub const CASCADE: Self = Self { skip: 1.0, click: 0.0 };
 
     /// The probability that the item below one of this attraction is examined too.
-    #[inline]
     fn continuation(self, attraction: f64) -> f64 {
         self.skip * (1.0 - attraction) + self.click * attraction
     }

@@ -109,7 +109,6 @@ fn checked(mean: f64, n: f64, level: f64) -> Option<(f64, f64)> {
 
 /// `level / n`. A positive level leaves room on both sides of a mean, so its quotient must not
 /// underflow.
-#[inline]
 pub(crate) fn per_observation(level: f64, n: f64) -> f64 {
     let least = if level > 0.0 { f64::MIN_POSITIVE } else { f64::NEG_INFINITY };
     (level / n).max(least)

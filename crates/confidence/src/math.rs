@@ -77,7 +77,6 @@ fn atanh_tail(z: f64) -> f64 {
 
 /// [`atanh_tail`] with a relative error of 3e-7: enough for a step that a more accurate one
 /// follows.
-#[inline]
 fn atanh_tail_roughly(z: f64) -> f64 {
     (1.0 / 3.0 + z * 0.2) + (z * z) * (1.0 / 7.0 + z * (1.0 / 9.0))
 }
@@ -171,7 +170,6 @@ pub fn ln_of_normals<const N: usize>(x: [f64; N]) -> [f64; N] {
 const BIAS: u64 = 1024;
 
 /// An exponent, from its bits: the vector unit of the baseline has no conversion.
-#[inline]
 fn biased_to_float(biased: u64) -> f64 {
     /// An integer below 2^52 in the mantissa of this is the float 2^52 plus that integer.
     const INTEGER: f64 = 4_503_599_627_370_496.0;

@@ -145,7 +145,6 @@ pub fn multi_position_lower(clicks: &[u64], shows: &[u64], examination: &[f64], 
 }
 
 /// The level that the solver uses: not negative, and far enough from underflow if positive.
-#[inline]
 pub(crate) fn usable(level: f64) -> f64 {
     if level <= 0.0 { 0.0 } else { level.max(LEAST_LEVEL) }
 }

@@ -131,7 +131,6 @@ impl NonNegative {
     }
 
     /// A count, which is never negative.
-    #[inline]
     pub const fn from_count(count: u32) -> Self {
         Self(count as f64)
     }

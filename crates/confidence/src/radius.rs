@@ -61,7 +61,6 @@ fn root_of_ratio(factor: f64, n: f64, level: f64) -> f64 {
 /// assert_eq!(confidence::hoeffding_radius(2.0, 1.0), 0.5);
 /// assert_eq!(confidence::hoeffding_radius(0.0, 1.0), f64::INFINITY);
 /// ```
-#[inline]
 pub fn hoeffding_radius(n: f64, level: f64) -> f64 {
     root_of_ratio(0.5, n, level)
 }
@@ -71,7 +70,6 @@ pub fn hoeffding_radius(n: f64, level: f64) -> f64 {
 /// ```
 /// assert_eq!(confidence::ucb1_radius(2.0, 1.0), 1.0);
 /// ```
-#[inline]
 pub fn ucb1_radius(n: f64, level: f64) -> f64 {
     root_of_ratio(2.0, n, level)
 }
@@ -103,7 +101,6 @@ pub fn rsf_ucb_radius(n: f64, level: f64) -> f64 {
 /// // RUCB with alpha = 0.51 at ln t = 4 and 51 comparisons: sqrt(0.51 * 4 / 51) = 0.2
 /// assert!((confidence::scaled_radius(51.0, 4.0, 0.51) - 0.2).abs() < 1e-15);
 /// ```
-#[inline]
 pub fn scaled_radius(n: f64, level: f64, factor: f64) -> f64 {
     root_of_ratio(factor.max(0.0), n, level)
 }
@@ -119,7 +116,6 @@ pub fn scaled_radius(n: f64, level: f64, factor: f64) -> f64 {
 /// // sqrt(2 * 0.25 * 1 / 2) + 3 / 2
 /// assert_eq!(confidence::bernstein_radius(2.0, 0.25, 1.0), 2.0);
 /// ```
-#[inline]
 pub fn bernstein_radius(n: f64, variance: f64, level: f64) -> f64 {
     root_of_ratio(2.0 * variance.max(0.0), n, level) + plain_ratio(3.0, n, level)
 }
@@ -134,7 +130,6 @@ pub fn bernstein_radius(n: f64, variance: f64, level: f64) -> f64 {
 /// // sqrt(2 * 0.25 * 1 / 2) + 7 / 3
 /// assert!((confidence::sample_bernstein_radius(2.0, 0.25, 1.0) - (0.5 + 7.0 / 3.0)).abs() < 1e-15);
 /// ```
-#[inline]
 pub fn sample_bernstein_radius(n: f64, variance: f64, level: f64) -> f64 {
     root_of_ratio(2.0 * variance.max(0.0), n, level) + plain_ratio(7.0 / 3.0, n - 1.0, level)
 }

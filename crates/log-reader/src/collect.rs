@@ -148,14 +148,12 @@ pub(crate) struct Batches<'a> {
 }
 
 /// The number of the table of a query.
-#[inline]
 fn table_of(query: u64) -> usize {
     (mix(query, MIX_B) >> 50) as usize % SHARDS
 }
 
 impl Batches<'_> {
     /// Returns whether rows are taken as they are.
-    #[inline]
     pub(crate) fn takes_rows(&self) -> bool {
         self.collector.rows.is_some()
     }

@@ -57,7 +57,6 @@ impl From<u64> for Count40 {
 }
 
 impl Count40 {
-    #[inline]
     fn get(self) -> u64 {
         let [a, b, c, d, e] = self.0;
         u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
@@ -124,7 +123,6 @@ impl Positions {
     }
 
     /// Number of positions of the set above this one.
-    #[inline]
     pub fn rank(self, position: usize) -> usize {
         (self.0 & ((1 << position) - 1)).count_ones() as usize
     }

@@ -68,7 +68,6 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH_BITS: u64 = 0x80 * ONES;
 
 /// The high bits of the bytes that are this one.
-#[inline]
 pub(crate) fn high_bits_of(bytes: u64, byte: u8) -> u64 {
     const LOW_BITS: u64 = 0x7f * ONES;
     // The byte is a zero now; the addition leaves only the high bit of a zero byte clear.
@@ -77,13 +76,11 @@ pub(crate) fn high_bits_of(bytes: u64, byte: u8) -> u64 {
 }
 
 /// Moves the high bits of eight bytes next to each other.
-#[inline]
 pub(crate) fn in_lowest_bits(high_bits: u64) -> u64 {
     (high_bits >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// The number from `start` to `end` of a line; accepts the same as [`number`].
-#[inline]
 pub(crate) fn number_in(line: &[u8], start: usize, end: usize) -> Result<u64, Fault> {
     digits_in(line, start, end).map_or_else(|| number(&line[start..end]), Ok)
 }
@@ -197,13 +194,11 @@ pub(crate) fn check_propensity(number: f64) -> Result<f64, Fault> {
 }
 
 /// A number of clicks or impressions.
-#[inline]
 pub(crate) fn count(text: &[u8]) -> Result<u64, Fault> {
     number(text).and_then(check_count)
 }
 
 /// The number, if it is in the range of clicks and impressions.
-#[inline]
 pub(crate) fn check_count(count: u64) -> Result<u64, Fault> {
     if count > MAX_COUNT { Err(Fault::TooLarge { max: MAX_COUNT }) } else { Ok(count) }
 }

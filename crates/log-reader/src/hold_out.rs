@@ -44,7 +44,6 @@ impl HoldOut {
     }
 
     /// Draws for the line or session at this place in the log.
-    #[inline]
     pub(crate) fn at(self, place: u64) -> Draws {
         self.draws(self.key ^ place)
     }
@@ -55,7 +54,6 @@ impl HoldOut {
         self.draws(key ^ u64::from(position))
     }
 
-    #[inline]
     fn draws(self, key: u64) -> Draws {
         Draws { one_in: self.one_in, bits: SplitMix64::seed_from_u64(finalised(key)) }
     }
@@ -70,13 +68,11 @@ pub(crate) struct Draws {
 
 impl Draws {
     /// Returns whether a session, or a single impression, is held out.
-    #[inline]
     pub(crate) fn takes_one(mut self) -> bool {
         self.binomial(1) == 1
     }
 
     /// Splits clicks and impressions into those kept and those held out.
-    #[inline]
     pub(crate) fn cut(mut self, [clicks, impressions]: [u64; 2]) -> [[u64; 2]; 2] {
         let held_out = self.binomial(clicks);
         let of_all = held_out + self.binomial(impressions - clicks);
@@ -159,7 +155,6 @@ impl Draws {
 }
 
 /// Every bit of the result depends on every bit of the word.
-#[inline]
 pub(crate) fn finalised(word: u64) -> u64 {
     SplitMix64::seed_from_u64(word).next_u64()
 }

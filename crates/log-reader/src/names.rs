@@ -120,7 +120,6 @@ impl TextHash {
     }
 
     /// A hash of two numbers.
-    #[inline]
     pub(crate) fn of_numbers(self, a: u64, b: u64) -> u64 {
         mix(a ^ self.key, b ^ self.key)
     }
@@ -267,7 +266,6 @@ const MIX_A: u64 = 0x243f_6a88_85a3_08d3;
 pub(crate) const MIX_B: u64 = 0xb504_f333_f9de_6485;
 
 /// Folds the halves of the product: every bit of the result depends on all bits of both.
-#[inline]
 pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ MIX_A) * u128::from(b ^ MIX_B.rotate_left(32));
     #[expect(clippy::cast_possible_truncation, reason = "the two halves")]

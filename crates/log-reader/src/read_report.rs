@@ -199,14 +199,12 @@ pub struct SkippedLines {
 }
 
 impl ReadReport {
-    #[inline]
     pub(crate) fn add_shown(&mut self, clicks: u64, impressions: u64, positions: Positions) {
         self.impressions = self.impressions.saturating_add(impressions);
         self.clicks = self.clicks.saturating_add(clicks);
         self.positions.0 |= positions.0;
     }
 
-    #[inline]
     pub(crate) fn add_line(&mut self, shown: &LineCounts) {
         let position = u64::from(shown.impressions > 0) << shown.position;
         self.add_shown(shown.clicks, shown.impressions, Positions(position));

@@ -4,19 +4,16 @@ use click_models::{ItemId, ListShape};
 use rand::{Rng, RngExt};
 
 /// A fair coin: `true` with probability 1/2.
-#[inline]
 pub(crate) fn heads<R: Rng + ?Sized>(rng: &mut R) -> bool {
     rng.next_u64() >> 63 == 1
 }
 
 /// A candidate drawn uniformly; `None` if there is no candidate.
-#[inline]
 pub(crate) fn pick<R: Rng + ?Sized>(candidates: &[ItemId], rng: &mut R) -> Option<ItemId> {
     if candidates.is_empty() { None } else { Some(candidates[rng.random_range(0..candidates.len())]) }
 }
 
 /// A number below `n`, uniform except for a bias of at most `n / 2^64`.
-#[inline]
 #[expect(clippy::cast_possible_truncation, reason = "below n")]
 pub(crate) fn place(draw: u64, n: usize) -> usize {
     ((u128::from(draw) * n as u128) >> 64) as usize

@@ -33,19 +33,16 @@ impl KlArm {
         Self { clicks, failures, shows, mean: clicks / shows.max(1.0), entropy: None }
     }
 
-    #[inline]
     fn entropy(&mut self) -> f64 {
         *self.entropy.get_or_insert_with(|| kl_ucb_entropy(self.clicks, self.failures))
     }
 
     /// Returns whether [`KlArm::index`] is certainly below the threshold.
-    #[inline]
     fn is_excluded(&mut self, threshold: &KlUcbThreshold, level: f64) -> bool {
         !self.is_fresh() && threshold.excludes(self.entropy(), self.clicks, self.failures, level)
     }
 
     /// Returns whether [`KlArm::index`] certainly reaches the threshold.
-    #[inline]
     fn is_included(&mut self, threshold: &KlUcbThreshold, level: f64) -> bool {
         self.is_fresh() || threshold.includes(self.entropy(), self.clicks, self.failures, level)
     }
@@ -82,18 +79,15 @@ impl Arm for KlArm {
     type Filter = KlFilter;
     const IS_SOLVED: bool = true;
 
-    #[inline]
     fn key(&self) -> (u64, u64) {
         (self.shows.to_bits(), self.clicks.to_bits())
     }
 
     /// Returns whether the arm has no displays.
-    #[inline]
     fn is_fresh(&self) -> bool {
         self.shows == 0.0
     }
 
-    #[inline]
     fn mean(&self) -> f64 {
         self.mean
     }

@@ -83,13 +83,11 @@ impl LiveState {
     }
 
     /// Returns whether items have values, or the next choice has terms.
-    #[inline]
     pub(crate) fn has_terms(&self) -> bool {
         self.terms.is_some() || !self.values.is_empty()
     }
 
     /// The posteriors of the present items.
-    #[inline]
     pub(crate) fn present<'a, P>(&'a self, posteriors: &'a P) -> Present<'a, P> {
         let Values { of, scale, .. } = &self.values;
         Present { posteriors, absent: &self.absent, values: of, scale: *scale }

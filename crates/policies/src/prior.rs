@@ -48,7 +48,6 @@ impl Prior {
     }
 
     /// The first shape.
-    #[inline]
     pub fn a(self) -> f64 {
         self.a
     }
@@ -59,13 +58,11 @@ impl Prior {
     }
 
     /// The clicks that the prior is worth; negative if `a` is below 1.
-    #[inline]
     pub(crate) fn clicks(self) -> f64 {
         self.a - 1.0
     }
 
     /// The displays without a click that the prior is worth.
-    #[inline]
     pub(crate) fn failures(self) -> f64 {
         self.b - 1.0
     }

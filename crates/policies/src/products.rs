@@ -78,7 +78,6 @@ struct Law {
 }
 
 impl Law {
-    #[inline]
     fn new(plays: u64, clicks: u64, prior: Pseudo) -> Self {
         let (plays, clicks) = (float(plays) + prior.plays, float(clicks) + prior.clicks);
         let narrowed = 1.0 - clicks / (plays + 1.0);
@@ -271,13 +270,11 @@ impl Products {
     }
 
     /// The sampled rows.
-    #[inline]
     pub(crate) fn rows(&self) -> &[f64] {
         &self.rows
     }
 
     /// The sampled columns; the largest is 1.
-    #[inline]
     pub(crate) fn columns(&self) -> &[f64] {
         &self.columns
     }

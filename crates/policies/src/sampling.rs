@@ -150,7 +150,6 @@ pub(crate) struct GammaShape {
 
 impl GammaShape {
     /// `shape` must be at least 1.
-    #[inline]
     pub(crate) fn new(shape: f64) -> Self {
         debug_assert!(shape >= 1.0, "Marsaglia and Tsang's method needs a shape of at least 1, not {shape}");
         let scale = shape - 1.0 / 3.0;
@@ -194,7 +193,6 @@ pub(crate) struct BetaShape {
 
 impl BetaShape {
     /// Beta(`1 + successes`, `1 + failures`), the posterior under a uniform prior.
-    #[inline]
     pub(crate) fn after(successes: f64, failures: f64) -> Self {
         Self { successes: GammaShape::new(1.0 + successes), failures: GammaShape::new(1.0 + failures) }
     }

@@ -22,19 +22,16 @@ pub(crate) struct Ties {
 }
 
 impl Ties {
-    #[inline]
     pub(crate) fn draw<R: Rng + ?Sized>(rng: &mut R) -> Self {
         Self { key: rng.next_u64() }
     }
 
     /// The ties of a key that was drawn before.
-    #[inline]
     pub(crate) fn of(key: u64) -> Self {
         Self { key }
     }
 
     /// A random number for `item`.
-    #[inline]
     pub(crate) fn hash(self, item: u32) -> u64 {
         self.rank(item).0
     }
@@ -145,14 +142,12 @@ impl TopL {
         }
     }
 
-    #[inline]
     pub(crate) fn clear(&mut self) {
         self.best.clear();
         self.n_equal = 0;
     }
 
     /// The score needed to enter: the last one's, or minus infinity while there is room.
-    #[inline]
     pub(crate) fn threshold(&self) -> f64 {
         if self.best.len() < self.capacity { f64::NEG_INFINITY } else { self.best[self.capacity - 1].0 }
     }
@@ -291,7 +286,6 @@ impl TopL {
     }
 
     /// Scores and items, best first.
-    #[inline]
     pub(crate) fn best(&self) -> &[(f64, u32)] {
         &self.best
     }

@@ -6,7 +6,6 @@ thread_local! {
 }
 
 /// Counts an item whose index, posterior draw or bound is computed, or that is put into a class.
-#[inline]
 pub(crate) fn touch() {
     #[cfg(test)]
     TOUCHED.with(|touched| touched.set(touched.get() + 1));

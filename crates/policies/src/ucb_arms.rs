@@ -25,7 +25,6 @@ impl Line {
     }
 
     /// Arms of the same line have the same cap.
-    #[inline]
     pub(crate) fn clipped_at(self, cap: f64) -> Self {
         Self { cap, ..self }
     }
@@ -35,17 +34,14 @@ impl Arm for Line {
     type Few = Compared;
     type Filter = Floor;
 
-    #[inline]
     fn key(&self) -> (u64, u64) {
         (self.mean.to_bits(), self.width.to_bits())
     }
 
-    #[inline]
     fn mean(&self) -> f64 {
         self.mean
     }
 
-    #[inline]
     fn index(&self, level: f64) -> f64 {
         touch();
         let index = self.mean + self.width * level;
@@ -66,17 +62,14 @@ impl Arm for Mean {
     type Few = Compared;
     type Filter = Floor;
 
-    #[inline]
     fn key(&self) -> (u64, u64) {
         (self.0.to_bits(), 0)
     }
 
-    #[inline]
     fn mean(&self) -> f64 {
         self.0
     }
 
-    #[inline]
     fn index(&self, _: f64) -> f64 {
         self.0
     }

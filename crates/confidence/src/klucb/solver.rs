@@ -3,13 +3,11 @@
 use crate::math::{ln, relative_entropy, sqrt, two_relative_entropies};
 
 /// Rounds up by at least one unit in the last place.
-#[inline]
 pub(super) fn round_up(x: f64) -> f64 {
     x * (1.0 + f64::EPSILON) + f64::MIN_POSITIVE
 }
 
 /// Rounds down by at least one unit in the last place; may become negative.
-#[inline]
 pub(super) fn round_down(x: f64) -> f64 {
     x * (1.0 - f64::EPSILON) - f64::MIN_POSITIVE
 }
@@ -72,7 +70,6 @@ pub(super) struct Place {
 }
 
 impl Place {
-    #[inline]
     pub(super) fn at<const ROUGH: bool>(a: f64, b: f64, x: f64) -> Self {
         let (u, w) = (a + x, b - x);
         let divergence = two_relative_entropies::<ROUGH>([a, b], [u, w], [x, -x]);
@@ -103,7 +100,6 @@ impl Place {
         }
     }
 
-    #[inline]
     pub(super) fn is_near(&self, c: f64) -> bool {
         (c - self.divergence).abs() * self.over_slope <= self.x
     }
@@ -152,7 +148,6 @@ pub(super) fn edge_guess(a: f64, b: f64, c: f64) -> f64 {
 ///
 /// The divergence is the integral of `x / (q (1 - q))` from `p`; with the variance at two thirds of
 /// the way to `q` it becomes quadratic: `x^2 = 2 c V(p + 2 x / 3)`, `V(t) = t (1 - t)`.
-#[inline]
 pub(super) fn middle_guess(a: f64, b: f64, c: f64) -> f64 {
     let skew = (b - a) * c * (2.0 / 3.0);
     let scale = 1.0 + (8.0 / 9.0) * c;

@@ -18,7 +18,6 @@ pub fn kl_ucb_entropy(clicks: f64, failures: f64) -> f64 {
 }
 
 /// The level that the solvers use: not negative, and `+inf` for NaN.
-#[inline]
 fn usable(level: f64) -> f64 {
     if level.is_nan() { f64::INFINITY } else { level.max(0.0) }
 }
@@ -73,7 +72,6 @@ impl Rough {
         Self { level: level.max(Self::LEAST) as f32, ..self }
     }
 
-    #[inline]
     #[expect(
         clippy::needless_bitwise_bool,
         reason = "no branch between the two: the loop over arms is vectorised"
@@ -183,7 +181,6 @@ impl KlUcbThreshold {
     }
 
     /// Whether the arm is not excluded, for a threshold inside (0, 1).
-    #[inline]
     #[expect(
         clippy::needless_bitwise_bool,
         reason = "no branch between the two: the loop over arms is vectorised"

@@ -32,7 +32,6 @@ pub fn multi_position_entropy(clicks: f64, failures: f64, examination: f64) -> f
 }
 
 /// The level that the solver uses: not negative, and `+inf` for NaN.
-#[inline]
 fn multi_position_level(level: f64) -> f64 {
     if level.is_nan() { f64::INFINITY } else { multi_position::usable(level) }
 }

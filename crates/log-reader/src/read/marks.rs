@@ -54,7 +54,6 @@ pub(crate) enum Line<'a> {
 
 impl<'a> Line<'a> {
     /// The number of lines of the file: a quoted column may contain line ends.
-    #[inline]
     pub(crate) fn n_lines(&self) -> u64 {
         match self {
             Self::Quoted(line) => 1 + memchr::memchr_iter(b'\n', line).count() as u64,
@@ -106,7 +105,6 @@ impl<'a> CutLine<'a> {
         digits_in(self.bytes, start, end).filter(|_| !has_zeros).map(Id)
     }
 
-    #[inline]
     fn range(self, column: usize) -> Option<(usize, usize)> {
         let end = *self.ends.get(column)?;
         Some((column.checked_sub(1).map_or(self.start, |before| self.ends[before] + 1), end))
@@ -246,7 +244,6 @@ pub(crate) fn after_last_record(bytes: &[u8], delimiter: u8) -> usize {
 }
 
 /// The bytes before LF. The last line of a file may have no line end.
-#[inline]
 fn line(bytes: &[u8]) -> &[u8] {
     &bytes[..memchr::memchr(b'\n', bytes).unwrap_or(bytes.len())]
 }

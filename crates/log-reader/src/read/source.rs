@@ -147,7 +147,6 @@ pub(crate) type BlockOf<F> = (Block, Arc<<F as LineFormat>::Layout>);
 
 impl Block {
     /// A number for a place in the log: of the file, and of the byte in its decompressed content.
-    #[inline]
     pub(crate) fn at(&self, start: usize) -> u64 {
         (self.offset + start as u64) ^ (self.file as u64).rotate_right(16)
     }

@@ -120,7 +120,6 @@ impl AsNote for u32 {
         u64::from(*self).store(note);
     }
 
-    #[inline]
     fn load(&mut self, note: &Note) {
         let mut number = 0_u64;
         number.load(note);
@@ -220,7 +219,6 @@ impl AsList for Ranking {
         self.clone_from(list);
     }
 
-    #[inline]
     fn take(list: &mut Ranking) -> Self {
         std::mem::take(list)
     }
@@ -239,7 +237,6 @@ impl AsList for Ranking {
         decide(decision);
     }
 
-    #[inline]
     fn decided<'a>(
         decision: &'a Decision<Self, Note>,
         _: &'a mut Decision<Ranking, Note>,

@@ -72,7 +72,6 @@ impl Independent {
         self.deviation
     }
 
-    #[inline]
     pub(super) fn means(&self) -> &[f64] {
         &self.means
     }
@@ -81,13 +80,11 @@ impl Independent {
         &self.precisions
     }
 
-    #[inline]
     pub(super) fn variances(&self) -> &[f64] {
         &self.variances
     }
 
     /// Learns from an answer whose log-odds have this coefficient times `factor` as a part.
-    #[inline]
     pub(super) fn learn(&mut self, place: usize, factor: f64, step: f64, information: f64) {
         self.means[place] += factor * self.variances[place] * step;
         self.precisions[place] += factor * factor * information;

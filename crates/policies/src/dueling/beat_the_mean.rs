@@ -25,7 +25,6 @@ pub enum MeanRadius {
 
 impl MeanRadius {
     /// The factor of `gamma^2 sqrt(ln(1 / delta) / n*)`.
-    #[inline]
     fn factor(self) -> f64 {
         match self {
             Self::Paper => 3.0,
@@ -157,7 +156,6 @@ impl BeatTheMean {
     }
 
     /// Share of the comparisons that the item won.
-    #[inline]
     fn mean(&self, item: u32) -> f64 {
         float(self.item_wins[item as usize]) / float(self.item_duels[item as usize])
     }

@@ -22,7 +22,6 @@ impl DuelCounts {
         Self { shape, rounds: Rounds::default(), wins: vec![0; shape.n_pairs()] }
     }
 
-    #[inline]
     pub(super) fn shape(&self) -> DuelShape {
         self.shape
     }
@@ -33,7 +32,6 @@ impl DuelCounts {
     }
 
     /// Number of duels in which `item` was preferred to `other`; both must be known.
-    #[inline]
     pub(super) fn wins(&self, item: usize, other: usize) -> u64 {
         self.wins[item * self.shape.n_items() + other]
     }

@@ -194,7 +194,6 @@ impl EcwRmed {
     }
 
     /// Returns whether `other` is a superior of `item`.
-    #[inline]
     fn is_beaten(&self, item: usize, other: usize) -> bool {
         self.counts.wins(item, other) < self.counts.wins(other, item)
     }

@@ -102,7 +102,6 @@ impl InterleavedFilter {
     }
 
     /// Share of the duels that the incumbent won against `item`; there is at least one.
-    #[inline]
     fn share(&self, item: u32) -> f64 {
         float(self.wins[item as usize]) / float(self.duels[item as usize])
     }

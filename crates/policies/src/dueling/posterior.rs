@@ -145,7 +145,6 @@ impl Coins {
     }
 
     /// Draws whether `item` beats `other` in a sample. Takes one draw.
-    #[inline]
     pub(super) fn toss<R: Rng + ?Sized>(
         &self,
         counts: &DuelCounts,

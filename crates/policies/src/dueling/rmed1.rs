@@ -92,12 +92,10 @@ fn term(wins: u64, duels: u64) -> u128 {
 }
 
 /// The contribution before the first duel, which counts as a draw.
-#[inline]
 fn share(wins: u64, duels: u64) -> f64 {
     if duels == 0 { 0.5 } else { float(wins) / float(duels) }
 }
 
-#[inline]
 fn nats(units: u128) -> f64 {
     units as f64 * (1.0 / UNITS)
 }

@@ -170,7 +170,6 @@ impl Recommend<ItemId> for Rucb {
     }
 }
 
-#[inline]
 fn root_of_log(round: u64) -> f64 {
     Rate::LOG.level(round).sqrt()
 }

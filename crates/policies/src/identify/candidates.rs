@@ -93,13 +93,11 @@ impl Candidates {
     }
 
     /// Observations of an item while undecided; 0 for an unknown item.
-    #[inline]
     pub(super) fn observations(&self, item: ItemId) -> u64 {
         self.observations.get(item.index()).copied().unwrap_or(0)
     }
 
     /// Clicks on an item while undecided; 0 for an unknown item.
-    #[inline]
     pub(super) fn clicks(&self, item: ItemId) -> u64 {
         self.clicks.get(item.index()).copied().unwrap_or(0)
     }

@@ -55,7 +55,6 @@ pub struct Terms {
 
 impl Terms {
     /// The group of an item, or 0.
-    #[inline]
     pub(crate) fn group(&self, item: u32) -> u32 {
         self.groups.get(item as usize).copied().unwrap_or(0)
     }

@@ -29,12 +29,10 @@ impl CellCounts {
         }
     }
 
-    #[inline]
     pub(super) fn n_positions(&self) -> usize {
         self.n_positions
     }
 
-    #[inline]
     pub(super) fn n_items(&self) -> usize {
         self.shows.len() / self.n_positions
     }
@@ -45,7 +43,6 @@ impl CellCounts {
     }
 
     /// Displays and clicks of a cell: item times `n_positions` plus position.
-    #[inline]
     pub(super) fn cell(&self, cell: usize) -> (u64, u64) {
         (self.shows[cell], self.clicks[cell])
     }

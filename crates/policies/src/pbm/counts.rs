@@ -85,18 +85,15 @@ impl PbmCounts {
     }
 
     /// Examination of every position; 0 where it is too small to matter.
-    #[inline]
     pub(crate) fn examination(&self) -> &[f64] {
         &self.weights
     }
 
-    #[inline]
     pub(crate) fn shows(&self, item: usize) -> &[u64] {
         let positions = self.n_positions();
         &self.shows[item * positions..][..positions]
     }
 
-    #[inline]
     pub(crate) fn clicks(&self, item: usize) -> &[u64] {
         let positions = self.n_positions();
         &self.clicks[item * positions..][..positions]
@@ -196,7 +193,6 @@ impl Table for PbmCounts {
         Tally { shows: self.shows(item)[kind], clicks: self.clicks(item)[kind] }
     }
 
-    #[inline]
     fn set_tally(&mut self, item: usize, kind: usize, tally: Tally) {
         let cell = item * self.weights.len() + kind;
         (self.shows[cell], self.clicks[cell]) = (tally.shows, tally.clicks);

@@ -182,13 +182,11 @@ fn mean_and_upper(counts: &CellCounts, cell: usize, rate: Rate) -> (f64, f64) {
 }
 
 /// The preference for an item at a position, below 2^40.
-#[inline]
 fn preference(key: u64, cell: usize) -> u64 {
     Ties::of(key).hash(number(cell)) >> 24
 }
 
 /// The mean in units of 2^-60, and then the preference.
-#[inline]
 fn weight(mean: f64, key: u64, cell: usize) -> i128 {
     const UNITS: f64 = 1_152_921_504_606_846_976.0;
     #[expect(clippy::cast_possible_truncation, reason = "a mean is at most 1")]

@@ -73,7 +73,6 @@ impl IndexTest {
     }
 
     /// The counts of `item` changed.
-    #[inline]
     pub(super) fn forget(&mut self, item: usize) {
         self.evidence[item] = None;
     }
@@ -91,7 +90,6 @@ impl IndexTest {
         threshold.excludes(evidence.entropy, evidence.clicks, failures, level)
     }
 
-    #[inline]
     fn includes(
         &mut self,
         counts: &PbmCounts,
@@ -119,7 +117,6 @@ pub(super) struct ItemTests<'a> {
 }
 
 impl ItemTests<'_> {
-    #[inline]
     fn is_seen(&self, item: usize) -> bool {
         self.counts.weighted_shows(item) > 0.0
     }

@@ -32,12 +32,10 @@ impl CellCounts {
         [self.shape.n_rows(), self.shape.n_columns()]
     }
 
-    #[inline]
     pub(super) fn plays(&self, cell: usize) -> u64 {
         self.plays[cell]
     }
 
-    #[inline]
     pub(super) fn clicks(&self, cell: usize) -> u64 {
         self.clicks[cell]
     }

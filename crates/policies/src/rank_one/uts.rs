@@ -126,7 +126,6 @@ impl Uts {
 }
 
 /// Successes and failures.
-#[inline]
 fn evidence((plays, clicks): (u64, u64)) -> (f64, f64) {
     (float(clicks), float(plays - clicks))
 }

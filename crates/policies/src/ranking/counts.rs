@@ -50,18 +50,15 @@ impl PrefixCounts {
         [self.n_items(), self.n_positions()]
     }
 
-    #[inline]
     pub(crate) fn shows(&self, item: usize) -> u64 {
         self.shows[item]
     }
 
-    #[inline]
     pub(crate) fn clicks(&self, item: usize) -> u64 {
         self.clicks[item]
     }
 
     /// The position of the item of this rank, 0 for the best.
-    #[inline]
     pub(crate) fn place(&self, rank: usize) -> usize {
         self.places.get(rank).copied().unwrap_or(rank)
     }
@@ -103,22 +100,18 @@ impl PrefixCounts {
 }
 
 impl Table for PrefixCounts {
-    #[inline]
     fn n_items(&self) -> usize {
         self.shows.len()
     }
 
-    #[inline]
     fn n_kinds(&self) -> usize {
         1
     }
 
-    #[inline]
     fn tally(&self, item: usize, _kind: usize) -> Tally {
         Tally { shows: self.shows[item], clicks: self.clicks[item] }
     }
 
-    #[inline]
     fn set_tally(&mut self, item: usize, _kind: usize, tally: Tally) {
         (self.shows[item], self.clicks[item]) = (tally.shows, tally.clicks);
     }

@@ -155,7 +155,6 @@ impl OnTable for EpsilonGreedy {
 }
 
 /// Clicks per display; infinite for an item that was never shown.
-#[inline]
 fn rate(shows: u64, clicks: u64) -> f64 {
     if shows == 0 { f64::INFINITY } else { clicks as f64 / shows as f64 }
 }

@@ -92,7 +92,6 @@ restored!(Pie, |State { rate, position, counts }| {
 });
 
 /// Largest mean first; items without observations before all others.
-#[inline]
 fn mean(counts: &PrefixCounts, item: usize) -> Mean {
     match counts.shows(item) {
         0 => Mean::FRESH,

@@ -45,7 +45,6 @@ impl ListCounts for PrefixCounts {
 }
 
 impl BetaEvidence for PrefixCounts {
-    #[inline]
     fn evidence(&self, item: usize) -> (f64, f64) {
         let (shows, clicks) = (self.shows(item), self.clicks(item));
         (float(clicks), float(shows - clicks))

@@ -216,7 +216,6 @@ impl Blocks {
     }
 
     /// Range of the block of `item`; `None` if the list does not reach it.
-    #[inline]
     fn of(&self, item: usize) -> Option<Range<usize>> {
         let block = self.block_of[item] as usize;
         let end = *self.ends.get(block)?;

@@ -64,17 +64,14 @@ impl Arm for BernsteinArm {
     type Filter = Floor;
 
     /// Mean and displays determine the index; below 2^52 the bias determines the displays.
-    #[inline]
     fn key(&self) -> (u64, u64) {
         (self.mean.to_bits(), self.bias.to_bits())
     }
 
-    #[inline]
     fn mean(&self) -> f64 {
         self.mean
     }
 
-    #[inline]
     fn index(&self, level: f64) -> f64 {
         self.mean + self.deviation * level.sqrt() + self.bias * level
     }

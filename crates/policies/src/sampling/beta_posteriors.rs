@@ -73,7 +73,6 @@ impl BetaPosteriors {
     }
 
     /// Sets the successes and failures of an item.
-    #[inline]
     pub(crate) fn set(&mut self, item: usize, (successes, failures): (f64, f64)) {
         let (successes, failures) = (successes + self.prior.clicks(), failures + self.prior.failures());
         self.evidence[item] = Evidence { successes, failures };
@@ -82,7 +81,6 @@ impl BetaPosteriors {
 }
 
 impl Posteriors for BetaPosteriors {
-    #[inline]
     fn n_items(&self) -> usize {
         self.shapes.len()
     }
@@ -117,14 +115,12 @@ impl Posteriors for BetaPosteriors {
         self.evidence[item].chance(threshold)
     }
 
-    #[inline]
     fn hash(&self, item: usize) -> u64 {
         touch();
         let Evidence { successes, failures } = self.evidence[item];
         successes.to_bits() ^ failures.to_bits().rotate_left(32)
     }
 
-    #[inline]
     fn is_like(&self, item: usize, other: usize) -> bool {
         self.evidence[item] == self.evidence[other]
     }
@@ -139,7 +135,6 @@ impl Evidence {
     }
 
     /// The exponent `c` of the envelope.
-    #[inline]
     fn exponent(self, threshold: &Threshold) -> f64 {
         self.failures + 1.0 - self.successes.max(0.0) * threshold.odds
     }

@@ -101,14 +101,12 @@ fn rate(bound: f64) -> f64 {
 }
 
 /// An exponential variate with mean 1.
-#[inline]
 pub(crate) fn exponential<R: Rng + ?Sized>(rng: &mut R) -> f64 {
     // 1 - u is in (0, 1], so the logarithm is finite.
     -ln(1.0 - rng.random::<f64>())
 }
 
 /// `2^exponent`, for small exponents.
-#[inline]
 fn power_of_two(exponent: u8) -> f64 {
     f64::from_bits((1023 + u64::from(exponent)) << 52)
 }
@@ -232,7 +230,6 @@ impl Thinning {
     }
 
     /// The posterior of `item` has changed.
-    #[inline]
     pub(crate) fn update<P: Posteriors>(&mut self, posteriors: &P, item: usize) {
         if !self.buckets.is_in_full(item) {
             self.buckets.set(item, rate(posteriors.bound(item, &self.threshold)));

@@ -45,7 +45,6 @@ impl Total {
 
     /// The EM update of a parameter; `sum` times the parameter is the expected number of skips
     /// attributed to it.
-    #[inline]
     pub(super) fn mean(self, parameter: f64, sum: f64) -> f64 {
         if self.impressions > 0.0 { (self.clicks + parameter * sum) / self.impressions } else { parameter }
     }

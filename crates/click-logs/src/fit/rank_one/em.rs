@@ -42,7 +42,6 @@ impl Em for Problem<'_> {
 }
 
 /// Contribution of clicks to the log-likelihood through the parameter of a row or of a column.
-#[inline]
 fn clicked(clicks: f64, parameter: f64) -> f64 {
     if clicks > 0.0 { clicks * ln(parameter) } else { 0.0 }
 }
@@ -214,7 +213,6 @@ fn each(of_lane: impl FnMut(usize) -> f64) -> [f64; LANES] {
 
 /// The probability of a skip. The bound matters if `a` and `g` are both 1: then there are no skips,
 /// or the likelihood is 0.
-#[inline]
 fn skip(a: f64, g: f64) -> f64 {
     (1.0 - a * g).max(f64::MIN_POSITIVE)
 }

@@ -83,7 +83,6 @@ impl Layout {
     }
 
     /// The index of a role's column; beyond roles, that of a further one.
-    #[inline]
     fn column(&self, number: usize) -> Option<usize> {
         match self.columns.get(number) {
             Some(column) => *column,

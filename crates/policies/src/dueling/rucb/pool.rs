@@ -14,12 +14,10 @@ impl Pool {
         Self { words: vec![0; n_items.div_ceil(64)], len: 0 }
     }
 
-    #[inline]
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    #[inline]
     pub(super) fn contains(&self, item: usize) -> bool {
         self.words[item / 64] >> (item % 64) & 1 == 1
     }

@@ -23,7 +23,6 @@ pub(super) struct ItemState {
 }
 
 impl Item {
-    #[inline]
     pub(super) fn mean(&self) -> f64 {
         if self.n == 0 { 0.0 } else { float(self.s) / float(self.n) }
     }

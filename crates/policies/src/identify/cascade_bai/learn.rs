@@ -100,7 +100,6 @@ impl CascadeBai {
     }
 
     /// Counts an observation of an undecided item.
-    #[inline]
     fn count(&mut self, id: ItemId, clicked: u64) {
         let item = &mut self.items[id.index()];
         item.n += 1;

@@ -73,7 +73,6 @@ impl Queue {
     }
 
     /// Returns whether the ring has an open list and cannot distinguish it from the next one.
-    #[inline]
     pub(super) fn needs_line(&self) -> bool {
         self.is_front_open && !self.is_lined_up
     }
@@ -91,14 +90,12 @@ impl Queue {
     }
 
     /// Returns whether items stand in a line, and the displays of the front are not entered yet.
-    #[inline]
     pub(super) fn has_front_in_line(&self) -> bool {
         self.is_lined_up && self.is_front_open
     }
 
     /// Ends the displays of the front of the line: adds a turn to the observed ones, in
     /// this order. The others stay among the first items, since no item moves forward past them.
-    #[inline]
     pub(super) fn advance_in_line(&mut self, observed: &[ItemId]) {
         self.is_front_open = false;
         for &item in observed {

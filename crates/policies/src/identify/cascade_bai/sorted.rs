@@ -14,12 +14,10 @@ pub(super) struct Key {
 
 impl Key {
     /// Order by score, largest first. Scores are never NaN.
-    #[inline]
     pub(super) fn largest_first(&self, other: &Self) -> Ordering {
         other.score.total_cmp(&self.score).then(self.rank.cmp(&other.rank))
     }
 
-    #[inline]
     fn precedes(&self, other: &Self) -> bool {
         self.score > other.score || (self.score == other.score && self.rank < other.rank)
     }
@@ -83,7 +81,6 @@ impl SortedKeys {
     }
 
     /// The item at this place.
-    #[inline]
     pub(super) fn item(&self, place: usize) -> ItemId {
         self.keys[place].item
     }

@@ -59,7 +59,6 @@ impl ByNeed {
     }
 
     /// The undecided items are others, or in another order.
-    #[inline]
     pub(super) fn set_stale(&mut self) {
         self.is_stale = true;
     }
@@ -181,7 +180,6 @@ impl Split {
         self.n_largest = n_largest;
     }
 
-    #[inline]
     fn set(&mut self, place: usize, mean: f64) {
         self.means[self.slots[place] as usize] = mean;
     }

@@ -24,19 +24,16 @@ impl Packing {
         Self { places: size.next_power_of_two() as u64 - 1 }
     }
 
-    #[inline]
     pub(super) fn pack(self, (flag, number): Key, place: usize) -> u64 {
         u64::from(flag) << 63 | (in_order(number) >> 1) & !self.places | place as u64
     }
 
-    #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "packed from a place")]
     pub(super) fn place(self, word: u64) -> usize {
         (word & self.places) as usize
     }
 
     /// Returns whether the two words do not order their keys.
-    #[inline]
     fn are_alike(self, a: u64, b: u64) -> bool {
         (a ^ b) & !self.places == 0
     }
@@ -106,7 +103,6 @@ fn are_equal(a: Key, b: Key) -> bool {
 }
 
 /// The bits of a number, in the order of [`f64::total_cmp`].
-#[inline]
 #[expect(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "bit patterns")]
 fn in_order(number: f64) -> u64 {
     let bits = number.to_bits();

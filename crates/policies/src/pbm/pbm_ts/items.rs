@@ -109,7 +109,6 @@ impl Items {
 }
 
 impl Posteriors for Items {
-    #[inline]
     fn n_items(&self) -> usize {
         self.posteriors.len()
     }

@@ -89,7 +89,6 @@ pub(super) fn ln_miss(x: f64) -> f64 {
 }
 
 /// The larger of two numbers in one instruction; [`f64::max`] also handles NaN.
-#[inline]
 fn larger(left: f64, right: f64) -> f64 {
     if left > right { left } else { right }
 }

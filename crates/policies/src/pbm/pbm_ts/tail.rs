@@ -77,7 +77,6 @@ impl Tail {
     }
 
     /// The Beta density that `g` is a multiple of.
-    #[inline]
     fn evidence(&self) -> Evidence {
         Evidence { successes: self.clicks, failures: self.exponent }
     }
@@ -171,7 +170,6 @@ impl Tail {
     }
 
     /// The second event, given a draw of the posterior.
-    #[inline]
     pub(super) fn accepts<R: Rng + ?Sized>(
         &self,
         draw: f64,

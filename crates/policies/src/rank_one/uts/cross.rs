@@ -20,7 +20,6 @@ pub(super) struct Cross<'a> {
 }
 
 impl<'a> Cross<'a> {
-    #[inline]
     pub(super) fn new(posteriors: &'a BetaPosteriors, shape: TableShape, leader: usize) -> Self {
         Self { posteriors, leader, n_rows: shape.n_rows(), n_columns: shape.n_columns() }
     }

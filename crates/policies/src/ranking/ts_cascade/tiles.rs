@@ -38,7 +38,6 @@ pub(super) struct Round {
 }
 
 impl Round {
-    #[inline]
     fn score(self, mean: f64, deviation: f64, floor: f64) -> f64 {
         mean + self.shared * (deviation * self.root_of_log).max(floor * self.log)
     }
@@ -64,7 +63,6 @@ impl Bounds {
         Self { mean, deviation, floor }
     }
 
-    #[inline]
     fn score(&self, round: Round) -> f64 {
         let end = usize::from(round.shared > 0.0);
         round.score(self.mean, self.deviation[end], self.floor[end])

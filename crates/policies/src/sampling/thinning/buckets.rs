@@ -88,7 +88,6 @@ impl Buckets {
         &self.order[..self.starts[1] as usize]
     }
 
-    #[inline]
     pub(super) fn is_in_full(&self, item: usize) -> bool {
         self.places[item].bucket == 0
     }
@@ -99,20 +98,17 @@ impl Buckets {
     }
 
     /// At least the length of all cells: twice the rate of an item, except in the last bucket.
-    #[inline]
     pub(super) fn most_cells(&self) -> f64 {
         let n_items = self.order.len() as f64;
         // Every rate may be a unit longer than in the sum.
         2.0 * UNIT * (self.total as f64 + n_items) + n_items / power_of_two(self.last())
     }
 
-    #[inline]
     pub(super) fn rate(&self, item: usize) -> f64 {
         self.places[item].rate
     }
 
     /// Sum of all finite rates, in units of `2^-32`.
-    #[inline]
     pub(super) fn total(&self) -> u64 {
         self.total
     }
@@ -215,7 +211,6 @@ fn n_bounds(n_items: usize) -> usize {
 }
 
 /// A finite rate in units, 0 for an infinite one.
-#[inline]
 fn units(rate: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates are from 0 to 1")]
     let units = if rate == f64::INFINITY { 0 } else { (rate * (1.0 / UNIT)) as u64 };

@@ -79,7 +79,6 @@ impl Search {
     }
 
     /// The rate of `item` at the threshold that was found.
-    #[inline]
     pub(super) fn rate(&self, item: usize) -> f64 {
         self.classes[self.class_of[item] as usize].rate
     }
@@ -238,7 +237,6 @@ impl Search {
 }
 
 /// Spreads a hash over all bits.
-#[inline]
 fn spread(hash: u64) -> usize {
     (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
 }
