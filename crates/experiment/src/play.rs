@@ -85,7 +85,7 @@ pub(crate) fn play(
             Layout::Curves(_) => runs.n_runs() as u64 * experiment.horizon(),
             Layout::Answers => runs.answers(contender)?.iter().map(|answer| answer.steps).sum(),
         };
-        speeds.push((label, lock(&recorded[contender]).elapsed(), rounds));
+        speeds.push((label, lock(&recorded[contender]).elapsed, rounds));
     }
     let timing = Timing::new(pool.current_num_threads(), wall, &speeds);
     Ok(PlayOutcome { runs, timing, n_new_runs })

@@ -148,7 +148,7 @@ impl Runs {
 
     /// Returns whether a policy recommends items, by its index.
     pub fn has_accuracy(&self, policy: usize) -> bool {
-        self.sequence(policy).is_some_and(|sequence| sequence.has_accuracy())
+        self.sequence(policy).is_some_and(|sequence| sequence.has_accuracy)
     }
 
     fn sequence(&self, policy: usize) -> Option<MutexGuard<'_, Sequence>> {

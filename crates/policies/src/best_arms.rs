@@ -59,8 +59,8 @@ impl<A: Arm> BestArms<A> {
     }
 
     pub(crate) fn with_shortlist(mut self) -> Self {
-        self.few = A::Few::new(0, self.top.capacity());
-        self.shortlist = Some(Box::new(Shortlist::new(&mut self.arms, self.top.capacity())));
+        self.few = A::Few::new(0, self.top.capacity);
+        self.shortlist = Some(Box::new(Shortlist::new(&mut self.arms, self.top.capacity)));
         self
     }
 
@@ -98,7 +98,7 @@ impl<A: Arm> BestArms<A> {
             self.few.push();
         } else {
             let arms = std::mem::take(&mut self.arms).into_iter();
-            *self = Self::new(arms, self.top.capacity()).without(absent);
+            *self = Self::new(arms, self.top.capacity).without(absent);
         }
     }
 
@@ -185,6 +185,6 @@ impl<A: Arm> BestArms<A> {
         };
         top.redraw_equals(items, ties, equals, is_equal);
         winners.clear();
-        winners.extend(top.best().iter().map(|&(_, item)| item));
+        winners.extend(top.best.iter().map(|&(_, item)| item));
     }
 }

@@ -52,12 +52,12 @@ macro_rules! identifies {
 
             /// Accepted items, in order of entry.
             pub fn accepted(&self) -> &[click_models::ItemId] {
-                self.candidates.accepted()
+                &self.candidates.accepted
             }
 
             /// Rejected items, in order of entry.
             pub fn rejected(&self) -> &[click_models::ItemId] {
-                self.candidates.rejected()
+                &self.candidates.rejected
             }
         }
 

@@ -26,7 +26,7 @@ macro_rules! shows_largest_indices {
                 fn over($($field: $Field,)* counts: $Counts, live: LiveState) -> Self {
                     let $counts = &counts;
                     let arms = (0..counts.n_items()).map(|$item| $arm);
-                    let arms = BestArms::new(arms, counts.n_positions()).without(&live.absent);
+                    let arms = BestArms::new(arms, counts.sizes()[1]).without(&live.absent);
                     Self { $($field,)* counts, live, arms }
                 }
             }

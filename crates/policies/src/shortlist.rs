@@ -449,7 +449,7 @@ impl<A: Arm> Shortlist<A> {
                 return false;
             }
             self.rank(wanted, ties, available);
-            for &(index, item) in self.top.best().iter().take(wanted) {
+            for &(index, item) in self.top.best.iter().take(wanted) {
                 if index < self.floor {
                     return false;
                 }
@@ -518,7 +518,7 @@ impl<A: Arm> Shortlist<A> {
         let most_hashed = *most_hashed;
         top.clear();
         for equals in computed.chunk_by(|one, other| one.0 == other.0) {
-            let wanted = wanted.saturating_sub(top.best().len());
+            let wanted = wanted.saturating_sub(top.best.len());
             if wanted == 0 {
                 break;
             }
@@ -571,7 +571,7 @@ impl<A: Arm> Shortlist<A> {
                 self.top.offer(item, arm.index(level), Ties::of(0));
             }
         }
-        self.top.best().last().map_or(1.0, |last| last.0)
+        self.top.best.last().map_or(1.0, |last| last.0)
     }
 
     /// Makes a list for `level` and some levels above it, with a floor below `from`.

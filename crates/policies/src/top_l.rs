@@ -87,9 +87,10 @@ const ROOM: usize = 4;
 /// offered. The list has items enough as soon as it is full.
 #[derive(Debug, Clone)]
 pub(crate) struct TopL {
-    capacity: usize,
+    pub(crate) capacity: usize,
     terms: Option<Box<Terms>>,
-    best: Vec<(f64, u32)>,
+    /// Scores and items, best first.
+    pub(crate) best: Vec<(f64, u32)>,
     /// At most this number of items as good as the last one were refused.
     n_equal: usize,
     /// Buffer of [`TopL::offer_equals`].
@@ -100,10 +101,6 @@ impl TopL {
     pub(crate) fn new(capacity: usize) -> Self {
         let (best, first) = (Vec::with_capacity(capacity), Vec::with_capacity(ROOM * capacity));
         Self { capacity, terms: None, best, n_equal: 0, first }
-    }
-
-    pub(crate) fn capacity(&self) -> usize {
-        self.capacity
     }
 
     /// Sets the terms of the next lists.
@@ -283,11 +280,6 @@ impl TopL {
         self.first.sort_unstable_by(|one, other| other.cmp(one));
         self.first.truncate(self.capacity);
         self.first.last().map_or(0, |last| last.0)
-    }
-
-    /// Scores and items, best first.
-    pub(crate) fn best(&self) -> &[(f64, u32)] {
-        &self.best
     }
 }
 

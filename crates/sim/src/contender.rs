@@ -112,8 +112,10 @@ impl<M> Copy for Replication<'_, M> {}
 /// requests it. `L` is the loop that plays the policy, which determines what `build` receives.
 pub struct Entry<F, S = Restarts, L = ByRounds> {
     label: String,
-    build: F,
-    epsilon: f64,
+    /// The function that builds a fresh policy.
+    pub(crate) build: F,
+    /// The tolerance for right answers.
+    pub(crate) epsilon: f64,
     pub(crate) played: L,
     saver: PhantomData<fn() -> S>,
 }
@@ -207,16 +209,6 @@ impl<F, S, L> Entry<F, S, L> {
     /// Its name.
     pub(crate) fn name(&self) -> &str {
         &self.label
-    }
-
-    /// The function that builds a fresh policy.
-    pub(crate) fn build(&self) -> &F {
-        &self.build
-    }
-
-    /// The tolerance for right answers.
-    pub(crate) fn epsilon(&self) -> f64 {
-        self.epsilon
     }
 }
 

@@ -60,7 +60,7 @@ where
         let model = replication.users;
         let session = Session::of_curve(entry.name(), Loop::Duels, schedule, state, store, S::IS_SAVED);
         session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
-            let mut policy = read_or_build::<P, S>(bytes, || entry.build()(replication.told))?;
+            let mut policy = read_or_build::<P, S>(bytes, || (entry.build)(replication.told))?;
             play_rounds(&mut Duels { model, rounds: Rounds::<_, P, S>::new(model, &mut policy) });
             Ok(())
         })

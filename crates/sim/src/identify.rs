@@ -183,13 +183,13 @@ impl<F, S, L> Entry<F, S, L> {
         let (label, is_saved) = (self.name(), S::IS_SAVED);
         let mut session = Session { label, played_by, horizon, checkpoints: &[], state, store, is_saved };
         let (mut progress, bytes) = session.begin(replication.streams, replication.number)?;
-        let policy = read_or_build::<P, S>(bytes, || self.build()(replication.told.known()));
+        let policy = read_or_build::<P, S>(bytes, || (self.build)(replication.told.known()));
         let mut policy = policy.map_err(|fault| session.not_a_state(fault))?;
         let pause = |policy: &P, progress: &Progress| session.pause(progress, || S::write(policy));
         let answer = play_until(shown, &mut policy, horizon, &mut progress, check, pause);
         let answer = answer.map_err(|ended| session.error(ended))?;
         let answer = answer.or_else(|| at_end(&policy, &mut progress.randomness));
-        let right = |answer: &A| replication.users.are_best(answer.as_ref(), self.epsilon());
+        let right = |answer: &A| replication.users.are_best(answer.as_ref(), self.epsilon);
         Ok(Identification {
             steps: progress.rounds,
             observations: progress.observations,

@@ -116,7 +116,7 @@ where
     }
 
     fn write(&self) -> Result<Vec<u8>, String> {
-        let state = (self.catalogue.items(), &self.delays, &self.learner);
+        let state = (&self.catalogue.items, &self.delays, &self.learner);
         postcard::to_allocvec(&state).map_err(|error| error.to_string())
     }
 }
@@ -137,7 +137,7 @@ where
             return Err(EarlyEnd::not_admitted(round, list));
         }
         progress.regret += catalogue.gap(list);
-        let users = catalogue.users();
+        let users = &catalogue.users;
         let shown = list.len();
         let feedback = if shown == catalogue.n_positions() {
             users.respond(list, &mut progress.environment)

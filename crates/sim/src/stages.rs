@@ -132,7 +132,7 @@ where
     ) -> Result<Curve, StateError> {
         let session = Session::of_curve(entry.name(), Loop::Stages, schedule, state, store, S::IS_SAVED);
         session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
-            let mut policy = read_or_build::<P, S>(bytes, || entry.build()(replication.told.known()))?;
+            let mut policy = read_or_build::<P, S>(bytes, || (entry.build)(replication.told.known()))?;
             play_rounds(&mut Stages::<P, S>::new(replication.users, &mut policy));
             Ok(())
         })

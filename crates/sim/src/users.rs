@@ -154,7 +154,7 @@ where
         let session = Session::of_curve(entry.name(), Loop::Users, schedule, state, store, S::IS_SAVED);
         session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
             let known = || (users.user(0).known(), sees.known(users.known()));
-            let mut policy = read_or_build::<P, S>(bytes, || entry.build()(known()))?;
+            let mut policy = read_or_build::<P, S>(bytes, || (entry.build)(known()))?;
             let (told, decision) = (Context::default(), Decision::default());
             let policy = &mut policy;
             play_rounds(&mut UserRounds::<_, _, S> {

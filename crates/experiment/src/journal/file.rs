@@ -73,7 +73,8 @@ impl Place {
 /// A file that is open for appending and reading.
 #[derive(Debug)]
 pub(crate) struct JournalFile {
-    path: PathBuf,
+    /// The path of the file.
+    pub(crate) path: PathBuf,
     file: Arc<File>,
     /// Whether this process writes to it, and has locked it.
     is_own: bool,
@@ -183,11 +184,6 @@ impl JournalFile {
         let length = file.metadata().map_err(system())?.len();
         let (head, begin) = read_head(path, &mut BufReader::new(file))?;
         Ok((head, length > begin))
-    }
-
-    /// The path of the file.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Appends a record. Returns its place. The caller flushes now and then.

@@ -110,7 +110,7 @@ pub(super) fn write_one(sequence: &Mutex<Sequence>, to_disk: ToDisk) -> Result<(
         ToDisk::IfWritten => file.take_dirty(),
         ToDisk::Yes => true,
     };
-    let (path, to_sync) = (file.path().to_owned(), is_due.then(|| file.to_sync()));
+    let (path, to_sync) = (file.path.clone(), is_due.then(|| file.to_sync()));
     // Other threads record runs in the meantime.
     drop(locked);
     let forced = to_sync.map_or(Ok(()), |file| file.sync_data());

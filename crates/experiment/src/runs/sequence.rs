@@ -16,9 +16,9 @@ pub(crate) struct Sequence {
     /// The record of every run, in the order of their numbers.
     places: Vec<Option<Place>>,
     /// The time of all runs.
-    elapsed: Span,
+    pub(crate) elapsed: Span,
     /// Whether the policy recommends items.
-    has_accuracy: bool,
+    pub(crate) has_accuracy: bool,
 }
 
 /// The records, one after the other.
@@ -72,16 +72,6 @@ impl Sequence {
     /// The number of runs that are not.
     pub(crate) fn n_missing(&self) -> u64 {
         self.places.len() as u64 - self.n_recorded()
-    }
-
-    /// The time of all runs.
-    pub(crate) fn elapsed(&self) -> Span {
-        self.elapsed
-    }
-
-    /// Returns whether the policy recommends items.
-    pub(crate) fn has_accuracy(&self) -> bool {
-        self.has_accuracy
     }
 
     /// The file; `None` if the runs are in memory.

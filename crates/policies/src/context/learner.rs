@@ -78,7 +78,7 @@ pub(super) struct Learner {
     n_segments: u32,
     products: Products,
     /// `beta`: of the products, or one coefficient without interactions.
-    shared: Normal,
+    pub(super) shared: Normal,
     /// The first coefficient of every item's `delta`.
     intercepts: Independent,
     /// The others, item by item.
@@ -153,7 +153,7 @@ impl Learner {
 
     /// Makes everything that follows from the rest.
     fn prepared(mut self) -> Self {
-        let n_items = self.products.n_items();
+        let n_items = self.products.n_items;
         (self.learned, self.blocks) = Default::default();
         if n_items >= LARGE {
             let items = (0..n_items).map(|item| self.products.item(item));
@@ -163,7 +163,7 @@ impl Learner {
                 self.learned.insert(ItemId::from_index(item));
             }
         }
-        let n_user_features = self.products.user().len() - 1;
+        let n_user_features = self.products.user.len() - 1;
         self.buffers = Buffers {
             draw: vec![0.0; self.shared.len()],
             squares: vec![0.0; n_user_features],
@@ -176,11 +176,7 @@ impl Learner {
 
     /// Numbers of items and positions.
     pub(super) fn sizes(&self) -> [usize; 2] {
-        [self.products.n_items(), self.n_positions]
-    }
-
-    pub(super) fn shared(&self) -> &Normal {
-        &self.shared
+        [self.products.n_items, self.n_positions]
     }
 
     /// Intercepts, slopes and cells.
@@ -247,7 +243,7 @@ impl Learner {
 
     fn set_user(&mut self, context: &Context) {
         self.products.set_user(context);
-        let features = &self.products.user()[1..];
+        let features = &self.products.user[1..];
         for (square, feature) in self.buffers.squares.iter_mut().zip(features) {
             *square = feature * feature;
         }
@@ -255,7 +251,7 @@ impl Learner {
 
     /// The first coefficient of the user's cells; `None` for a segment that was not announced.
     fn cells_of(&self, context: &Context) -> Option<usize> {
-        let is_known = !self.cells.means().is_empty() && context.segment < self.n_segments;
+        let is_known = !self.cells.means.is_empty() && context.segment < self.n_segments;
         is_known.then(|| context.segment as usize * self.room())
     }
 
@@ -266,7 +262,7 @@ impl Learner {
 
     /// The cells of the items that there are, segment by segment.
     pub(super) fn of_cells<'a>(&'a self, of_all: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
-        let n_items = self.products.n_items();
+        let n_items = self.products.n_items;
         of_all.chunks_exact(self.room().max(1)).flat_map(move |row| &row[..n_items]).copied()
     }
 
@@ -288,7 +284,7 @@ impl Learner {
 
     /// Returns whether an item has these features, which are not used without interactions.
     pub(super) fn has_features(&self, item: ItemId, features: &[f64]) -> bool {
-        let is_known = item.index() < self.products.n_items();
+        let is_known = item.index() < self.products.n_items;
         is_known
             && self.used(features).is_ok_and(|features| self.products.has_features(item.index(), features))
     }
@@ -300,11 +296,11 @@ impl Learner {
 
     /// Adds an item that nothing is known of.
     pub(super) fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {
-        let (features, item) = (self.used(features)?, self.products.n_items());
+        let (features, item) = (self.used(features)?, self.products.n_items);
         n_cells(self.n_segments, item + 1)?;
         self.products.push_item(features);
         self.intercepts.extend(1);
-        self.slopes.extend(self.products.user().len() - 1);
+        self.slopes.extend(self.products.user.len() - 1);
         let (room, segments) = (self.room(), self.n_segments as usize);
         if segments > 1 && item >= room {
             self.cells.widen(segments, (2 * room).min(MOST_CELLS / segments));
@@ -321,14 +317,14 @@ impl Learner {
     /// Another item, of which nothing is known, gets the number of this one.
     pub(super) fn replace_item(&mut self, item: ItemId, features: &[f64]) -> Result<(), Error> {
         let (features, item) = (self.used(features)?, item.index());
-        if item < self.products.n_items() {
+        if item < self.products.n_items {
             self.products.set_item(item, features);
             if self.learned.size() > 0 {
                 self.learned.remove(ItemId::from_index(item));
                 self.blocks.set(item, self.products.item(item));
             }
             self.intercepts.forget(item);
-            let n_slopes = self.products.user().len() - 1;
+            let n_slopes = self.products.user.len() - 1;
             (item * n_slopes..(item + 1) * n_slopes).for_each(|place| self.slopes.forget(place));
             let cells = (item..self.cells.len()).step_by(self.room().max(1));
             cells.for_each(|place| self.cells.forget(place));
@@ -339,14 +335,14 @@ impl Learner {
     /// Mean, variance by the item, and variance by its cell.
     #[inline]
     fn own_part(&self, item: usize, cells: Option<usize>) -> (f64, f64, f64) {
-        let features = &self.products.user()[1..];
+        let features = &self.products.user[1..];
         let slopes = item * features.len()..(item + 1) * features.len();
-        let mean = self.intercepts.means()[item] + dot(&self.slopes.means()[slopes.clone()], features);
+        let mean = self.intercepts.means[item] + dot(&self.slopes.means[slopes.clone()], features);
         let variance =
-            self.intercepts.variances()[item] + dot(&self.slopes.variances()[slopes], &self.buffers.squares);
+            self.intercepts.variances[item] + dot(&self.slopes.variances[slopes], &self.buffers.squares);
         match cells {
             Some(first) => {
-                (mean + self.cells.means()[first + item], variance, self.cells.variances()[first + item])
+                (mean + self.cells.means[first + item], variance, self.cells.variances[first + item])
             }
             None => (mean, variance, 0.0),
         }
@@ -367,7 +363,7 @@ impl Learner {
         }
         let ties = Ties::draw(rng);
         self.buffers.top.clear();
-        let n_items = self.products.n_items();
+        let n_items = self.products.n_items;
         let n_among = among.map_or(n_items, ItemSet::len).min(n_items);
         let n_unlearned = self.learned.size() - self.learned.len();
         let deviation = alpha * self.variance_before(cells).sqrt();
@@ -378,7 +374,7 @@ impl Learner {
             self.draw(learned.iter().filter(|&item| is_among(item)), cells, ties, rng);
             let Self { products, blocks, buffers, settings, .. } = self;
             let user = Unlearned {
-                weights: if settings.interactions { products.of_user() } else { &[0.0] },
+                weights: if settings.interactions { &products.of_user } else { &[0.0] },
                 deviation,
                 n_offered: n_unlearned * n_among / n_items,
                 is_offered: |item| {
@@ -394,12 +390,12 @@ impl Learner {
         } else {
             self.draw((0..n_items).map(ItemId::from_index), cells, ties, rng);
         }
-        self.buffers.top.best()
+        &self.buffers.top.best
     }
 
     /// The variance of the own part of an item that was never learned from.
     fn variance_before(&self, cells: Option<usize>) -> f64 {
-        let [intercept, slope, cell] = self.own().map(|own| own.deviation() * own.deviation());
+        let [intercept, slope, cell] = self.own().map(|own| own.deviation * own.deviation);
         let squares: f64 = self.buffers.squares.iter().sum();
         intercept + slope * squares + cells.map_or(0.0, |_| cell)
     }
@@ -440,7 +436,7 @@ impl Learner {
         phis.clear();
         for (position, item) in list.by_position().take(clicks.len()) {
             let (item, examined) = (item.index(), examined(position));
-            if item < self.products.n_items() && examined > 0.0 {
+            if item < self.products.n_items && examined > 0.0 {
                 answers.push((item, examined, clicks.get(position)));
                 self.learned.insert(ItemId::from_index(item));
                 if self.settings.interactions { self.products.push(item, &mut phis) } else { phis.push(1.0) }
@@ -479,7 +475,7 @@ impl Learner {
         let noise = 1.0 / information;
         let by_item = 1.0 / (noise + shared_variance + of_cell);
         self.intercepts.learn(item, 1.0, step, by_item);
-        let features = &self.products.user()[1..];
+        let features = &self.products.user[1..];
         for (place, &feature) in (item * features.len()..).zip(features) {
             self.slopes.learn(place, feature, step, by_item);
         }
@@ -491,7 +487,7 @@ impl Learner {
 
     /// Estimates the deviations of the coefficients of items and cells.
     pub(super) fn estimate(&mut self) {
-        let n_features = (self.products.user().len() - 1) as f64;
+        let n_features = (self.products.user.len() - 1) as f64;
         self.intercepts.estimate(WORTH[0], USUAL[0]);
         if n_features > 0.0 {
             self.slopes.estimate(WORTH[1] * n_features, USUAL[1]);
@@ -513,11 +509,11 @@ impl Learner {
                 phi.push(1.0);
             }
             let (mean, of_item, of_cell) = self.own_part(item, cells);
-            let mean = mean + dot(self.shared.mean(), &phi);
+            let mean = mean + dot(&self.shared.mean, &phi);
             self.shared.solve_transposed(&mut phi);
             Score { mean, shared_variance: dot(&phi, &phi), own_variance: of_item + of_cell }
         };
-        (0..self.products.n_items()).map(score).collect()
+        (0..self.products.n_items).map(score).collect()
     }
 }
 
@@ -531,11 +527,11 @@ fn n_cells(n_segments: u32, n_items: usize) -> Result<usize, Error> {
 }
 
 checked!(Learner, |self| {
-    let n_items = self.products.n_items();
+    let n_items = self.products.n_items;
     ListShape::new(n_items, self.n_positions)?;
     let n_shared = if self.settings.interactions { self.products.len() } else { 1 };
     let sizes = [self.shared.len(), self.intercepts.len(), self.slopes.len()];
-    let n_slopes = n_items * (self.products.user().len() - 1);
+    let n_slopes = n_items * (self.products.user.len() - 1);
     let (least, segments) = (n_cells(self.n_segments, n_items)?, self.n_segments.max(1) as usize);
     let has_room = (least..=if least == 0 { 0 } else { MOST_CELLS }).contains(&self.cells.len());
     if sizes != [n_shared, n_items, n_slopes] || !has_room || !self.cells.len().is_multiple_of(segments) {

@@ -233,7 +233,7 @@ impl CascadeLinear {
 
     /// Mean of the coefficients, one for each product.
     pub fn mean(&self) -> &[f64] {
-        self.theta.mean()
+        &self.theta.mean
     }
 
     /// Their covariance `M^-1`, row by row.
@@ -263,14 +263,14 @@ impl CascadeLinear {
     /// The estimates of every item's attraction for a user.
     pub fn scores(&mut self, context: &Context) -> Vec<LinearScore> {
         self.products.set_user(context);
-        self.products.contract(self.theta.mean());
+        self.products.contract(&self.theta.mean);
         self.prepare_widths();
         let radius = self.radius();
         let score = |item| {
             let (mean, width) = (self.products.sum(item), self.width(item));
             LinearScore { mean, width, index: radius.map_or(mean, |radius| (mean + radius * width).min(1.0)) }
         };
-        (0..self.products.n_items()).map(score).collect()
+        (0..self.products.n_items).map(score).collect()
     }
 
     /// Covariance of the coefficients of `(1, z)` for the user.
@@ -279,7 +279,7 @@ impl CascadeLinear {
         let Buffers { columns, covariance, .. } = &mut self.buffers;
         columns.fill(0.0);
         for (column, out) in columns.chunks_exact_mut(n).enumerate() {
-            for (row, &of_user) in out.chunks_exact_mut(width).zip(self.products.user()) {
+            for (row, &of_user) in out.chunks_exact_mut(width).zip(&self.products.user) {
                 row[column] = of_user;
             }
         }
@@ -329,7 +329,7 @@ setup!(
         "/products/item_features",
         "/order"
     ],
-    |policy| [policy.products.n_items(), policy.order.len()]
+    |policy| [policy.products.n_items, policy.order.len()]
 );
 
 impl SelectFor<Ranking> for CascadeLinear {
@@ -346,7 +346,7 @@ impl SelectFor<Ranking> for CascadeLinear {
         let radius = self.radius();
         if radius.is_some() {
             self.prepare_widths();
-            self.products.contract(self.theta.mean());
+            self.products.contract(&self.theta.mean);
         } else {
             self.theta.draw(1.0, rng, &mut self.buffers.draw);
             self.products.contract(&self.buffers.draw);
@@ -354,12 +354,12 @@ impl SelectFor<Ranking> for CascadeLinear {
         let ties = Ties::draw(rng);
         let mut top = std::mem::replace(&mut self.buffers.top, TopL::new(0));
         top.clear();
-        for (item, number) in (0..self.products.n_items()).zip(0..) {
+        for (item, number) in (0..self.products.n_items).zip(0..) {
             let estimate = self.products.sum(item);
             let bound = |radius: f64| (estimate + radius * self.width(item)).min(1.0);
             top.offer(number, radius.map_or(estimate, bound), ties);
         }
-        place(top.best(), &self.order, &mut out.action);
+        place(&top.best, &self.order, &mut out.action);
         self.buffers.top = top;
     }
 
@@ -377,7 +377,7 @@ impl<F: ObservedPrefix> UpdateFor<Ranking, F> for CascadeLinear {
         phis.clear();
         clicks.clear();
         for (position, item) in decision.action.by_position().take(observed.len()) {
-            if item.index() < products.n_items() {
+            if item.index() < products.n_items {
                 products.push(item.index(), phis);
                 clicks.push(observed.get(position));
             }
@@ -391,7 +391,7 @@ impl<F: ObservedPrefix> UpdateFor<Ranking, F> for CascadeLinear {
 
 restored!(CascadeLinear, |saved| {
     let State { rule, factor, delta, prior_precision, information, products, theta, order } = saved;
-    PrefixKnown::with_places(ListShape::new(products.n_items(), order.len())?, &order)?;
+    PrefixKnown::with_places(ListShape::new(products.n_items, order.len())?, &order)?;
     if theta.len() != products.len() {
         return Err(Error::SavedSizes);
     }

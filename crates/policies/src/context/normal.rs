@@ -13,7 +13,7 @@ pub(super) const LARGEST: f64 = 1e100;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub(super) struct Normal {
-    mean: Vec<f64>,
+    pub(super) mean: Vec<f64>,
     /// The rows of `R`, each from its diagonal on.
     factor: Vec<f64>,
     #[serde(skip)]
@@ -62,10 +62,6 @@ impl Normal {
     /// Number of coefficients.
     pub(super) fn len(&self) -> usize {
         self.mean.len()
-    }
-
-    pub(super) fn mean(&self) -> &[f64] {
-        &self.mean
     }
 
     /// The precision of each coefficient given those after it.

@@ -13,12 +13,12 @@ const DEVIATIONS: std::ops::RangeInclusive<f64> = 0.03..=3.0;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub(super) struct Independent {
-    deviation: f64,
-    means: Vec<f64>,
-    precisions: Vec<f64>,
+    pub(super) deviation: f64,
+    pub(super) means: Vec<f64>,
+    pub(super) precisions: Vec<f64>,
     /// Reciprocals of the precisions, so that scores need no division.
     #[serde(skip)]
-    variances: Vec<f64>,
+    pub(super) variances: Vec<f64>,
 }
 
 impl Independent {
@@ -66,22 +66,6 @@ impl Independent {
     pub(super) fn is_learned(&self, place: usize) -> bool {
         let prior = 1.0 / (self.deviation * self.deviation);
         self.means[place] != 0.0 || self.precisions[place] > prior * (1.0 + 1e-9)
-    }
-
-    pub(super) fn deviation(&self) -> f64 {
-        self.deviation
-    }
-
-    pub(super) fn means(&self) -> &[f64] {
-        &self.means
-    }
-
-    pub(super) fn precisions(&self) -> &[f64] {
-        &self.precisions
-    }
-
-    pub(super) fn variances(&self) -> &[f64] {
-        &self.variances
     }
 
     /// Learns from an answer whose log-odds have this coefficient times `factor` as a part.

@@ -75,13 +75,13 @@ impl HybridPosterior {
             first.iter().enumerate().flat_map(item).collect()
         };
         Self {
-            mean: learner.shared().mean().to_vec(),
-            covariance: learner.shared().covariance(),
-            item_means: joined(intercepts.means(), slopes.means()),
-            item_precisions: joined(intercepts.precisions(), slopes.precisions()),
-            cell_means: learner.of_cells(cells.means()).collect(),
-            cell_precisions: learner.of_cells(cells.precisions()).collect(),
-            deviations: [intercepts.deviation(), slopes.deviation(), cells.deviation()],
+            mean: learner.shared.mean.clone(),
+            covariance: learner.shared.covariance(),
+            item_means: joined(&intercepts.means, &slopes.means),
+            item_precisions: joined(&intercepts.precisions, &slopes.precisions),
+            cell_means: learner.of_cells(&cells.means).collect(),
+            cell_precisions: learner.of_cells(&cells.precisions).collect(),
+            deviations: [intercepts.deviation, slopes.deviation, cells.deviation],
         }
     }
 }

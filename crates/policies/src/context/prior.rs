@@ -1,5 +1,4 @@
 use super::learner::Learner;
-use super::own::Independent;
 use super::posterior::HybridPosterior;
 use super::scale::{FeatureScale, first_difference, standardise};
 use crate::Error;
@@ -37,8 +36,8 @@ impl HybridPrior {
     /// The smallest precision: of a shared coefficient given those after it, of an item's, or of a
     /// cell's.
     pub fn least_precision(&self) -> f64 {
-        let own = self.0.own().into_iter().flat_map(Independent::precisions).copied();
-        self.0.shared().conditional_precisions().chain(own).fold(f64::INFINITY, f64::min)
+        let own = self.0.own().into_iter().flat_map(|own| &own.precisions).copied();
+        self.0.shared.conditional_precisions().chain(own).fold(f64::INFINITY, f64::min)
     }
 
     /// A user's context with features on the scale of the coefficients.
@@ -51,7 +50,7 @@ impl HybridPrior {
 
     /// The mean coefficients, for standardised features.
     pub fn mean(&self) -> LogOdds {
-        self.0.coefficients(self.0.shared().mean(), |own| own.means().to_vec())
+        self.0.coefficients(&self.0.shared.mean, |own| own.means.clone())
     }
 
     /// A draw of the coefficients, for standardised features.
@@ -60,11 +59,11 @@ impl HybridPrior {
     /// deviations are not those of the exact posterior, so differences between draws are a rough
     /// measure of what is not known.
     pub fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> LogOdds {
-        let mut shared = vec![0.0; self.0.shared().len()];
-        self.0.shared().draw(1.0, rng, &mut shared);
+        let mut shared = vec![0.0; self.0.shared.len()];
+        self.0.shared.draw(1.0, rng, &mut shared);
         let sampler = Sampler::new();
         self.0.coefficients(&shared, |own| {
-            let numbers = own.means().iter().zip(own.variances());
+            let numbers = own.means.iter().zip(&own.variances);
             numbers.map(|(mean, variance)| mean + variance.sqrt() * sampler.normal(rng)).collect()
         })
     }

@@ -17,7 +17,7 @@ const LARGEST: f64 = 1e30;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub(super) struct Products {
-    n_items: usize,
+    pub(super) n_items: usize,
     n_user_features: usize,
     /// Item by item.
     item_features: Vec<f64>,
@@ -25,10 +25,10 @@ pub(super) struct Products {
     scale: Option<FeatureScale>,
     /// `(1, x)` of the user.
     #[serde(skip)]
-    user: Vec<f64>,
-    /// The coefficients of `(1, z)` for the user.
+    pub(super) user: Vec<f64>,
+    /// The coefficients of `(1, z)` for the user, after [`Self::contract`].
     #[serde(skip)]
-    of_user: Vec<f64>,
+    pub(super) of_user: Vec<f64>,
 }
 
 /// The scale of features that are taken as they are.
@@ -79,10 +79,6 @@ impl Products {
         self.scale = Some(scale);
     }
 
-    pub(super) fn n_items(&self) -> usize {
-        self.n_items
-    }
-
     /// Adds an item with these features, as many as those of the others.
     pub(super) fn push_item(&mut self, features: &[f64]) {
         self.n_items += 1;
@@ -125,11 +121,6 @@ impl Products {
         self.of_user.len()
     }
 
-    /// `(1, x)` of the user.
-    pub(super) fn user(&self) -> &[f64] {
-        &self.user
-    }
-
     /// Takes the user's features. One that is missing or not finite is 0, or the mean of its scale;
     /// one beyond [`LARGEST`] is read as that.
     pub(super) fn set_user(&mut self, context: &Context) {
@@ -159,11 +150,6 @@ impl Products {
                 *sum += of_user * coefficient;
             }
         }
-    }
-
-    /// The coefficients of `(1, z)` for the user, after [`Self::contract`].
-    pub(super) fn of_user(&self) -> &[f64] {
-        &self.of_user
     }
 
     /// The sum of coefficients times products of an item, after [`Self::contract`].

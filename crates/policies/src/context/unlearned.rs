@@ -114,7 +114,7 @@ impl Blocks {
         ties: Ties,
         rng: &mut R,
     ) {
-        let floor = self.floor(user, top.capacity());
+        let floor = self.floor(user, top.capacity);
         let size: f64 = user.weights.iter().map(|weight| weight.abs()).sum();
         let margin = size * (user.weights.len() + 2) as f64 * f64::from(f32::EPSILON);
         let bound = |block: usize, largest: f64| {
@@ -167,7 +167,7 @@ impl Blocks {
         ties: Ties,
         rng: &mut R,
     ) {
-        let above: Vec<u32> = top.best().iter().map(|&(_, item)| item).collect();
+        let above: Vec<u32> = top.best.iter().map(|&(_, item)| item).collect();
         for item in (0..self.n_items).filter(|&item| (user.is_offered)(item)) {
             if !above.contains(&number(item)) {
                 let mut value = user.draw(item, rng);

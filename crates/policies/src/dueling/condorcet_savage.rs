@@ -60,7 +60,7 @@ impl CondorcetSavage {
     }
 
     fn assemble(State { counts, horizon, left }: State) -> Self {
-        let n_items = counts.shape().n_items();
+        let n_items = counts.shape.n_items();
         let twice_the_pairs = (n_items * (n_items - 1)) as f64;
         let level = ln(twice_the_pairs) + 2.0 * ln(horizon as f64);
         let due = Vec::with_capacity(left.len() * (left.len() - 1) / 2);
@@ -89,7 +89,7 @@ impl CondorcetSavage {
 }
 
 restored!(CondorcetSavage, |saved| {
-    check_left(&saved.left, saved.counts.shape())?;
+    check_left(&saved.left, saved.counts.shape)?;
     if saved.horizon == 0 {
         return Err(Error::SavedStage);
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub(super) struct DuelCounts {
-    shape: DuelShape,
+    pub(super) shape: DuelShape,
     pub(super) rounds: Rounds,
     /// One row per winner.
     wins: Vec<u64>,
@@ -20,10 +20,6 @@ pub(super) struct DuelCounts {
 impl DuelCounts {
     pub(super) fn new(shape: DuelShape) -> Self {
         Self { shape, rounds: Rounds::default(), wins: vec![0; shape.n_pairs()] }
-    }
-
-    pub(super) fn shape(&self) -> DuelShape {
-        self.shape
     }
 
     /// Number of items.

@@ -219,7 +219,7 @@ fn opening(wins: u64, losses: u64, alpha: f64) -> f64 {
 
 impl From<State> for DoubleTs {
     fn from(State { counts, alpha }: State) -> Self {
-        let n_items = counts.shape().n_items();
+        let n_items = counts.shape.n_items();
         let cell_opening = |cell: usize| {
             let (item, other) = (cell / n_items, cell % n_items);
             // An item has no opening against itself.

@@ -150,7 +150,7 @@ impl EcwRmed {
     }
 
     fn assemble(State { counts, alpha, beta, opening, pass, place, next, is_pending }: State) -> Self {
-        let n_items = counts.shape().n_items();
+        let n_items = counts.shape.n_items();
         let mut is_listed = vec![false; n_items * n_items];
         for &pair in pass[place..].iter().chain(&next) {
             is_listed[pair as usize] = true;
@@ -412,7 +412,7 @@ fn sort(items: &mut [(f64, u32)]) {
 }
 
 restored!(EcwRmed, |saved| {
-    let n_items = saved.counts.shape().n_items();
+    let n_items = saved.counts.shape.n_items();
     let to_come = saved.pass.get(saved.place..).ok_or(Error::SavedLeft)?;
     let is_pair =
         |pair: u32| (pair as usize) < n_items * n_items && pair as usize % n_items <= pair as usize / n_items;

@@ -115,7 +115,7 @@ impl MergeDts {
     }
 
     fn assemble(State { counts, alpha, head_start, batch_size, stage, items, ends }: State) -> Self {
-        let n_items = counts.shape().n_items();
+        let n_items = counts.shape.n_items();
         let merging =
             Merging { by_size: Vec::with_capacity(ends.len()), items: Vec::with_capacity(items.len()) };
         Self {
@@ -263,7 +263,7 @@ impl MergeDts {
 }
 
 restored!(MergeDts, |saved| {
-    let n_items = saved.counts.shape().n_items();
+    let n_items = saved.counts.shape.n_items();
     if !are_distinct(saved.items.iter().map(|&item| item as usize), n_items) {
         return Err(Error::SavedLeft);
     }

@@ -80,7 +80,7 @@ const MARGIN: u64 = 1 << 34;
 
 impl Coins {
     pub(super) fn new(counts: &DuelCounts) -> Self {
-        let n_items = counts.shape().n_items();
+        let n_items = counts.shape.n_items();
         let estimates = (0..n_items * n_items)
             .map(|cell| (cell / n_items, cell % n_items))
             .map(|(item, other)| above_half(counts.wins(item, other), counts.wins(other, item)))
@@ -177,7 +177,7 @@ const SMALL: f64 = 0.25;
 
 impl Upsets {
     pub(super) fn new(counts: &DuelCounts) -> Self {
-        let n_items = counts.shape().n_items();
+        let n_items = counts.shape.n_items();
         let limits = (0..n_items * n_items)
             .map(|cell| (cell / n_items, cell % n_items))
             .map(|(item, other)| limit(counts.wins(other, item), counts.wins(item, other)))
@@ -188,7 +188,7 @@ impl Upsets {
     /// Updates the limits after the counts of these two items changed.
     #[inline]
     pub(super) fn set(&mut self, counts: &DuelCounts, item: usize, other: usize) {
-        let n_items = counts.shape().n_items();
+        let n_items = counts.shape.n_items();
         let (wins, losses) = (counts.wins(item, other), counts.wins(other, item));
         self.limits[other * n_items + item] = limit(wins, losses);
         self.limits[item * n_items + other] = limit(losses, wins);
@@ -205,7 +205,7 @@ impl Upsets {
         wanted: impl Fn(usize) -> bool,
         mut drawn: impl FnMut(usize, f64),
     ) {
-        let n_items = counts.shape().n_items();
+        let n_items = counts.shape.n_items();
         let limits = &self.limits[item * n_items..][..n_items];
         let mut next = 0;
         loop {

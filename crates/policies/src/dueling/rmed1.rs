@@ -108,7 +108,7 @@ impl Rmed1 {
     }
 
     fn assemble(State { counts, pass, place, next }: State) -> Self {
-        let n_items = counts.shape().n_items();
+        let n_items = counts.shape.n_items();
         let mut is_listed = vec![false; n_items];
         for &item in pass[place..].iter().chain(&next) {
             is_listed[item as usize] = true;
@@ -221,7 +221,7 @@ fn unordered_pair(mut place: u64, n_items: usize) -> Option<Pair> {
 }
 
 restored!(Rmed1, |saved| {
-    let n_items = saved.counts.shape().n_items();
+    let n_items = saved.counts.shape.n_items();
     let in_order = saved.pass.windows(2).all(|pair| pair[0] < pair[1]);
     let listed = saved.pass.get(saved.place..).ok_or(Error::SavedLeft)?;
     let are_distinct = are_distinct(listed.iter().chain(&saved.next).map(|&item| item as usize), n_items);

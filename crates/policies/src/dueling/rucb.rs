@@ -94,9 +94,9 @@ impl Rucb {
     fn champion_and_rival(&mut self, round: u64, champion_draw: u64, tie_draw: u64) -> (usize, usize) {
         let root_of_log = root_of_log(round);
         let pool = self.bounds.pool_at(root_of_log);
-        let n_champions = pool.len();
+        let n_champions = pool.len;
         let champion = match n_champions {
-            0 => place(champion_draw, self.counts.shape().n_items()),
+            0 => place(champion_draw, self.counts.shape.n_items()),
             _ => pool.nth(place(champion_draw, n_champions)),
         };
         let rival = self.bounds.rival(champion, root_of_log, tie_draw);
@@ -110,15 +110,15 @@ impl Rucb {
     /// The items that beat most others.
     fn best(&self) -> impl Iterator<Item = ItemId> + '_ {
         let beaten = |item| self.counts.n_beaten(item);
-        let most = self.counts.shape().items().map(beaten).max();
-        self.counts.shape().items().filter(move |&item| Some(beaten(item)) == most)
+        let most = self.counts.shape.items().map(beaten).max();
+        self.counts.shape.items().filter(move |&item| Some(beaten(item)) == most)
     }
 }
 
 impl From<State> for Rucb {
     fn from(State { alpha, unseen, horizon, counts }: State) -> Self {
         let bounds = Bounds::new(&counts, alpha.get(), unseen.get());
-        let returned = Vec::with_capacity(counts.shape().n_items());
+        let returned = Vec::with_capacity(counts.shape.n_items());
         Self { alpha, unseen, horizon, counts, bounds, quiet_until: 0, sole: 0, returned }
     }
 }
@@ -203,7 +203,7 @@ const LANES: usize = 8;
 
 impl Bounds {
     fn new(counts: &DuelCounts, alpha: f64, unseen: f64) -> Self {
-        let n_items = counts.shape().n_items();
+        let n_items = counts.shape.n_items();
         let stride = n_items.next_multiple_of(LANES);
         let table = vec![f64::NEG_INFINITY; n_items * stride];
         let mut bounds = Self {

@@ -467,7 +467,7 @@ fn double_ts_is_the_naive_one() {
 
 /// The rule as printed, with a Beta sample for every pair and a whole column of new ones.
 fn printed_double_ts(counts: &DuelCounts, round: u64, alpha: f64, rng: &mut Generator) -> (usize, usize) {
-    let n = counts.shape().n_items();
+    let n = counts.shape.n_items();
     let sampler = Sampler::new();
     let radius = |i: usize, j: usize| match counts.duels(i, j) {
         0 => 1.0,

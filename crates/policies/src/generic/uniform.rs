@@ -105,7 +105,7 @@ pub(crate) fn draw_list_among<R: Rng + ?Sized>(
             let is_offered =
                 |item: &ItemId| item.index() < n_items && !absent.contains(*item) && !list.contains(*item);
             item.filter(is_offered).into_iter().for_each(|item| list.push(item));
-            if list.len() == top.capacity() {
+            if list.len() == top.capacity {
                 return;
             }
         }
@@ -115,8 +115,8 @@ pub(crate) fn draw_list_among<R: Rng + ?Sized>(
     top.clear();
     let rest = present_items(available, absent, n_items).filter(|item| !list.contains(*item));
     rest.for_each(|item| top.offer(item.number(), 0.0, ties));
-    let wanted = top.capacity() - list.len();
-    top.best().iter().take(wanted).for_each(|&(_, item)| list.push(ItemId::new(item)));
+    let wanted = top.capacity - list.len();
+    top.best.iter().take(wanted).for_each(|&(_, item)| list.push(ItemId::new(item)));
 }
 
 impl SelectAmong<Ranking> for Uniform {

@@ -18,13 +18,13 @@ use std::ops::ControlFlow;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub(super) struct Candidates {
-    n_best: usize,
+    pub(super) n_best: usize,
     has_begun: bool,
     observations: Vec<u64>,
     clicks: Vec<u64>,
-    in_question: Vec<ItemId>,
-    accepted: Vec<ItemId>,
-    rejected: Vec<ItemId>,
+    pub(super) in_question: Vec<ItemId>,
+    pub(super) accepted: Vec<ItemId>,
+    pub(super) rejected: Vec<ItemId>,
     #[serde(skip)]
     is_in_question: Vec<bool>,
 }
@@ -67,10 +67,6 @@ impl Candidates {
         [self.n_items(), self.n_best]
     }
 
-    pub(super) fn n_best(&self) -> usize {
-        self.n_best
-    }
-
     /// Items still to be found; before the end from 1 to the undecided items less one.
     pub(super) fn n_open(&self) -> usize {
         self.n_best.saturating_sub(self.accepted.len())
@@ -78,18 +74,6 @@ impl Candidates {
 
     pub(super) fn is_done(&self) -> bool {
         self.accepted.len() >= self.n_best || self.rejected.len() >= self.n_items() - self.n_best
-    }
-
-    pub(super) fn in_question(&self) -> &[ItemId] {
-        &self.in_question
-    }
-
-    pub(super) fn accepted(&self) -> &[ItemId] {
-        &self.accepted
-    }
-
-    pub(super) fn rejected(&self) -> &[ItemId] {
-        &self.rejected
     }
 
     /// Observations of an item while undecided; 0 for an unknown item.

@@ -234,9 +234,9 @@ impl CascadeKl {
             CascadeKlTest::Item => self.judge_by_items(boundary),
         }
         let Self { contestants, candidates, .. } = self;
-        let n_open = candidates.in_question().len();
+        let n_open = candidates.in_question.len();
         candidates.decide(contestants.iter().map(|contestant| (contestant.item, contestant.verdict)));
-        let has_decided = candidates.in_question().len() < n_open;
+        let has_decided = candidates.in_question.len() < n_open;
         if let Some(by_need) = &mut self.by_need
             && has_decided
         {
@@ -255,7 +255,7 @@ impl CascadeKl {
         let edges = [below, above].map(Logarithms::new);
         // The two largest values of each kind: the largest may belong to the same item.
         let mut largest = [[(f64::NEG_INFINITY, None); 2]; 2];
-        for some in self.candidates.in_question().chunks(LANES) {
+        for some in self.candidates.in_question.chunks(LANES) {
             let (mut clicks, mut failures) = ([0.0; LANES], [0.0; LANES]);
             for (lane, &item) in some.iter().enumerate() {
                 clicks[lane] = float(self.candidates.clicks(item));
@@ -295,7 +295,7 @@ impl CascadeKl {
         let (below, above) = self.edge(boundary);
         let Self { candidates, contestants, .. } = self;
         contestants.clear();
-        contestants.extend(candidates.in_question().iter().enumerate().map(|(place, &item)| {
+        contestants.extend(candidates.in_question.iter().enumerate().map(|(place, &item)| {
             let evidence = Evidence::new(candidates.observations(item), candidates.clicks(item));
             Contestant {
                 item,
@@ -401,7 +401,7 @@ impl From<State> for CascadeKl {
         let Settings { delta, epsilon, order, .. } = settings;
         let epsilon = epsilon.get().min(1.0);
         let n_items = candidates.n_items();
-        let (n_best, n_others) = (candidates.n_best(), n_items - candidates.n_best());
+        let (n_best, n_others) = (candidates.n_best, n_items - candidates.n_best);
         let inverse_pair_level = float((n_best * n_others) as u64) / delta.get();
         let mut policy = Self {
             settings,
@@ -432,7 +432,7 @@ impl Select<Ranking> for CascadeKl {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let Self { candidates, by_need, open_observations, .. } = self;
         let is_first = candidates.begin(rng);
-        let in_question = candidates.in_question();
+        let in_question = &candidates.in_question;
         match by_need {
             Some(by_need) if !candidates.is_done() => {
                 if is_first {

@@ -130,7 +130,7 @@ pub(super) struct ItemLevels {
 impl ItemLevels {
     pub(super) fn new(candidates: &Candidates, delta: Delta) -> Self {
         let inverse_level = |n_items: usize| 2.0 * float(n_items as u64) / delta.get();
-        let n_best = candidates.n_best();
+        let n_best = candidates.n_best;
         Self { upper: inverse_level(n_best), lower: inverse_level(candidates.n_items() - n_best) }
     }
 

@@ -198,7 +198,7 @@ impl KlLucb {
                 Level::Mixture(ItemLevels::new(&self.candidates, self.delta))
             }
         };
-        for &item in self.candidates.in_question() {
+        for &item in &self.candidates.in_question {
             self.bounds[item.index()] = self.level.bounds(&self.candidates, item);
         }
     }
@@ -207,12 +207,12 @@ impl KlLucb {
     fn take_sides(&mut self) {
         let Self { candidates, bounds, sides, .. } = self;
         sides.clear();
-        sides.extend(candidates.in_question().iter().enumerate().map(|(place, &item)| {
+        sides.extend(candidates.in_question.iter().enumerate().map(|(place, &item)| {
             let (lower, upper) = bounds[item.index()];
             let observations = candidates.observations(item);
             BoundedItem { item, place, mean: candidates.mean(item), lower, upper, observations }
         }));
-        let n_best = candidates.n_best();
+        let n_best = candidates.n_best;
         if n_best < sides.len() {
             sides
                 .select_nth_unstable_by(n_best, |a, b| b.mean.total_cmp(&a.mean).then(a.place.cmp(&b.place)));
@@ -226,7 +226,7 @@ impl KlLucb {
         if candidates.is_done() {
             return;
         }
-        let n_best = candidates.n_best();
+        let n_best = candidates.n_best;
         let (leaders, others) = sides.split_at_mut(n_best);
         let n_others = n_best.div_ceil(2).min(others.len());
         let n_leaders = n_best.div_ceil(2).max(n_best - n_others);
@@ -244,7 +244,7 @@ impl KlLucb {
     /// Accepts the leaders if they are far enough from the others.
     fn compare(&mut self) {
         let Self { candidates, sides, epsilon, .. } = self;
-        let (leaders, others) = sides.split_at(candidates.n_best().min(sides.len()));
+        let (leaders, others) = sides.split_at(candidates.n_best.min(sides.len()));
         let lower = leaders.iter().map(|leader| leader.lower).fold(f64::INFINITY, f64::min);
         let upper = others.iter().map(|other| other.upper).fold(f64::NEG_INFINITY, f64::max);
         if upper - lower < epsilon.get() {
@@ -258,7 +258,7 @@ restored!(KlLucb, |saved| {
     check_counts(saved.rounds, &[], &[])?;
     // All items are decided at once, at the end.
     let candidates = &saved.candidates;
-    if !candidates.is_done() && candidates.in_question().len() < candidates.n_items() {
+    if !candidates.is_done() && candidates.in_question.len() < candidates.n_items() {
         return Err(Error::SavedItems);
     }
     Ok(Self::assemble(saved))

@@ -67,7 +67,7 @@ impl SuccessiveRejects {
     fn prepared(mut self) -> Self {
         let n_items = self.candidates.n_items();
         let until = |n_left: usize| (n_left..n_items).rev().fold(1.0, |share, left| share + phase(left));
-        (self.share, self.total) = (until(self.candidates.in_question().len()), until(2));
+        (self.share, self.total) = (until(self.candidates.in_question.len()), until(2));
         self.ranked.reserve_exact(n_items);
         self
     }
@@ -83,7 +83,7 @@ impl SuccessiveRejects {
             && float(self.rounds) >= float(self.horizon) * (self.share / self.total)
         {
             self.decide();
-            self.share += phase(self.candidates.in_question().len());
+            self.share += phase(self.candidates.in_question.len());
         }
     }
 
@@ -92,7 +92,7 @@ impl SuccessiveRejects {
     fn decide(&mut self) {
         let Self { candidates, ranked, .. } = self;
         let n_open = candidates.n_open();
-        let in_question = candidates.in_question().iter().enumerate();
+        let in_question = candidates.in_question.iter().enumerate();
         ranked.clear();
         ranked.extend(in_question.map(|(place, &item)| (candidates.mean(item), place, item)));
         ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -125,6 +125,6 @@ impl Select<Ranking> for SuccessiveRejects {
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         self.candidates.begin(rng);
-        self.candidates.show(self.candidates.in_question().iter().copied(), &mut out.action);
+        self.candidates.show(self.candidates.in_question.iter().copied(), &mut out.action);
     }
 }

@@ -110,7 +110,7 @@ impl Scan {
             }
         }
         self.winners.clear();
-        self.winners.extend(self.top.best().iter().map(|&(_, item)| item));
+        self.winners.extend(self.top.best.iter().map(|&(_, item)| item));
     }
 
     /// The clicks and failures that winners can have at `level` and above; `false` if none.
@@ -129,7 +129,7 @@ impl Scan {
                 rest = rest.max(*reach);
             }
         }
-        let best = self.top.best();
+        let best = &self.top.best;
         let below = best.iter().skip(1).map(|&(index, _)| index);
         let mut above: Option<(f64, KlUcbThreshold)> = None;
         for (&(index, item), next) in best.iter().zip(below.map(Some).chain([None])) {

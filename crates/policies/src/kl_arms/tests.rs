@@ -18,7 +18,7 @@ fn naively(counts: &[(u64, u64)], capacity: usize, level: f64, ties: Ties) -> Ve
     let is_equal = |item: usize, last| KlArm::new(counts[item].0, counts[item].1).index(level) == last;
     let items = (0..counts.len()).map(ItemId::from_index);
     top.redraw_equals(items, ties, &mut ItemSet::none(counts.len()), is_equal);
-    top.best().iter().map(|&(_, item)| item).collect()
+    top.best.iter().map(|&(_, item)| item).collect()
 }
 
 fn arms(counts: &[(u64, u64)]) -> impl Iterator<Item = KlArm> {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub(super) struct CellCounts {
-    n_positions: usize,
+    pub(super) n_positions: usize,
     pub(super) rounds: Rounds,
     /// Item by item, every position.
     shows: Vec<u64>,
@@ -27,10 +27,6 @@ impl CellCounts {
             shows: fresh.clone(),
             clicks: fresh,
         }
-    }
-
-    pub(super) fn n_positions(&self) -> usize {
-        self.n_positions
     }
 
     pub(super) fn n_items(&self) -> usize {

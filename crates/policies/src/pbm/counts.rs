@@ -49,7 +49,7 @@ pub(crate) struct PbmCounts {
     clicks: Vec<u64>,
     /// Positions from the most to the least examined.
     #[serde(skip)]
-    order: Vec<usize>,
+    pub(crate) order: Vec<usize>,
     #[serde(skip)]
     weights: Vec<f64>,
 }
@@ -77,11 +77,6 @@ impl PbmCounts {
     /// Numbers of items and positions.
     pub(crate) fn sizes(&self) -> [usize; 2] {
         [self.n_items(), self.n_positions()]
-    }
-
-    /// Positions from the most to the least examined.
-    pub(crate) fn order(&self) -> &[usize] {
-        &self.order
     }
 
     /// Examination of every position; 0 where it is too small to matter.

@@ -206,7 +206,7 @@ impl TryFrom<State<'_>> for Grab {
     type Error = Error;
 
     fn try_from(State { rate, gamma, counts, key, leaders }: State<'_>) -> Result<Self, Error> {
-        let leaders = Leaders::restore(&leaders, counts.n_items(), counts.n_positions())?;
+        let leaders = Leaders::restore(&leaders, counts.n_items(), counts.n_positions)?;
         Ok(Self::assemble(rate, gamma, counts.into_owned(), key, leaders))
     }
 }

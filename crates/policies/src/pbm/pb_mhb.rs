@@ -75,7 +75,7 @@ impl PbMhb {
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, width: NonNegative, sweeps: NonZeroU32) -> Self {
         let known = known.into();
         let shape = known.shape();
-        let anchor = known.places().first().copied().unwrap_or(0);
+        let anchor = known.places.first().copied().unwrap_or(0);
         Self::assemble(State {
             width,
             sweeps,
@@ -245,7 +245,7 @@ impl Select<Ranking> for PbMhb {
             self.top.offer(item, attraction, ties);
         }
         sort_by_examination(&mut self.order, &self.kappa);
-        place(self.top.best(), &self.order, &mut out.action);
+        place(&self.top.best, &self.order, &mut out.action);
     }
 
     fn repeat_round(&mut self) -> bool {
@@ -259,7 +259,7 @@ impl<F: RenderedClicks> Update<Ranking, F> for PbMhb {
         let Self { counts, successes, failures, item_successes, position_successes, .. } = self;
         counts.record(&decision.action, feedback, |counts, cell| {
             let (shows, clicks) = counts.cell(cell);
-            let (success, n_positions) = (0.5 + float(clicks), counts.n_positions());
+            let (success, n_positions) = (0.5 + float(clicks), counts.n_positions);
             let clicked = success - successes[cell];
             successes[cell] = success;
             failures[cell] = 0.5 + float(shows - clicks);

@@ -72,8 +72,8 @@ impl PbmGibbs {
         let shape = known.shape();
         let places = match order {
             PbmGibbsOrder::Unknown => None,
-            PbmGibbsOrder::Known if known.places().is_empty() => Some((0..shape.n_positions()).collect()),
-            PbmGibbsOrder::Known => Some(known.places().to_vec()),
+            PbmGibbsOrder::Known if known.places.is_empty() => Some((0..shape.n_positions()).collect()),
+            PbmGibbsOrder::Known => Some(known.places.to_vec()),
         };
         let products = Products::new(shape.n_items(), shape.n_positions());
         let clicks = vec![0; shape.n_items() * shape.n_positions()];
@@ -93,10 +93,9 @@ impl PbmGibbs {
     /// [`Error::TooManyBeliefs`] if there are beliefs of more items or positions than there are.
     pub fn with_prior(mut self, prior: &PbmPrior) -> Result<Self, Error> {
         let [n_items, n_positions] = self.products.sizes();
-        for (of, found, most) in [
-            ("items", prior.attraction().len(), n_items),
-            ("positions", prior.examination().len(), n_positions),
-        ] {
+        for (of, found, most) in
+            [("items", prior.attraction.len(), n_items), ("positions", prior.examination.len(), n_positions)]
+        {
             if found > most {
                 return Err(Error::TooManyBeliefs { of, found, most });
             }
@@ -115,8 +114,8 @@ impl PbmGibbs {
     /// Begins with the beliefs of items and positions; other items have the common one.
     fn begin(&mut self) {
         let [n_items, _] = self.products.sizes();
-        let (own, examination) =
-            self.prior.as_ref().map_or((&[][..], &[][..]), |prior| (prior.attraction(), prior.examination()));
+        let (own, examination): (&[Pseudo], &[Pseudo]) =
+            self.prior.as_ref().map_or((&[], &[]), |prior| (&prior.attraction, &prior.examination));
         let own = |item| own.get(item).copied().filter(|belief: &Pseudo| *belief != Pseudo::default());
         let beliefs: Vec<Pseudo> = (0..n_items).map(|item| own(item).unwrap_or(self.belief())).collect();
         self.products.set_prior(&beliefs, examination);
@@ -161,7 +160,7 @@ impl Select<Ranking> for PbmGibbs {
         for (item, &attraction) in (0_u32..).zip(self.products.rows()) {
             self.top.offer(item, attraction, ties);
         }
-        place(self.top.best(), &self.order, &mut out.action);
+        place(&self.top.best, &self.order, &mut out.action);
     }
 
     fn repeat_round(&mut self) -> bool {
@@ -203,7 +202,7 @@ impl SelectAmong<Ranking> for PbmGibbs {
             top.offer(item.number(), score, ties);
         }
         top.limit(None);
-        place(top.best(), order, &mut out.action);
+        place(&top.best, order, &mut out.action);
     }
 }
 

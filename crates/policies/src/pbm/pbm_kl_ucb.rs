@@ -120,7 +120,7 @@ impl PbmKlUcb {
             }
         }
         winners.clear();
-        winners.extend(top.best().iter().map(|&(_, item)| item));
+        winners.extend(top.best.iter().map(|&(_, item)| item));
     }
 }
 
@@ -133,7 +133,7 @@ impl Select<Ranking> for PbmKlUcb {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let level = self.rate.level(self.counts.rounds.next());
         self.search(level, Ties::draw(rng), None);
-        place(self.top.best(), self.counts.order(), &mut out.action);
+        place(&self.top.best, &self.counts.order, &mut out.action);
     }
 
     fn repeat_round(&mut self) -> bool {
@@ -153,7 +153,7 @@ impl SelectAmong<Ranking> for PbmKlUcb {
         self.top.limit(self.live.terms.as_deref());
         self.search(level, Ties::draw(rng), Some(available));
         self.top.limit(None);
-        place(self.top.best(), self.counts.order(), &mut out.action);
+        place(&self.top.best, &self.counts.order, &mut out.action);
     }
 
     fn pass_round(&mut self) {

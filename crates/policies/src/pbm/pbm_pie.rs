@@ -140,7 +140,7 @@ fn insert(
     position: PbmPiePosition,
     counts: &PbmCounts,
 ) {
-    let order = counts.order();
+    let order = &counts.order;
     let rank = match position {
         PbmPiePosition::Last => order.len() - 1,
         PbmPiePosition::LeastCost => {

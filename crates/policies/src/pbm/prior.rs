@@ -33,8 +33,8 @@ const MOST: f64 = 1_073_741_824.0;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct PbmPrior {
-    attraction: Vec<Pseudo>,
-    examination: Vec<Pseudo>,
+    pub(super) attraction: Vec<Pseudo>,
+    pub(super) examination: Vec<Pseudo>,
 }
 
 impl PbmPrior {
@@ -50,14 +50,6 @@ impl PbmPrior {
         let attraction = attraction.into_iter().map(pseudo).collect::<Result<_, _>>()?;
         let examination = examination.into_iter().map(pseudo).collect::<Result<_, _>>()?;
         Ok(Self { attraction, examination })
-    }
-
-    pub(super) fn attraction(&self) -> &[Pseudo] {
-        &self.attraction
-    }
-
-    pub(super) fn examination(&self) -> &[Pseudo] {
-        &self.examination
     }
 }
 

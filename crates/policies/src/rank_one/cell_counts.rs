@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub(super) struct CellCounts {
-    shape: TableShape,
+    pub(super) shape: TableShape,
     pub(super) rounds: Rounds,
     plays: Vec<u64>,
     clicks: Vec<u64>,
@@ -21,10 +21,6 @@ impl CellCounts {
     pub(super) fn new(shape: TableShape) -> Self {
         let fresh = vec![0; shape.n_cells()];
         Self { shape, rounds: Rounds::default(), plays: fresh.clone(), clicks: fresh }
-    }
-
-    pub(super) fn shape(&self) -> TableShape {
-        self.shape
     }
 
     /// Numbers of rows and columns.

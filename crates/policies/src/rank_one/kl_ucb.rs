@@ -50,7 +50,7 @@ impl Select<Cell> for CellKlUcb {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell>) {
         let level = self.rate.level(self.counts.rounds.next());
         let winner = self.arms.select(level, Ties::draw(rng))[0];
-        out.action = self.counts.shape().cell(winner as usize);
+        out.action = self.counts.shape.cell(winner as usize);
     }
 }
 

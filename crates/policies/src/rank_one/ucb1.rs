@@ -54,7 +54,7 @@ impl Select<Cell> for Ucb1 {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell>) {
         let root_of_log = Rate::LOG.level(self.counts.rounds.next()).sqrt();
         let winner = self.arms.select(root_of_log, rng.next_u64());
-        out.action = self.counts.shape().cell(winner as usize);
+        out.action = self.counts.shape.cell(winner as usize);
     }
 }
 

@@ -87,7 +87,7 @@ impl Uts {
     /// repeat bit for bit.
     #[must_use]
     pub fn with_thinning(self, thins: bool) -> Self {
-        let shape = self.counts.shape();
+        let shape = self.counts.shape;
         let fresh = Self::assemble(self.lead_every, CellCounts::new(shape), vec![0; shape.n_cells()]);
         Self { thinned: thins.then(|| LeaderDraws::new(&fresh.posteriors, shape)), ..fresh }
     }
@@ -102,7 +102,7 @@ impl Uts {
     /// The cell to play among those of the leader's row and column.
     #[inline]
     fn sample<R: Rng + ?Sized>(&mut self, leader: usize, rng: &mut R) -> usize {
-        let cross = Cross::new(&self.posteriors, self.counts.shape(), leader);
+        let cross = Cross::new(&self.posteriors, self.counts.shape, leader);
         let thinned = self.thinned.as_mut().and_then(|thinned| thinned.select(&cross, rng));
         thinned.unwrap_or_else(|| self.draw_all(leader, rng))
     }
@@ -110,7 +110,7 @@ impl Uts {
     /// The largest of one draw for each cell of the leader's row and column.
     #[inline]
     fn draw_all<R: Rng + ?Sized>(&self, leader: usize, rng: &mut R) -> usize {
-        let n_columns = self.counts.shape().n_columns();
+        let n_columns = self.counts.shape.n_columns();
         let (row, column) = (leader / n_columns, leader % n_columns);
         let in_row = row * n_columns..(row + 1) * n_columns;
         let in_column = (column..self.posteriors.n_items()).step_by(n_columns).filter(|&cell| cell != leader);
@@ -136,14 +136,14 @@ fn mean(plays: u64, clicks: u64) -> f64 {
 }
 
 restored!(Uts, |saved| {
-    if saved.leads.len() != saved.counts.shape().n_cells() {
+    if saved.leads.len() != saved.counts.shape.n_cells() {
         return Err(Error::SavedSizes);
     }
     check_counts(saved.lead_every, &saved.leads, &saved.leads)?;
     let State { lead_every, counts, leads, thinned } = saved;
     let policy = Self::assemble(lead_every.max(1), counts, leads);
     let restore =
-        |saved: SavedLeaderDraws| LeaderDraws::restore(&saved, &policy.posteriors, policy.counts.shape());
+        |saved: SavedLeaderDraws| LeaderDraws::restore(&saved, &policy.posteriors, policy.counts.shape);
     Ok(Self { thinned: thinned.map(restore).transpose()?, ..policy })
 });
 
@@ -158,7 +158,7 @@ impl Select<Cell> for Uts {
         let leader = self.leaders.select(Ties::draw(rng));
         self.leads[leader] += 1;
         let plays_leader = self.leads[leader].is_multiple_of(self.lead_every);
-        out.action = self.counts.shape().cell(if plays_leader { leader } else { self.sample(leader, rng) });
+        out.action = self.counts.shape.cell(if plays_leader { leader } else { self.sample(leader, rng) });
     }
 }
 
@@ -170,7 +170,7 @@ impl Update<Cell, CellClick> for Uts {
             self.posteriors.set(cell, evidence((plays, clicks)));
             self.leaders.set(cell, mean(plays, clicks));
             if let Some(thinned) = &mut self.thinned {
-                thinned.update(&self.posteriors, self.counts.shape(), cell);
+                thinned.update(&self.posteriors, self.counts.shape, cell);
             }
         }
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub(crate) struct PrefixCounts {
-    n_positions: usize,
+    pub(crate) n_positions: usize,
     /// Position of the best item, of the second best, and so on; empty for top down.
     #[serde(default)]
     places: Vec<usize>,
@@ -27,7 +27,7 @@ impl PrefixCounts {
     pub(crate) fn new(known: PrefixKnown<'_>) -> Self {
         let shape = known.shape();
         let fresh = vec![0; shape.n_items()];
-        let places = if known.places().is_sorted() { vec![] } else { known.places().to_vec() };
+        let places = if known.places.is_sorted() { vec![] } else { known.places.to_vec() };
         Self {
             n_positions: shape.n_positions(),
             places,
@@ -37,17 +37,13 @@ impl PrefixCounts {
         }
     }
 
-    pub(crate) fn n_positions(&self) -> usize {
-        self.n_positions
-    }
-
     pub(crate) fn n_items(&self) -> usize {
         self.shows.len()
     }
 
     /// Numbers of items and positions.
     pub(crate) fn sizes(&self) -> [usize; 2] {
-        [self.n_items(), self.n_positions()]
+        [self.n_items(), self.n_positions]
     }
 
     pub(crate) fn shows(&self, item: usize) -> u64 {

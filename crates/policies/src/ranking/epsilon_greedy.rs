@@ -56,7 +56,7 @@ impl EpsilonGreedy {
     #[inline]
     fn show_best(&self, list: &mut Ranking) {
         list.clear();
-        for &(_, item) in self.top.best() {
+        for &(_, item) in &self.top.best {
             list.push(ItemId::new(item));
         }
     }

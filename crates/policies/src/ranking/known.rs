@@ -32,8 +32,8 @@ use click_models::{DcmKnown, ListShape};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefixKnown<'a> {
     shape: ListShape,
-    /// Empty if lists are filled from the top down.
-    places: &'a [usize],
+    /// Position of the best item, of the second best, and so on; empty means from the top down.
+    pub(crate) places: &'a [usize],
 }
 
 impl<'a> PrefixKnown<'a> {
@@ -57,11 +57,6 @@ impl<'a> PrefixKnown<'a> {
     /// Numbers of items and positions.
     pub fn shape(self) -> ListShape {
         self.shape
-    }
-
-    /// Position of the best item, of the second best, and so on; empty means from the top down.
-    pub(crate) fn places(self) -> &'a [usize] {
-        self.places
     }
 }
 

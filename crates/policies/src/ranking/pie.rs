@@ -54,7 +54,7 @@ impl Pie {
     /// PIE(L), which explores at the last leader's position.
     pub fn last<'a>(known: impl Into<PrefixKnown<'a>>, rate: Rate) -> Self {
         let counts = PrefixCounts::new(known.into());
-        Self::assemble(rate, counts.n_positions() - 1, counts)
+        Self::assemble(rate, counts.n_positions - 1, counts)
     }
 
     /// PIE(l), which explores at the 0-based `position`.
@@ -68,7 +68,7 @@ impl Pie {
 
     /// Explores at the position of the leader of this rank.
     fn assemble(rate: Rate, rank: usize, counts: PrefixCounts) -> Self {
-        let (n_items, n_positions) = (counts.n_items(), counts.n_positions());
+        let (n_items, n_positions) = (counts.n_items(), counts.n_positions);
         let arms = (0..n_items).map(|item| KlArm::new(counts.shows(item), counts.clicks(item)));
         let means = (0..n_items).map(|item| mean(&counts, item));
         Self {
@@ -84,7 +84,7 @@ impl Pie {
 }
 
 restored!(Pie, |State { rate, position, counts }| {
-    let n_positions = counts.n_positions();
+    let n_positions = counts.n_positions;
     match (0..n_positions).find(|&rank| counts.place(rank) == position) {
         Some(rank) => Ok(Self::assemble(rate, rank, counts)),
         None => Err(Error::PositionBeyondList { position, n_positions }),
@@ -115,7 +115,7 @@ impl Select<Ranking> for Pie {
         let Mean(q) = mean(&self.counts, leaders[leaders.len() - 1] as usize);
         let question = Question { leaders, q, level };
         if let Some(candidate) = self.candidates.draw(&mut self.arms, question, rng) {
-            let list = out.action.positions_mut(self.counts.n_positions());
+            let list = out.action.positions_mut(self.counts.n_positions);
             for rank in (self.rank + 1..list.len()).rev() {
                 list[self.counts.place(rank)] = list[self.counts.place(rank - 1)];
             }

@@ -31,7 +31,7 @@ impl PrefixTs {
 
 impl ListCounts for PrefixCounts {
     fn n_positions(&self) -> usize {
-        self.n_positions()
+        self.n_positions
     }
 
     #[inline]

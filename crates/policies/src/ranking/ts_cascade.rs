@@ -55,7 +55,7 @@ impl TsCascade {
 
     fn over(counts: PrefixCounts, live: LiveState) -> Self {
         let arms = (0..counts.n_items()).map(|item| Arm::new(counts.shows(item), counts.clicks(item)));
-        Self { arms: Tiles::new(arms), top: TopL::new(counts.n_positions()), counts, live }
+        Self { arms: Tiles::new(arms), top: TopL::new(counts.n_positions), counts, live }
     }
 
     /// Counts a round, and draws what all items share.
@@ -81,7 +81,7 @@ impl Select<Ranking> for TsCascade {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let (round, ties) = self.next_round(rng);
         self.arms.select(|_| true, round, ties, &mut self.top);
-        self.counts.show(self.top.best(), &mut out.action);
+        self.counts.show(&self.top.best, &mut out.action);
     }
 
     fn repeat_round(&mut self) -> bool {
@@ -101,7 +101,7 @@ impl SelectAmong<Ranking> for TsCascade {
         self.top.limit(self.live.terms.as_deref());
         self.arms.select_among((available, &self.live.absent), round, ties, &mut self.top);
         self.top.limit(None);
-        self.counts.show(self.top.best(), &mut out.action);
+        self.counts.show(&self.top.best, &mut out.action);
     }
 
     fn pass_round(&mut self) {

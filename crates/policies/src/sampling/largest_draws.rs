@@ -90,7 +90,7 @@ impl LargestDraws {
     /// Begins to thin, or thins at another pace, if there are as many items.
     fn set_pace<P: Posteriors>(&mut self, posteriors: &Present<'_, P>) {
         let pace = self.pace_at(posteriors.n_items());
-        if pace != self.thinning.as_ref().map(|thinning| thinning.pace()) {
+        if pace != self.thinning.as_ref().map(|thinning| thinning.pace) {
             self.thinning = pace.map(|pace| Box::new(Thinning::new(posteriors, self.n_positions, pace)));
         }
     }
@@ -136,7 +136,7 @@ impl LargestDraws {
         } else {
             draw_all(posteriors, (0..posteriors.n_items()).map(ItemId::from_index), top, rng);
         }
-        top.best()
+        &top.best
     }
 
     /// The largest draws of a round among the items of `available` that are present.
@@ -165,11 +165,11 @@ impl LargestDraws {
         } else {
             draw_all(posteriors, live.items(available, n_items), top, rng);
         }
-        top.best()
+        &top.best
     }
 
     fn best(&self) -> &[(f64, u32)] {
-        self.chosen.as_deref().unwrap_or_else(|| self.top.best())
+        self.chosen.as_deref().unwrap_or_else(|| &self.top.best)
     }
 
     /// Chooses the list that earns most, and returns true, if items have different values.
@@ -227,7 +227,7 @@ impl LargestDraws {
         }
         if let Some(users) = users {
             // Limited by groups, the items are those of the largest indices, in the best order.
-            for &(index, item) in top.best() {
+            for &(index, item) in &top.best {
                 let value = value(item);
                 let attraction = if value > 0.0 { index / value } else { -1.0 / index };
                 best_list.offer(Offer { item, attraction, value, tie: ties.hash(item) });
@@ -284,7 +284,7 @@ impl LargestDraws {
 fn is_thinned(thinning: &mut Thinning, live: &LiveState, available: &ItemSet, n_items: usize) -> bool {
     let (m, n) = (available.len(), n_items - live.absent.len());
     let is_many = m.saturating_mul(m) > MANY.saturating_mul(n);
-    is_many && (thinning.pace() == Pace::Eager || !thinning.counts_as_full())
+    is_many && (thinning.pace == Pace::Eager || !thinning.counts_as_full())
 }
 
 /// A thinned round among these items.

@@ -166,7 +166,7 @@ impl Late {
 /// A threshold, and all items in buckets by the rates of their points.
 #[derive(Debug, Clone)]
 pub(crate) struct Thinning {
-    pace: Pace,
+    pub(crate) pace: Pace,
     threshold: Threshold,
     buckets: Buckets,
     search: Search,
@@ -206,10 +206,6 @@ impl Thinning {
             most: u64::MAX,
             above: Vec::with_capacity(n_positions),
         }
-    }
-
-    pub(crate) fn pace(&self) -> Pace {
-        self.pace
     }
 
     /// Forgets all rounds, as if made anew, for the same number of items.
@@ -316,7 +312,7 @@ impl Thinning {
     /// `may_be_slow`.
     #[inline]
     fn begin_round<P: Posteriors>(&mut self, posteriors: &P, share: f64, may_be_slow: bool) -> bool {
-        let total = self.buckets.total();
+        let total = self.buckets.total;
         let load = total.saturating_add((self.buckets.in_full().len() as u64) << 32);
         let is_due = self.rounds >= self.next_search || total < self.least || may_be_slow && load > self.most;
         if is_due {
@@ -386,7 +382,7 @@ impl Thinning {
     ) {
         let sampler = Sampler::new();
         self.above.clear();
-        let candidates = top.best().iter().map(|&(_, item)| item);
+        let candidates = top.best.iter().map(|&(_, item)| item);
         self.above.extend(candidates.filter(|&item| !self.buckets.is_in_full(item as usize)));
         self.above.sort_unstable();
         let mut above = self.above.iter().copied().peekable();

@@ -58,8 +58,8 @@ pub(super) struct Catalogue<'a, M> {
     first: &'a M,
     of_instance: Vec<f64>,
     /// The users in this round. Absent items attract nobody.
-    users: M,
-    items: Items,
+    pub(super) users: M,
+    pub(super) items: Items,
     /// Present and available.
     available: ItemSet,
     /// Items in decreasing order of attraction, if they change.
@@ -308,11 +308,6 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
         best.expect("as many items as positions").optimal_reward()
     }
 
-    /// The users in this round.
-    pub(super) fn users(&self) -> &M {
-        &self.users
-    }
-
     /// The items that may be shown in this round, if they can be others than all.
     pub(super) fn available(&self) -> Option<&ItemSet> {
         self.conditions.items_change().then_some(&self.available)
@@ -345,10 +340,6 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
 
     pub(super) fn n_positions(&self) -> usize {
         self.first.n_positions()
-    }
-
-    pub(super) fn items(&self) -> &Items {
-        &self.items
     }
 }
 

@@ -66,7 +66,7 @@ impl Knowledge {
 
     /// The knowledge of sizes, and perhaps of the order of the positions.
     pub fn prefix(known: &PrefixKnown<'_>) -> Self {
-        Self { places: known.places().to_vec(), ..Self::list(known.shape()) }
+        Self { places: known.places.to_vec(), ..Self::list(known.shape()) }
     }
 
     /// The knowledge of sizes, and perhaps of the order or the examination of the positions.

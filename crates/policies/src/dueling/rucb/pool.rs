@@ -5,17 +5,13 @@
 pub(super) struct Pool {
     /// 64 items a word.
     words: Vec<u64>,
-    len: usize,
+    pub(super) len: usize,
 }
 
 impl Pool {
     /// The empty set, with room for the items below `n_items`.
     pub(super) fn new(n_items: usize) -> Self {
         Self { words: vec![0; n_items.div_ceil(64)], len: 0 }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.len
     }
 
     pub(super) fn contains(&self, item: usize) -> bool {

@@ -118,7 +118,7 @@ impl Queue {
     pub(super) fn copy_to(&self, out: &mut [ItemId]) {
         if self.is_lined_up {
             let n_shown = out.len().min(self.ring.len());
-            out[..n_shown].copy_from_slice(&self.line.items()[..n_shown]);
+            out[..n_shown].copy_from_slice(&self.line.items[..n_shown]);
             return;
         }
         let out_len = out.len().min(self.ring.len());

@@ -97,20 +97,20 @@ impl ByNeed {
 
     #[cold]
     fn rebuild(&mut self, candidates: &Candidates) {
-        let size = candidates.in_question().len();
+        let size = candidates.in_question.len();
         self.is_stale = false;
         self.places.fill(NOWHERE);
         let Self { observations, base, clicks, failures, ln_mean, progress, .. } = self;
         for numbers in [observations, base, clicks, failures, ln_mean, progress] {
             numbers.resize(size, 0.0);
         }
-        for (place, &item) in candidates.in_question().iter().enumerate() {
+        for (place, &item) in candidates.in_question.iter().enumerate() {
             let (n, clicks) = (candidates.observations(item), candidates.clicks(item));
             self.places[item.index()] = number(place);
             self.set(place, float(n), Need::new(n, clicks));
         }
         let mean = |&item: &ItemId| smoothed_mean(candidates.observations(item), candidates.clicks(item));
-        self.means.fill(candidates.in_question().iter().map(mean), candidates.n_open());
+        self.means.fill(candidates.in_question.iter().map(mean), candidates.n_open());
         self.packing = Packing::new(size);
     }
 
@@ -140,7 +140,7 @@ impl ByNeed {
             words_now[place] = packing.pack(by_need(observations[place], progress[place]), place);
         }
         let by_need = |place: usize| by_need(observations[place], progress[place]);
-        packing.keep_smallest(words, candidates.n_best(), by_need);
+        packing.keep_smallest(words, candidates.n_best, by_need);
         let by_depth =
             |place: usize| -> Key { (is_fed(observations[place]), ln_mean[place] + progress[place]) };
         for word in &mut *words {

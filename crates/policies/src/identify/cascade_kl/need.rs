@@ -60,7 +60,7 @@ impl Need {
 pub(super) fn boundary(candidates: &Candidates, means: &mut Vec<f64>) -> f64 {
     let smoothed = |item| smoothed_mean(candidates.observations(item), candidates.clicks(item));
     means.clear();
-    means.extend(candidates.in_question().iter().map(|&item| smoothed(item)));
+    means.extend(candidates.in_question.iter().map(|&item| smoothed(item)));
     let (_, &mut last_in, rest) =
         means.select_nth_unstable_by(candidates.n_open() - 1, |a, b| b.total_cmp(a));
     let first_out = rest.iter().copied().fold(0.0, f64::max);

@@ -270,9 +270,9 @@ fn lists_are_sorted_by_need(weights: &[f64], n_best: usize, rounds: u64) {
             let candidates = &fast.candidates;
             plain.observations.clone_from_slice(&all(weights.len(), |item| candidates.observations(item)));
             plain.clicks.clone_from_slice(&all(weights.len(), |item| candidates.clicks(item)));
-            plain.in_question = numbers(candidates.in_question());
-            plain.accepted = numbers(candidates.accepted());
-            plain.rejected = numbers(candidates.rejected());
+            plain.in_question = numbers(&candidates.in_question);
+            plain.accepted = numbers(&candidates.accepted);
+            plain.rejected = numbers(&candidates.rejected);
             let mut list = plain.by_need();
             let n_undecided = list.len();
             list.extend(plain.accepted.iter().chain(&plain.rejected));
@@ -285,11 +285,11 @@ fn lists_are_sorted_by_need(weights: &[f64], n_best: usize, rounds: u64) {
             );
 
             let answer = users.respond(&decision.action, &mut user);
-            let n_open = candidates.in_question().len();
+            let n_open = candidates.in_question.len();
             fast.update(&decision, &answer);
             wrong
                 .refresh(&fast.candidates, &decision.action.as_slice()[..answer.observed_clicks().len() - 1]);
-            if fast.candidates.in_question().len() < n_open {
+            if fast.candidates.in_question.len() < n_open {
                 wrong.set_stale();
             }
             played += 1;

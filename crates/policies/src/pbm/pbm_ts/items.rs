@@ -88,7 +88,7 @@ impl Items {
     /// Makes all posteriors from the counts.
     pub(super) fn prepare(&mut self, counts: &PbmCounts) {
         let before = self.examination.len() - counts.n_positions();
-        for (examined, &position) in self.examination[before..].iter_mut().zip(counts.order()) {
+        for (examined, &position) in self.examination[before..].iter_mut().zip(&counts.order) {
             *examined = counts.examination()[position];
         }
         for item in 0..counts.n_items() {

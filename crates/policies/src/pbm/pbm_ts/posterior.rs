@@ -188,7 +188,7 @@ impl DisplaySums {
             slope_at_0 = prior.failures();
             most = if prior.failures() > 0.0 { 1.0 } else { 0.0 };
         }
-        let positions = failures[n_before..].iter_mut().zip(&examination[n_before..]).zip(counts.order());
+        let positions = failures[n_before..].iter_mut().zip(&examination[n_before..]).zip(&counts.order);
         for ((failures, &examined), &position) in positions {
             let (shows, position_clicks) = (shows[position], position_clicks[position]);
             clicks += position_clicks;

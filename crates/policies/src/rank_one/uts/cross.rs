@@ -148,7 +148,7 @@ impl LeaderDraws {
             return None;
         }
         self.thinning.select(cross, &mut self.top, rng);
-        self.top.best().first().map(|&(_, item)| cross.cell(item as usize))
+        self.top.best.first().map(|&(_, item)| cross.cell(item as usize))
     }
 
     /// Settles the leader, if it has lasted. Otherwise counts the round.

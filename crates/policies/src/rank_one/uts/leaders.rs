@@ -43,7 +43,7 @@ impl Leaders {
         }
         self.top.clear();
         self.top.offer_equals([&self.cells[..]].into_iter(), |_| true, self.best, ties);
-        self.top.best()[0].1 as usize
+        self.top.best[0].1 as usize
     }
 
     /// Sets the mean of a cell.

@@ -35,7 +35,7 @@ fn play(users: &RankOneModel, policy: &mut Uts, rounds: u32, seed: u64, mut play
 fn choices(policy: &Uts, leader: usize, seed: u64) -> Vec<u64> {
     let mut policy = policy.clone();
     let mut rng = generator(seed);
-    let mut chosen = vec![0; policy.counts.shape().n_cells()];
+    let mut chosen = vec![0; policy.counts.shape.n_cells()];
     for _ in 0..ROUNDS {
         chosen[policy.sample(leader, &mut rng)] += 1;
     }
@@ -88,7 +88,7 @@ fn thinned_choices_have_the_law_of_all_draws() {
 
         // The cell that is chosen least becomes as good as the one that is chosen most, and the
         // thinning does not know.
-        let cross = Cross::new(&thinned.posteriors, thinned.counts.shape(), leader);
+        let cross = Cross::new(&thinned.posteriors, thinned.counts.shape, leader);
         let cells = || (0..cross.n_items()).map(|item| cross.cell(item));
         let most = cells().max_by_key(|&cell| of_all[cell]).unwrap();
         let seldom = cells().min_by_key(|&cell| of_all[cell]).unwrap();

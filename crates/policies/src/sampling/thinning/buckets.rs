@@ -25,8 +25,8 @@ pub(super) struct Buckets {
     places: Vec<Place>,
     /// Start of every bucket, and the end of the last.
     starts: Vec<u32>,
-    /// Sum of all finite rates, in units.
-    total: u64,
+    /// Sum of all finite rates, in units of `2^-32`.
+    pub(super) total: u64,
     /// Buffer of [`Buckets::fill`].
     next: Vec<u32>,
 }
@@ -106,11 +106,6 @@ impl Buckets {
 
     pub(super) fn rate(&self, item: usize) -> f64 {
         self.places[item].rate
-    }
-
-    /// Sum of all finite rates, in units of `2^-32`.
-    pub(super) fn total(&self) -> u64 {
-        self.total
     }
 
     /// All items, bucket by bucket.

@@ -23,7 +23,7 @@ pub(crate) struct SavedThinning<'a> {
 impl Thinning {
     pub(crate) fn to_save(&self) -> SavedThinning<'_> {
         SavedThinning {
-            step: self.threshold.step(),
+            step: self.threshold.step,
             rounds: self.rounds,
             next_search: self.next_search,
             least: self.least,

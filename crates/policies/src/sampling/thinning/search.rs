@@ -129,13 +129,13 @@ impl Search {
         before: Option<Threshold>,
         allowed: f64,
     ) -> (i32, i32) {
-        let Some(before) = before.filter(|before| before.step() - REACH > -MOST_STEPS) else {
+        let Some(before) = before.filter(|before| before.step - REACH > -MOST_STEPS) else {
             self.keep_relevant(posteriors, Threshold::at(-MOST_STEPS));
             return (-MOST_STEPS, MOST_STEPS);
         };
         let mut reach = REACH;
-        let mut high = before.step() + reach;
-        let mut low = before.step() - reach;
+        let mut high = before.step + reach;
+        let mut low = before.step - reach;
         while low > -MOST_STEPS && self.is_short(posteriors, Threshold::at(low), allowed) {
             high = low;
             reach *= 2;

@@ -186,7 +186,7 @@ fn thinned_rounds_of_few_items_have_the_law_of_plain_ones() {
         } else {
             thinning.select(&posteriors, &mut top, &mut rng);
         }
-        for &(_, item) in top.best() {
+        for &(_, item) in &top.best {
             let (item, seen) = (item as usize, &mut counts[item as usize]);
             *(if rng.random::<f64>() < chances[item] { &mut seen.0 } else { &mut seen.1 }) += 1.0;
             posteriors.set(item, *seen);
@@ -243,10 +243,10 @@ fn a_restored_thinning_goes_on_as_the_saved_one() {
                 thinning.clone().select(&posteriors, &mut top, &mut rng.clone());
                 let mut again = TopL::new(n_positions);
                 restored.select(&posteriors, &mut again, &mut rng.clone());
-                assert_eq!(again.best(), top.best());
+                assert_eq!(again.best, top.best);
             }
             thinning.select(&posteriors, &mut top, &mut rng);
-            for &(_, item) in top.best() {
+            for &(_, item) in &top.best {
                 let seen = &mut counts[item as usize];
                 let chance = 0.3 * f64::from(item) / n_items as f64;
                 *(if rng.random::<f64>() < chance { &mut seen.0 } else { &mut seen.1 }) += 1.0;

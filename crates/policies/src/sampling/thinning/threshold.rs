@@ -11,7 +11,7 @@ pub(super) const MOST_STEPS: i32 = 30 * 1_048_576;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Threshold {
     /// Log-odds of `tau`, in steps.
-    step: i32,
+    pub(super) step: i32,
     /// `tau`.
     pub(crate) value: f64,
     /// `1 - tau`.
@@ -49,9 +49,5 @@ impl Threshold {
         let (ln_value, ln_miss) = (self.ln_value - ln(share), ln_1p(-value));
         let over = Self { step: self.step, value, miss, ln_value, ln_miss, odds: miss / value };
         (miss > 0.0).then_some(over)
-    }
-
-    pub(super) fn step(self) -> i32 {
-        self.step
     }
 }

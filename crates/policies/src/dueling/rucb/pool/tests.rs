@@ -11,7 +11,7 @@ quickcheck! {
             pool.set(item, within);
             if within { wanted.insert(item); } else { wanted.remove(&item); }
         }
-        let found: Vec<usize> = (0..pool.len()).map(|place| pool.nth(place)).collect();
+        let found: Vec<usize> = (0..pool.len).map(|place| pool.nth(place)).collect();
         found == wanted.iter().copied().collect::<Vec<_>>() && (0..200).all(|item| pool.contains(item) == wanted.contains(&item))
     }
 }

@@ -6,7 +6,7 @@ use click_models::ItemId;
 /// orders by mean or bound.
 #[derive(Debug)]
 pub(super) struct Line {
-    items: Vec<ItemId>,
+    pub(super) items: Vec<ItemId>,
     /// Turns and stamp of every item in the catalogue.
     places: Vec<(u64, i64)>,
     first_stamp: i64,
@@ -27,10 +27,6 @@ impl Line {
     /// Turns and stamp of an item; they grow along the line.
     pub(super) fn place(&self, item: ItemId) -> (u64, i64) {
         self.places[item.index()]
-    }
-
-    pub(super) fn items(&self) -> &[ItemId] {
-        &self.items
     }
 
     /// Adds an item, which has at least as many turns as all others.

@@ -52,7 +52,7 @@ impl Catalogue {
             }
             let present = Present { posteriors: &posteriors, absent: &absent, values: &[], scale: 0.0 };
             thinning.select_among(&present, sets.next(), &mut late, &mut top, &mut rng);
-            for &(_, item) in top.best() {
+            for &(_, item) in &top.best {
                 let seen = &mut counts[item as usize];
                 let clicked = rng.random_range(0..N_ITEMS) + 40 < item % 90;
                 *(if clicked { &mut seen.0 } else { &mut seen.1 }) += 1.0;

@@ -49,9 +49,9 @@ impl Seen {
         let mut top = TopL::new(n_positions[N - 1]);
         for _ in 0..ROUNDS {
             round(&mut top);
-            assert_eq!(top.best().len(), n_positions[N - 1]);
+            assert_eq!(top.best.len(), n_positions[N - 1]);
             for (seen, n_positions) in each.iter_mut().zip(n_positions) {
-                seen.add(&top.best()[..n_positions]);
+                seen.add(&top.best[..n_positions]);
             }
         }
         for seen in &mut each {
