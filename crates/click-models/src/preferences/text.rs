@@ -2,10 +2,10 @@
 
 use super::PreferenceMatrix;
 use crate::{DuelShape, Error};
-use std::fmt;
 
 /// An error in the text of a matrix, with its place: displayed as `FILE:LINE:COLUMN: message`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{file}:{line}:{column}: {fault}")]
 pub struct TextError {
     file: String,
     line: usize,
@@ -13,16 +13,38 @@ pub struct TextError {
     fault: Fault,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 enum Fault {
+    #[error("no row: expected a preference matrix, one line per row")]
     Empty,
+    #[error("expected a number before this separator or the end of the line")]
     NoEntry,
+    #[error("`{0}` is not a number")]
     NotANumber(String),
     /// Number of entries of the line, and of the first line.
+    #[error("{0} entries in this row, {1} in the first: a preference matrix is square")]
     Ragged(usize, usize),
     /// Number of rows, and of entries per row.
+    #[error("{0} rows of {1} entries: a preference matrix is square")]
     NotSquare(usize, usize),
+    #[error("{}", at_its_place(.0))]
     Matrix(Error),
+}
+
+/// The message beside the place of the entry, which it need not say.
+fn at_its_place(error: &Error) -> String {
+    match error {
+        Error::NotAPreference { value, .. } => {
+            format!("{value} is not a probability: expected a number from 0 to 1")
+        }
+        Error::DiagonalNotHalf { value, .. } => {
+            format!("{value} on the diagonal: expected 1/2, an item compared with itself")
+        }
+        Error::NotSkew { value, mirrored, .. } => {
+            format!("{value} here and {mirrored} the other way round do not add up to 1")
+        }
+        error => error.to_string(),
+    }
 }
 
 impl TextError {
@@ -41,41 +63,6 @@ impl TextError {
         self.column
     }
 }
-
-impl fmt::Display for TextError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, line, column, fault } = self;
-        write!(formatter, "{file}:{line}:{column}: ")?;
-        match fault {
-            Fault::Empty => write!(formatter, "no row: expected a preference matrix, one line per row"),
-            Fault::NoEntry => {
-                write!(formatter, "expected a number before this separator or the end of the line")
-            }
-            Fault::NotANumber(found) => write!(formatter, "`{found}` is not a number"),
-            Fault::Ragged(found, expected) => {
-                write!(
-                    formatter,
-                    "{found} entries in this row, {expected} in the first: a preference matrix is square"
-                )
-            }
-            Fault::NotSquare(rows, columns) => {
-                write!(formatter, "{rows} rows of {columns} entries: a preference matrix is square")
-            }
-            Fault::Matrix(Error::NotAPreference { value, .. }) => {
-                write!(formatter, "{value} is not a probability: expected a number from 0 to 1")
-            }
-            Fault::Matrix(Error::DiagonalNotHalf { value, .. }) => {
-                write!(formatter, "{value} on the diagonal: expected 1/2, an item compared with itself")
-            }
-            Fault::Matrix(Error::NotSkew { value, mirrored, .. }) => {
-                write!(formatter, "{value} here and {mirrored} the other way round do not add up to 1")
-            }
-            Fault::Matrix(error) => error.fmt(formatter),
-        }
-    }
-}
-
-impl std::error::Error for TextError {}
 
 /// The entries of a line with their columns, from 1; of a longer line only as many as were wanted.
 struct Entries {
