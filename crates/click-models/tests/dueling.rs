@@ -353,7 +353,7 @@ fn errors_point_to_the_faulty_text() {
     ] {
         let error = PreferenceMatrix::parse(text, "f").expect_err(text);
         assert_eq!(error.to_string(), wanted);
-        assert_eq!(error.file(), "f");
+        assert_eq!(error.file, "f");
     }
 }
 
@@ -367,8 +367,8 @@ quickcheck! {
         [written, any].iter().all(|text| match PreferenceMatrix::parse(text, "any") {
             Ok(matrix) => matrix.shape().n_items() >= 2,
             Err(error) => {
-                let length = text.lines().nth(error.line() - 1).map_or(0, |line| line.chars().count());
-                (1..=length + 1).contains(&error.column())
+                let length = text.lines().nth(error.line - 1).map_or(0, |line| line.chars().count());
+                (1..=length + 1).contains(&error.column)
             }
         })
     }

@@ -5,12 +5,16 @@ use crate::{DuelShape, Error};
 
 /// An error in the text of a matrix, with its place: displayed as `FILE:LINE:COLUMN: message`.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{file}:{line}:{column}: {fault}")]
+#[error("{file}:{line}:{column}: {message}")]
 pub struct TextError {
-    file: String,
-    line: usize,
-    column: usize,
-    fault: Fault,
+    /// The name of the text, as passed to the parser.
+    pub file: String,
+    /// 1-based line.
+    pub line: usize,
+    /// 1-based column, in characters.
+    pub column: usize,
+    /// The message, without the place.
+    pub message: String,
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -47,23 +51,6 @@ fn at_its_place(error: &Error) -> String {
     }
 }
 
-impl TextError {
-    /// The name of the text, as passed to the parser.
-    pub fn file(&self) -> &str {
-        &self.file
-    }
-
-    /// 1-based line.
-    pub fn line(&self) -> usize {
-        self.line
-    }
-
-    /// 1-based column, in characters.
-    pub fn column(&self) -> usize {
-        self.column
-    }
-}
-
 /// The entries of a line with their columns, from 1; of a longer line only as many as were wanted.
 struct Entries {
     kept: Vec<(f64, usize)>,
@@ -87,10 +74,13 @@ impl PreferenceMatrix {
     /// let wrong = PreferenceMatrix::parse("0.5,0.6\n0.4,0,5", "two.csv").unwrap_err();
     /// assert_eq!(wrong.to_string(), "two.csv:2:7: 3 entries in this row, 2 in the first: a preference matrix is square");
     /// let wrong = PreferenceMatrix::parse("0.5 0.6\n0.6 0.5", "two.txt").unwrap_err();
-    /// assert_eq!((wrong.line(), wrong.column()), (2, 1));
+    /// assert_eq!((wrong.line, wrong.column), (2, 1));
     /// ```
     pub fn parse(text: &str, name: &str) -> Result<Self, TextError> {
-        let fault = |line, column, fault| TextError { file: name.to_owned(), line, column, fault };
+        let fault = |line, column, fault: Fault| {
+            let (file, message) = (name.to_owned(), fault.to_string());
+            TextError { file, line, column, message }
+        };
         let lines = || (1..).zip(text.strip_prefix('\u{feff}').unwrap_or(text).lines());
         // A text that is no matrix takes no more memory than a matrix.
         let (mut rows, mut numbers) = (Vec::<Vec<f64>>::new(), vec![]);

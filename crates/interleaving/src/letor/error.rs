@@ -5,11 +5,14 @@ use std::fmt;
 /// An error in a file, displayed as `FILE:LINE:COLUMN: message`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadError {
-    file: String,
+    /// The file's name, as given.
+    pub file: String,
     /// 1-based line and column; `None` if the error concerns the file as a whole.
     place: Option<(usize, usize)>,
-    kind: Kind,
-    message: String,
+    /// The kind of the error.
+    pub kind: Kind,
+    /// The message, without the place.
+    pub message: String,
 }
 
 /// The kind of an error in a file.
@@ -51,11 +54,6 @@ impl ReadError {
         Self { file, place: Some((line, column)), kind, message }
     }
 
-    /// The file's name, as given.
-    pub fn file(&self) -> &str {
-        &self.file
-    }
-
     /// 1-based line; `None` if the error concerns the file as a whole.
     pub fn line(&self) -> Option<usize> {
         self.place.map(|(line, _)| line)
@@ -64,16 +62,6 @@ impl ReadError {
     /// 1-based column in characters; `None` if the error concerns the file as a whole.
     pub fn column(&self) -> Option<usize> {
         self.place.map(|(_, column)| column)
-    }
-
-    /// The kind of the error.
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    /// The message, without the place.
-    pub fn message(&self) -> &str {
-        &self.message
     }
 }
 

@@ -51,7 +51,7 @@ fn accepted_variants_are_read() {
         let padded =
             [compressed(head.as_bytes()), zeros.clone(), compressed(tail.as_bytes()), zeros].concat();
         assert_good(&read(&padded).unwrap());
-        assert_eq!(read(&[&padded[..], b"xyz"].concat()).unwrap_err().kind(), Kind::Gzip);
+        assert_eq!(read(&[&padded[..], b"xyz"].concat()).unwrap_err().kind, Kind::Gzip);
     }
     // Gzip is recognised even if the reader returns one byte at a time.
     let slow = BufReader::with_capacity(1, io::Cursor::new(compressed(GOOD.as_bytes())));
@@ -96,7 +96,7 @@ fn faults_are_rejected_with_their_place() {
         for bytes in [text.to_vec(), compressed(text)] {
             let error = read(&bytes).unwrap_err();
             assert!(error.to_string().starts_with(message), "{error}");
-            assert_eq!(error.kind(), kind, "{error}");
+            assert_eq!(error.kind, kind, "{error}");
         }
     }
 }
@@ -107,30 +107,30 @@ fn damaged_gzip_is_distinguished_from_text() {
     let whole = compressed(text);
     for length in 2..whole.len() {
         let error = read(&whole[..length]).unwrap_err();
-        assert_eq!(error.kind(), Kind::Gzip, "{length}: {error}");
-        assert!(error.line().is_some() && error.message().starts_with("damaged gzip: "), "{error}");
+        assert_eq!(error.kind, Kind::Gzip, "{length}: {error}");
+        assert!(error.line().is_some() && error.message.starts_with("damaged gzip: "), "{error}");
     }
     // The check sum, and bytes after the end.
     let mut flipped = whole.clone();
     let at = flipped.len() - 6;
     flipped[at] ^= 1;
-    assert_eq!(read(&flipped).unwrap_err().kind(), Kind::Gzip);
+    assert_eq!(read(&flipped).unwrap_err().kind, Kind::Gzip);
     let trailing = [whole, b"xyz".to_vec()].concat();
-    assert_eq!(read(&trailing).unwrap_err().kind(), Kind::Gzip);
+    assert_eq!(read(&trailing).unwrap_err().kind, Kind::Gzip);
 }
 
 #[test]
 fn an_endless_line_does_not_fill_memory() {
     let endless = BufReader::new(io::repeat(b'1'));
     let error = Reader::new("f", endless).next().unwrap().unwrap_err();
-    assert_eq!((error.kind(), error.line()), (Kind::LineTooLong, Some(1)));
+    assert_eq!((error.kind, error.line()), (Kind::LineTooLong, Some(1)));
     assert!(error.to_string().len() < 200);
     // The longest permitted line.
     let mut longest = b"1 qid:1 1:2 #".to_vec();
     longest.resize(MAX_LINE, b'x');
     assert_eq!(read(&[&longest[..], b"\r\n"].concat()).unwrap().len(), 1);
     longest.push(b'x');
-    assert_eq!(read(&[&longest[..], b"\n"].concat()).unwrap_err().kind(), Kind::LineTooLong);
+    assert_eq!(read(&[&longest[..], b"\n"].concat()).unwrap_err().kind, Kind::LineTooLong);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn nothing_comes_after_an_error() {
 #[test]
 fn a_missing_file_is_an_error() {
     let error = read_file(Path::new("no/such/file.txt")).unwrap_err();
-    assert_eq!(error.kind(), Kind::Io);
+    assert_eq!(error.kind, Kind::Io);
     assert!(error.to_string().starts_with("no/such/file.txt: cannot be read: "), "{error}");
 }
 
@@ -210,7 +210,7 @@ fn written_queries_are_read_back_unchanged() {
             Err(error) => {
                 let lines = text.lines().count() + 1;
                 assert!(
-                    error.kind() == Kind::Empty || error.line().is_some_and(|line| line <= lines),
+                    error.kind == Kind::Empty || error.line().is_some_and(|line| line <= lines),
                     "{error}"
                 );
             }

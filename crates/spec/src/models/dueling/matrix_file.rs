@@ -45,13 +45,8 @@ impl MatrixFile {
             let message = format!("byte 0x{byte:02x} is not UTF-8: save the file as UTF-8 text");
             Location::of_bytes(&file, &bytes, error.valid_up_to()).error(message)
         })?;
-        let matrix = PreferenceMatrix::parse(text, &file).map_err(|error| {
-            let (line, column) = (error.line(), error.column());
-            let whole = error.to_string();
-            // The location gives the place, so it is removed from the message.
-            let message = whole.strip_prefix(&format!("{file}:{line}:{column}: ")).unwrap_or(&whole);
-            Location::new(&file, line, column, "").error(message)
-        })?;
+        let matrix = PreferenceMatrix::parse(text, &file)
+            .map_err(|error| Location::new(&file, error.line, error.column, "").error(error.message))?;
         Ok(Self { file, sha256, matrix: Arc::new(matrix) })
     }
 
