@@ -56,8 +56,23 @@ fn slope(model: Model, sessions: &Sessions) -> (f64, f64) {
     (transfer.slope.unwrap(), transfer.standard_error.unwrap())
 }
 
+/// Sessions of lines with the day of each.
+fn read_days(lines: &[(usize, String)], columns: &str) -> Sessions {
+    let mut text = "session,query,item,position,click,day\n".to_owned();
+    for (day, line) in lines {
+        let [query, items, mask] = line.trim_end().split('\t').collect::<Vec<_>>()[..] else { panic!() };
+        for (place, (item, click)) in items.split(',').zip(mask.chars()).enumerate() {
+            writeln!(text, "{day},{query},{item},{},{click},{day}", place + 1).unwrap();
+        }
+    }
+    let columns = format!("session=session,query=query,item=item,position=position,click=click{columns}");
+    let reader = Reader::new(Format::delimited(&columns).unwrap()).keep_sessions();
+    reader.read("generated", text.as_bytes()).unwrap().sessions
+}
+
 /// One ranker for the first half of each query, another for the second; all items alike, and users
-/// of the second half click a fifth more. No list is better than another of its time.
+/// of the second half click a fifth more. No list is better than another of its time. The order of
+/// rows is no time.
 #[test]
 fn a_ranker_that_came_later_is_not_taken_for_better() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
@@ -68,16 +83,17 @@ fn a_ranker_that_came_later_is_not_taken_for_better() {
             for _ in 0..1000 {
                 let items = shown(&score, 0.3, &mut rng);
                 let clicks = EXAMINATION.map(|g| rng.random::<f64>() < attraction * g);
-                lines.push(line(&Shown(query, items), &clicks));
+                lines.push((lines.len(), line(&Shown(query, items), &clicks)));
             }
         }
     }
-    let (in_order, error) = slope(Model::Pbm, &read(&lines));
-    assert!(in_order < 1.0 && in_order - 2.0 * error < 0.0, "{in_order} {error}");
-    // Tenths of a mixed log do not tell the two times apart.
+    let slope_with = |lines: &[_], columns| slope(Model::Pbm, &read_days(lines, columns));
+    let (by_time, without) = (slope_with(&lines, ",time=day"), slope_with(&lines, ""));
+    assert!(by_time.0 < 1.0 && by_time.0 - 2.0 * by_time.1 < 0.0, "{by_time:?}");
+    // Without times, the two rankers are not told apart.
+    assert!(without.0 > 1.0 && without.0 > 5.0 * without.1, "{without:?}");
     lines.shuffle(&mut rng);
-    let (mixed, error) = slope(Model::Pbm, &read(&lines));
-    assert!(mixed > 1.0 && mixed > 5.0 * error, "{mixed} {error}");
+    assert_eq!([slope_with(&lines, ",time=day"), slope_with(&lines, "")], [by_time, without]);
 }
 
 /// Users scan down to the first click. The cascade's differences happen. Half of those of a
