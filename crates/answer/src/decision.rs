@@ -231,7 +231,11 @@ impl<'a> SharedPart<'a> {
     }
 
     fn draws(&self, evidence: &[Evidence], promises: bool) -> Vec<Draws> {
-        evidence.iter().map(|evidence| Draws::new(evidence, self.queries.today, promises)).collect()
+        let of_query = |(evidence, query): (&Evidence, &LoggedQuery)| {
+            let is_apart = || query.keeps_apart(&evidence.recommended, &self.study.log);
+            Draws::new(evidence, self.queries.today, promises, is_apart)
+        };
+        evidence.iter().zip(&self.queries.queries).map(of_query).collect()
     }
 
     /// The shares of the queries in each draw.
@@ -425,7 +429,7 @@ impl<'a> SharedPart<'a> {
             named_loss: together(|draws| &draws.named_loss),
             loss: together(|draws| &draws.loss),
             gain: together(|draws| &draws.gain),
-            is_recommended: false,
+            ..Draws::default()
         };
         let all = all.finding(observed);
         let lists_of = |place: &usize| queries.queries[*place].lists.count() as f64;
@@ -450,7 +454,7 @@ impl<'a> SharedPart<'a> {
                 share: shares[place],
                 deviation: query.variance.sqrt(),
                 finding: findings[place].clone(),
-                recommended: draws.recommended(query, &evidence[place], users.fit(), &self.study.log),
+                recommended: draws.recommended(query, &evidence[place], users.fit()),
                 played: played(place),
             }
         };
@@ -464,6 +468,7 @@ impl<'a> SharedPart<'a> {
             are_strata: self.study.log.report.strata > 0,
             lists: queries.queries.iter().map(|query| query.lists.count()).sum(),
             left_out: queries.left_out,
+            kept_apart: draws.iter().filter(|draws| draws.is_apart).count() as u64,
             fitted_clicks,
             all,
             policy: gains.map_or_else(String::new, |gains| gains.policy().to_owned()),
@@ -541,6 +546,7 @@ pub(crate) fn is_alarm(verdict: Verdict, lists_alone: Option<&ListsAlone>) -> bo
 }
 
 /// Draws for a query, per 1,000 lists.
+#[derive(Default)]
 struct Draws {
     today: Vec<f64>,
     /// Loss against the best list for the drawn users.
@@ -550,17 +556,21 @@ struct Draws {
     /// Gain of the recommended list; 0 if there is none.
     gain: Vec<f64>,
     is_recommended: bool,
+    /// Whether it would be, if it did not put items together that today's ranking keeps apart.
+    is_apart: bool,
 }
 
 impl Draws {
-    fn new(evidence: &Evidence, part: usize, promises: bool) -> Self {
+    fn new(evidence: &Evidence, part: usize, promises: bool, is_apart: impl FnOnce() -> bool) -> Self {
         let (best, today) = (&evidence.best, &evidence.today[part]);
         let is_named = |draw: usize| (draw / HALVES.len()).is_multiple_of(2);
         let rounded = |gain: f64| if (1000.0 * gain).abs() < ROUNDING { 0.0 } else { 1000.0 * gain };
         let gain: Vec<f64> = evidence.gains(part).into_iter().map(rounded).collect();
         let worse = gain.iter().filter(|gain| **gain < 0.0).count() as f64;
         let better = gain.iter().filter(|gain| **gain > 0.0).count();
-        let is_recommended = promises && worse <= RISK * gain.len() as f64 && 2 * better >= gain.len().max(1);
+        let is_better = promises && worse <= RISK * gain.len() as f64 && 2 * better >= gain.len().max(1);
+        let is_apart = is_better && is_apart();
+        let is_recommended = is_better && !is_apart;
         let gain = if is_recommended { gain } else { vec![0.0; today.len()] };
         let loss: Vec<f64> = difference(best, today).into_iter().map(|loss| loss.max(0.0)).collect();
         let named_loss = |draw: usize| if is_named(draw) { gain[draw].max(0.0) } else { loss[draw] };
@@ -570,6 +580,7 @@ impl Draws {
             loss,
             gain,
             is_recommended,
+            is_apart,
         }
     }
 
@@ -583,22 +594,14 @@ impl Draws {
         }
     }
 
-    fn recommended(
-        &self,
-        query: &LoggedQuery,
-        evidence: &Evidence,
-        fit: &Fit,
-        log: &FilteredLog,
-    ) -> Option<Recommendation> {
+    fn recommended(&self, query: &LoggedQuery, evidence: &Evidence, fit: &Fit) -> Option<Recommendation> {
         if !self.is_recommended {
             return None;
         }
         let gain = Interval::of_draws(&self.gain);
         let beyond = Interval::of_draws(&difference(&evidence.of_recommended, &evidence.best_shown));
         let known_share = query.known_share(&evidence.recommended);
-        let is_guess = known_share < 1.0
-            || beyond.mean > 0.5 * gain.mean
-            || query.keeps_apart(&evidence.recommended, log);
+        let is_guess = known_share < 1.0 || beyond.mean > 0.5 * gain.mean;
         let predicted = query.fitted_gain(fit, &evidence.recommended);
         let items = query.items(&evidence.recommended);
         Some(Recommendation { items, predicted, gain, beyond, known_share, is_guess })

@@ -118,8 +118,8 @@ pub struct Recommendation {
     /// Share of its items that the log shows at least 20 times within two positions of their new
     /// ones.
     pub known_share: f64,
-    /// Whether it is a guess to be tested: it lies outside of what the log shows, or the log makes
-    /// it doubtful that lists decide the clicks alone.
+    /// Whether it is a guess to be tested: it lies outside of what the log shows, or the log does
+    /// not show that lists decide the clicks alone.
     pub is_guess: bool,
 }
 
@@ -193,6 +193,9 @@ pub struct Answer {
     /// Lists that are left out: shorter than others of their query, or with an item that is not
     /// fitted or shown twice.
     pub left_out: u64,
+    /// Lists that are better by the users, and not recommended: they put items together that
+    /// today's ranking keeps apart.
+    pub kept_apart: u64,
     /// Clicks that the fitted users make on 1,000 of today's lists, of the whole log.
     pub fitted_clicks: f64,
     /// All queries of the log together.
@@ -233,18 +236,24 @@ impl Answer {
         is_alarm(self.verdict(), self.lists_alone.as_ref())
     }
 
-    /// Whether the log makes it doubtful that lists decide the clicks alone, denied or not.
+    /// Whether the log makes it doubtful that lists decide the clicks alone, denied or not, or has
+    /// too little to tell.
     pub(crate) fn is_in_doubt(&self) -> bool {
-        !self.doubts().is_empty()
+        self.is_untested() || !self.doubts().is_empty()
     }
 
     /// The signs of it.
-    fn doubts(&self) -> Vec<&'static str> {
+    pub(crate) fn doubts(&self) -> Vec<&'static str> {
         let slope = self.models.first().and_then(|model| model.slope);
         let below = self.lists_alone.as_ref().filter(|test| test.p < DOUBT);
         let below = below.map(|_| "those at the first two places seem to depend on what stands below");
         let differ = slope.filter(|slope| slope.mean >= EXCEEDED).map(|_| "lists differ more than predicted");
         below.into_iter().chain(differ).collect()
+    }
+
+    /// Whether the log has too little to tell whether lists decide the clicks alone.
+    pub(crate) fn is_untested(&self) -> bool {
+        self.lists_alone.as_ref().is_none_or(ListsAlone::is_weak)
     }
 
     /// Whether a gain is promised and lists are recommended.

@@ -97,9 +97,10 @@ impl Answer {
             (self.verdict() == Verdict::Contradicted, const { code("transfer-contradicted") }),
             (self.verdict() == Verdict::CannotTest, const { code("transfer-untested") }),
             (self.is_alarmed(), const { code("lists-not-alone") }),
-            (self.lists_alone.is_none(), const { code("lists-alone-untested") }),
+            (self.is_untested(), const { code("lists-alone-untested") }),
             (promises && self.recommended().next().is_none(), const { code("no-better-list") }),
             (self.recommended().any(|(_, list)| list.is_guess), const { code("guesses") }),
+            (self.kept_apart > 0, const { code("items-kept-apart") }),
             (promises && untold, const { code("gain-untold") }),
             (promises && !untold && not_passed, const { code("not-passed") }),
             (self.left_out > 0, const { code("left-out") }),
@@ -165,6 +166,13 @@ impl Answer {
         sentences.extend(self.alarm());
         if self.promises() {
             sentences.push(self.recommendation());
+            if self.kept_apart > 0 {
+                sentences.push(format!(
+                    "Not recommended, though better by the model: {} with items that today's ranking keeps apart, as rankings of \
+                     different users do.",
+                    counted(self.kept_apart, "list")
+                ));
+            }
             if let Some(played) = &self.played {
                 sentences.push(self.played(played));
             }
@@ -189,15 +197,16 @@ impl Answer {
             )
         });
         if !self.is_alarmed() {
-            let untested = "Whether lists alone decide the clicks cannot be tested: too few sessions have lists that begin alike and go on \
-                 differently. If today's ranking depends on the user, one list for all may earn less.";
-            let doubted = format!(
-                "Whether lists alone decide the clicks is in doubt: {}. If today's ranking depends on the user, one list for all may \
-                 earn less.",
-                self.doubts().join(", and ")
-            );
-            let said = if self.lists_alone.is_none() { untested.to_owned() } else { doubted };
-            return (self.lists_alone.is_none() || self.is_in_doubt()).then_some(said);
+            let doubt = match &*self.doubts() {
+                [] => "cannot be tested: too few sessions with clicks have lists that begin alike and go on differently".to_owned(),
+                signs => format!("is in doubt: {}", signs.join(", and ")),
+            };
+            return self.is_in_doubt().then(|| {
+                format!(
+                    "Whether lists alone decide the clicks {doubt}. If today's ranking depends on the user, one list for all may \
+                     earn less."
+                )
+            });
         }
         Some(format!(
             "{seen}Not the list alone decides the clicks, but also who sees it, or what stands beside an item; this log cannot tell \

@@ -38,6 +38,7 @@ fn answer(sessions: u64, lists: u64, queries: u64) -> Answer {
         are_strata: false,
         lists: 1000,
         left_out: 0,
+        kept_apart: 0,
         fitted_clicks: 300.0,
         all,
         policy: String::new(),
@@ -65,7 +66,7 @@ fn what_would_be_needed_has_two_digits_that_count() {
 /// cannot be tested, the answer says so.
 #[test]
 fn an_alarm_promises_nothing() {
-    let tested = |p| Some(ListsAlone { p, statistics: Vec::new() });
+    let tested = |p| Some(ListsAlone { p, clicks: 5000.0, statistics: Vec::new() });
     let of = |verdict, lists_alone| {
         let mut answer = answer(1000, 100, 10);
         answer.models[0].verdict = verdict;
@@ -86,9 +87,12 @@ fn an_alarm_promises_nothing() {
     }
     let untold = of(Verdict::Exceeded, None).sentences().join(" ");
     assert!(untold.contains("no gain is promised") && !untold.contains("cannot be tested"), "{untold}");
-    let untested = of(Verdict::Supported, None);
-    assert!(untested.promises());
-    assert!(untested.sentences().join(" ").contains("cannot be tested"));
+    for few in [None, Some(ListsAlone { p: 1.0, clicks: 400.0, statistics: Vec::new() })] {
+        let mut untested = of(Verdict::Supported, few);
+        untested.models[0].slope = None;
+        assert!(untested.promises());
+        assert!(untested.sentences().join(" ").contains("cannot be tested"));
+    }
     for (slope, p, is_in_doubt) in [(1.3, 0.06, false), (1.3, 0.04, true), (1.4, 0.06, true)] {
         let mut promised = of(Verdict::Supported, tested(p));
         promised.models[0].slope = Some(interval(slope));
@@ -182,7 +186,7 @@ fn one_list_and_one_sign_are_spoken_of_as_one() {
     let said = |guesses: &[bool], p: f64, slope: f64| {
         let mut answer = answer(1000, 100, 10);
         answer.models[0].slope = Some(Interval { mean: slope, ..interval(1.0) });
-        answer.lists_alone = Some(ListsAlone { p, statistics: Vec::new() });
+        answer.lists_alone = Some(ListsAlone { p, clicks: 5000.0, statistics: Vec::new() });
         answer.queries = guesses.iter().map(|is_guess| query(*is_guess)).collect();
         answer.sentences().join(" ")
     };

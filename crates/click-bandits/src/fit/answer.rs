@@ -159,8 +159,7 @@ fn recommended(answer: &Answer, html: &mut Html) {
          1,000 lists of all queries. A test of two halves of the query's traffic finds the gain with power .8 in this time, as \
          `test --plan` counts it, if every list is of another user; without times in the log it is a number of lists. An item is known there if \
          it was shown 20 times within two positions of its new one. A list is a guess if an item is not known there, if it gains \
-         more than half beyond the best list that was shown, if it puts items together that today's ranking keeps apart, or if it \
-         is in doubt whether lists alone decide the clicks.",
+         more than half beyond the best list that was shown, or if it is in doubt or untested whether lists alone decide the clicks.",
     );
 }
 

@@ -85,6 +85,8 @@ pub(crate) struct ChiSquare {
     freedom: u32,
     dispersion: f64,
     variance: f64,
+    /// Sum of squares of responses in strata whose features differ.
+    pub(crate) s_yy: f64,
 }
 
 impl ChiSquare {
@@ -94,6 +96,7 @@ impl ChiSquare {
     pub(crate) fn add(&mut self, score: &FeatureScore) {
         self.dispersion += score.dispersion();
         self.variance += score.variance;
+        self.s_yy += score.s_yy;
         if let Some(errors) = score.errors().filter(|_| score.s_yy >= Self::LEAST) {
             self.statistic += errors * errors;
             self.freedom += 1;
@@ -103,7 +106,7 @@ impl ChiSquare {
     /// Statistic, degrees of freedom, overdispersion, which is at least `least`, and the
     /// probability of a larger statistic; `None` without a group that counts.
     pub(crate) fn test(&self, least: f64) -> Option<(f64, u32, f64, f64)> {
-        let Self { statistic, freedom, dispersion, variance } = *self;
+        let Self { statistic, freedom, dispersion, variance, .. } = *self;
         let chi_square = ChiSquared::new(f64::from(freedom)).ok()?;
         let overdispersion = (dispersion / variance).max(least);
         Some((statistic, freedom, overdispersion, chi_square.sf(statistic / overdispersion)))
