@@ -27,12 +27,12 @@ use crate::jackknife::{FEWEST_GROUPS, GROUPS};
 use crate::level::Level;
 use crate::models::{group_of, groups};
 use click_logs::fit::{Cluster, FeatureScore, Fit, Prediction};
+use click_models::Clicks;
 use confidence::math::sqrt;
 use documents::number::fixed;
 use documents::remark;
 use documents::remark::Remark;
 use log_reader::{Id, ListSessions, QuerySessions, Session, Sessions};
-use std::collections::BTreeMap;
 
 /// The probability that a right assumption fails any test.
 const LEVEL: f64 = 0.01;
@@ -44,6 +44,8 @@ const PREFIX_BLOCK: usize = 1000;
 /// Places of `prefix` that are tested, from the top.
 const PREFIXES: usize = 3;
 const FEATURES: usize = Dependence::Skipped as usize + 1;
+const POSITION: Basis = Basis::Level(Level::Position);
+const PREFIX: Basis = Basis::Level(Level::Prefix);
 
 /// A dependence of clicks, beside that on their item and their position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -106,21 +108,21 @@ impl Assumptions {
     /// nothing is tested.
     pub(crate) fn new(sessions: &Sessions, fits: &[Fit]) -> Self {
         let mut scores: Vec<Score> = Vec::new();
-        let mut of = |basis, all: &[Dependence]| {
-            scores.extend(all.iter().map(|&on| Score::new(basis, on)));
+        let mut of = |basis, model, all: &[Dependence]| {
+            scores.extend(all.iter().map(|&on| Score::new(basis, model, on)));
         };
-        of(Basis::Level(Level::Position), &[Dependence::Above, Dependence::Below, Dependence::Whole]);
-        for fit in fits {
+        of(POSITION, None, &[Dependence::Above, Dependence::Below, Dependence::Whole]);
+        for (place, fit) in fits.iter().enumerate() {
             let all = [Dependence::Skipped, Dependence::Below, Dependence::Whole];
-            of(Basis::Model(fit.model()), &all);
+            of(Basis::Model(fit.model()), Some(place), &all);
         }
-        of(Basis::Level(Level::Prefix), &[Dependence::Below, Dependence::AllBelow]);
+        of(PREFIX, None, &[Dependence::Below, Dependence::AllBelow]);
         let n = scores.len() as f64;
         let fails_at = confidence::normal_quantile(1.0 - LEVEL / n);
         if groups(sessions).len() >= FEWEST_GROUPS {
             let rates = rates(sessions);
             for query in sessions.queries() {
-                Query::new(&query, &rates).add(&query, fits, &mut scores);
+                Query::new(&query, &rates).add(query.id(), fits, &mut scores);
             }
         }
         Self { tests: scores.into_iter().map(Score::tested).collect(), fails_at }
@@ -141,6 +143,8 @@ impl Assumptions {
 /// The score of an assumption.
 struct Score {
     basis: Basis,
+    /// The place of the model.
+    model: Option<usize>,
     on: Dependence,
     sums: FeatureScore,
     /// By group of users.
@@ -149,25 +153,38 @@ struct Score {
 
 /// An item of a session.
 struct Row {
-    item: usize,
+    list: usize,
     place: usize,
-    clicks_above: u32,
+    clicks: Clicks,
     group: usize,
-    click: f64,
     /// By [`Dependence`]; NaN if there is nothing to depend on.
     features: [f64; FEATURES],
     /// The probability of the click by each model.
     predicted: Vec<f64>,
 }
 
-impl Score {
-    fn new(basis: Basis, on: Dependence) -> Self {
-        Self { basis, on, sums: FeatureScore::default(), clusters: [Cluster::default(); GROUPS] }
+impl Row {
+    fn click(&self) -> f64 {
+        f64::from(u8::from(self.clicks.get(self.place)))
     }
 
-    /// Adds a cell. `response` is that of a row.
-    fn add(&mut self, cell: &[&Row], response: impl Fn(&Row) -> f64) {
-        let numbers = cell.iter().map(|row| ([row.features[self.on as usize], response(row)], row.group));
+    /// The clicks above it, as bits.
+    fn above(&self) -> u64 {
+        self.clicks.bits() & ((1 << self.place) - 1)
+    }
+}
+
+impl Score {
+    fn new(basis: Basis, model: Option<usize>, on: Dependence) -> Self {
+        Self { basis, model, on, sums: FeatureScore::default(), clusters: [Cluster::default(); GROUPS] }
+    }
+
+    /// Adds a cell.
+    fn add(&mut self, cell: &[&Row]) {
+        let numbers = cell.iter().map(|row| {
+            let predicted = self.model.map_or(0.0, |model| row.predicted[model]);
+            ([row.features[self.on as usize], row.click() - predicted], row.group)
+        });
         let numbers: Vec<([f64; 2], usize)> =
             numbers.filter(|([feature, _], _)| feature.is_finite()).collect();
         if numbers.len() > 1 {
@@ -240,57 +257,25 @@ impl<'a> Query<'a> {
     }
 
     /// Adds the cells of the query to the scores.
-    fn add(&self, query: &QuerySessions<'_>, fits: &[Fit], scores: &mut [Score]) {
-        let mut prediction = Prediction::default();
-        for block in self.blocks(BLOCK) {
-            let mut rows: Vec<Row> = Vec::new();
-            for session in block {
-                let first = rows.len();
-                rows.extend(self.rows(*session));
-                let list = self.lists[session.list];
-                let (items, positions) = (list.items, list.positions);
-                for fit in fits {
-                    fit.predict_at(query.id(), items, positions, session.clicks, &mut prediction);
-                    for (row, p) in rows[first..].iter_mut().zip(&prediction.conditional) {
-                        row.predicted.push(*p);
-                    }
-                }
-            }
-            let mut cells: Vec<&Row> = rows.iter().collect();
-            let coarse = |row: &Row| (half(row.group), row.place, row.item);
-            let key = |row: &Row| (coarse(row), row.clicks_above);
-            cells.sort_by_key(|row| key(row));
-            let models = |score: &Score| match score.basis {
-                Basis::Model(model) => fits.iter().position(|fit| fit.model() == model),
-                Basis::Level(_) => None,
+    fn add(&self, query: Id, fits: &[Fit], scores: &mut [Score]) {
+        for is_prefix in [false, true] {
+            let (size, places, fits) =
+                if is_prefix { (PREFIX_BLOCK, PREFIXES, &[][..]) } else { (BLOCK, usize::MAX, fits) };
+            let cell = |row: &Row| {
+                let items = &self.items[row.list][if is_prefix { 0 } else { row.place }..=row.place];
+                (half(row.group), row.place, items)
             };
-            for score in scores.iter_mut() {
-                match (score.basis, models(score)) {
-                    (Basis::Level(Level::Position), _) => cells
-                        .chunk_by(|a, b| coarse(a) == coarse(b))
-                        .for_each(|cell| score.add(cell, |row| row.click)),
-                    (_, Some(model)) => cells
-                        .chunk_by(|a, b| key(a) == key(b))
-                        .for_each(|cell| score.add(cell, |row| row.click - row.predicted[model])),
-                    _ => {}
-                }
-            }
-        }
-        for block in self.blocks(PREFIX_BLOCK) {
-            let mut cells: BTreeMap<(usize, &[usize], u64), Vec<Row>> = BTreeMap::new();
-            for session in block {
-                for row in self.rows(*session).take(PREFIXES) {
-                    let (items, above) = (&self.items[session.list][..=row.place], (1 << row.place) - 1);
-                    cells
-                        .entry((half(row.group), items, session.clicks.bits() & above))
-                        .or_default()
-                        .push(row);
-                }
-            }
-            let of_prefix = |score: &&mut Score| score.basis == Basis::Level(Level::Prefix);
-            for score in scores.iter_mut().filter(of_prefix) {
-                for cell in cells.values() {
-                    score.add(&cell.iter().collect::<Vec<_>>(), |row| row.click);
+            let above = |row: &Row| if is_prefix { row.above() } else { row.above().count_ones().into() };
+            for block in self.blocks(size) {
+                let rows = block.iter().flat_map(|session| self.rows(query, *session, fits).take(places));
+                let rows: Vec<Row> = rows.collect();
+                let mut sorted: Vec<&Row> = rows.iter().collect();
+                sorted.sort_by(|a, b| (cell(a), above(a)).cmp(&(cell(b), above(b))));
+                for score in scores.iter_mut().filter(|score| (score.basis == PREFIX) == is_prefix) {
+                    let any_above = score.basis == POSITION;
+                    let is_one =
+                        |a: &&Row, b: &&Row| cell(a) == cell(b) && (any_above || above(a) == above(b));
+                    sorted.chunk_by(is_one).for_each(|cell| score.add(cell));
                 }
             }
         }
@@ -303,14 +288,20 @@ impl<'a> Query<'a> {
         (0..blocks).map(move |block| &self.sessions[block * n / blocks..(block + 1) * n / blocks])
     }
 
-    /// The rows of a session, without predictions.
-    fn rows(&self, session: Session) -> impl Iterator<Item = Row> {
-        let group = group_of(session);
-        let (items, x) = (&self.items[session.list], &self.x[1 - half(group)]);
+    /// The rows of a session.
+    fn rows(&self, query: Id, session: Session, fits: &[Fit]) -> impl Iterator<Item = Row> {
+        let Session { list, clicks, .. } = session;
+        let (shown, group) = (&self.lists[list], group_of(session));
+        let predicted = fits.iter().map(|fit| {
+            let mut prediction = Prediction::default();
+            fit.predict_at(query, shown.items, shown.positions, clicks, &mut prediction);
+            prediction.conditional
+        });
+        let predicted: Vec<Vec<f64>> = predicted.collect();
+        let (items, x) = (&self.items[list], &self.x[1 - half(group)]);
         let all: f64 = items.iter().map(|&item| x[item]).sum();
-        let (mut above, mut skipped, mut clicks_above) = (0.0, 0.0, 0);
+        let (mut above, mut skipped) = (0.0, 0.0);
         items.iter().enumerate().map(move |(place, &item)| {
-            let click = session.clicks.get(place);
             let mut features = [f64::NAN; FEATURES];
             if place > 0 {
                 features[Dependence::Above as usize] = above;
@@ -321,19 +312,10 @@ impl<'a> Query<'a> {
                 features[Dependence::AllBelow as usize] = all - above - x[item];
             }
             features[Dependence::Whole as usize] = all - x[item];
-            let row = Row {
-                item,
-                place,
-                clicks_above,
-                group,
-                click: f64::from(u8::from(click)),
-                features,
-                predicted: Vec::new(),
-            };
             above += x[item];
-            skipped += if click { 0.0 } else { x[item] };
-            clicks_above += u32::from(click);
-            row
+            skipped += if clicks.get(place) { 0.0 } else { x[item] };
+            let predicted = predicted.iter().map(|of_model| of_model[place]).collect();
+            Row { list, place, clicks, group, features, predicted }
         })
     }
 }

@@ -101,7 +101,10 @@ impl Findings {
         let of_levels = levels
             .into_iter()
             .flat_map(|levels| levels.levels.iter().map(|level| Finding::of_level(level, levels)));
-        let mut all: Vec<Finding> = of_levels.collect();
+        let of_models = models
+            .into_iter()
+            .flat_map(|models| models.best_first().map(|model| Finding::of_model(model, models)));
+        let mut all: Vec<Finding> = of_levels.chain(of_models).collect();
         if let Some(levels) = levels.filter(|levels| levels.are_as_shown()) {
             for finding in &mut all {
                 finding.is_as_shown(&levels.today);
@@ -113,24 +116,12 @@ impl Findings {
         }
         if let Some(position) = all.iter_mut().find(|finding| finding.basis == Basis::Level(Level::Position))
         {
-            match models {
-                Some(models) if models.position_based_holds() => {}
-                Some(models) => {
-                    let best = models.choice.best;
-                    position.refuse(remark!("other-model-better", best, " than the position-based one"));
-                }
-                None if has_lists => {
-                    position.refuse(remark!("models-untested"));
-                }
-                None => {}
+            if let Some(models) = models.filter(|models| !models.position_based_holds()) {
+                let best = models.choice.best;
+                position.refuse(remark!("other-model-better", best, " than the position-based one"));
+            } else if models.is_none() && has_lists {
+                position.refuse(remark!("models-untested"));
             }
-        }
-        let of_models = models
-            .into_iter()
-            .flat_map(|models| models.best_first().map(|model| Finding::of_model(model, models)));
-        for mut finding in of_models {
-            finding.is_tested(assumptions.as_ref());
-            all.push(finding);
         }
         contradictions(&mut all);
         let is_level = |finding: &Finding| matches!(finding.basis, Basis::Level(_));
