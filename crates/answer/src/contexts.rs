@@ -8,17 +8,18 @@
 mod judged;
 
 use self::judged::Judge;
-use click_logs::fit::{FitError, Model, Options, fit};
+use click_logs::fit::{FitError, Model, Options, fit, jackknife};
 use click_models::{
     Cascade, CascadeModel, Clicks, Context, ContextKnown, Dcm, DcmReward, DependentClick, Interaction,
     ItemId, ListShape, LogOdds, ObservedPrefix as _, Personal, PositionBased, Ranking, WithAttraction,
 };
 use confidence::Probability;
-use log_reader::{Format, Frame, ListNames, PersonalList, ReadReport, Reader, unit_hash};
+use log_reader::{Format, ListNames, PersonalList, ReadReport, Reader, unit_hash};
 use policies::catalogue::{BuildError, CatalogueProtocol as _, Knowledge, Note, Protocol};
 use policies::{AnyPolicy, Decision, FeatureScale, HybridPrior, HybridSettings, HybridTs};
 use spec::{ClicksByList, ColumnGain, ContextFit, ContextReport, FeatureTable, Gain};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 /// The most lists that are held out, on average.
@@ -430,50 +431,42 @@ fn best_lists<M: WithAttraction<Interaction: Interaction<Action = Ranking>>>(
 /// Examination of positions by the position-based model of all users together; 1 where it is
 /// largest.
 fn examination(summary: &Summary, n_positions: usize) -> Result<Vec<Probability>, FitError> {
-    let cells = || summary.cells.iter();
-    let frame = Frame::new(["query", "item", "position", "clicks", "impressions"]).batch(
-        summary.cells.len(),
-        vec![
-            Box::new(cells().map(|_| 0_u64).collect::<Vec<_>>()),
-            Box::new(cells().map(|((item, _), _)| u64::from(*item)).collect::<Vec<_>>()),
-            Box::new(cells().map(|((_, position), _)| *position as u64 + 1).collect::<Vec<_>>()),
-            Box::new(cells().map(|(_, [clicks, _])| *clicks).collect::<Vec<_>>()),
-            Box::new(cells().map(|(_, [_, impressions])| *impressions).collect::<Vec<_>>()),
-        ],
-    );
-    let log = Reader::new(Format::counts()).read_frame("counts", &frame.expect("five columns"), None);
-    let log = log.expect("counts of a log that was read");
-    let fitted = fit(Model::Pbm, &log.counts, &log.sessions, &Options::default())?;
-    let found = fitted.positions(&fitted.queries()[0]);
-    let found = |position: usize| found.get(position).map_or(0.0, |estimate| estimate.value);
-    let most = (0..n_positions).map(found).fold(f64::MIN_POSITIVE, f64::max);
-    let relative = |position| Probability::new((found(position) / most).clamp(0.0, 1.0));
-    Ok((0..n_positions).map(|position| relative(position).expect("a probability")).collect())
+    let mut log = "query,item,position,clicks,impressions\n".to_owned();
+    for ((item, position), [clicks, shown]) in &summary.cells {
+        // Writing to memory cannot fail.
+        let _ = writeln!(log, "0,{item},{},{clicks},{shown}", position + 1);
+    }
+    let found = of_positions(Model::Pbm, Format::counts(), &log, n_positions, 0.0)?;
+    let most = found.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    Ok(found.iter().map(|of| Probability::new((of / most).clamp(0.0, 1.0)).expect("a share")).collect())
 }
 
 /// Leaving after a click at each position, by the dependent click model of all users together, from
 /// a sample of the lists.
 fn leaving(summary: &Summary, n_positions: usize) -> Result<Vec<Probability>, FitError> {
-    let mut columns = [const { Vec::new() }; 4];
-    for (session, list) in (0_u64..).zip(summary.sample.values()) {
-        for (position, &item) in (0_u64..).zip(&list.items) {
-            let row = [session, u64::from(item), position + 1, list.clicks >> position & 1];
-            columns.iter_mut().zip(row).for_each(|(column, number)| column.push(number));
+    let mut log = "session,item,position,click\n".to_owned();
+    for (session, list) in summary.sample.values().enumerate() {
+        for (place, item) in list.items.iter().enumerate() {
+            let _ = writeln!(log, "{session},{item},{},{}", place + 1, list.clicks >> place & 1);
         }
     }
-    let [sessions, items, positions, clicks] = columns;
-    let frame = Frame::new(["session", "item", "position", "click"]).batch(
-        sessions.len(),
-        vec![Box::new(sessions), Box::new(items), Box::new(positions), Box::new(clicks)],
-    );
     let format = Format::delimited("session=session,item=item,position=position,click=click");
-    let reader = Reader::new(format.expect("columns of lists")).keep_sessions();
-    let log = reader.read_frame("lists", &frame.expect("four columns"), None);
-    let log = log.expect("lists of a log that was read");
-    let fitted = fit(Model::Dcm, &log.counts, &log.sessions, &Options::default())?;
+    let found = of_positions(Model::Dcm, format.expect("columns of lists"), &log, n_positions, 0.5)?;
+    Ok(found.into_iter().map(|leaving| Probability::new(leaving).expect("a probability")).collect())
+}
+
+/// A model's numbers of the positions of a log of one query; where it has none, another.
+fn of_positions(
+    model: Model,
+    format: Format,
+    log: &str,
+    n_positions: usize,
+    unknown: f64,
+) -> Result<Vec<f64>, FitError> {
+    let log = Reader::new(format).keep_sessions().read("log", log.as_bytes()).expect("lists that were read");
+    let fitted = fit(model, &log.counts, &log.sessions, &Options::default())?;
     let found = fitted.positions(&fitted.queries()[0]);
-    let leave = |position: usize| found.get(position).map_or(0.5, |estimate| estimate.value);
-    Ok((0..n_positions).map(|position| Probability::new(leave(position)).expect("a share")).collect())
+    Ok((0..n_positions).map(|place| found.get(place).map_or(unknown, |found| found.value)).collect())
 }
 
 /// The columns that a learner sees.
@@ -631,11 +624,13 @@ fn gain(held_out: &[HeldOut], with: &[f64], without: &[f64]) -> Option<Gain> {
         *sum += without - with;
         *n += 1.0;
     }
-    let units = of_units.len() as f64;
-    let [sum, n] = of_units.values().fold([0.0; 2], |[sum, n], unit| [sum + unit[0], n + unit[1]]);
-    let mean = sum / n;
-    // A ratio of sums over units.
-    let squares: f64 = of_units.values().map(|[sum, n]| (sum - mean * n).powi(2)).sum();
-    let error = (squares * units / (units - 1.0)).sqrt() / n;
-    (units >= 2.0).then_some(Gain { mean, lower: mean - Z * error, upper: mean + Z * error })
+    ratio(&of_units.into_values().collect::<Vec<_>>(), Z)
+}
+
+/// The ratio of two sums over parts, with the interval of a jackknife over them.
+fn ratio(parts: &[[f64; 2]], quantile: f64) -> Option<Gain> {
+    let [sum, n] = parts.iter().fold([0.0; 2], |all, of| [all[0] + of[0], all[1] + of[1]]);
+    let without: Vec<f64> = parts.iter().map(|of| (sum - of[0]) / (n - of[1])).collect();
+    let (mean, half) = (sum / n, quantile * jackknife(&without)?);
+    Some(Gain { mean, lower: mean - half, upper: mean + half })
 }

@@ -98,7 +98,9 @@ pub use predict::Prediction;
 pub use squarem::{Convergence, Progress};
 pub use strata::{Cluster, FeatureScore};
 pub use svd::{RankOneSvd, rank_one_svd};
-pub use transfer::{Deviation, EXCEEDED, OwnVariance, SessionVariance, Transfer, Transfers, Verdict};
+pub use transfer::{
+    Deviation, EXCEEDED, OwnVariance, SessionVariance, Transfer, Transfers, Verdict, jackknife,
+};
 pub use users::Users;
 
 use log_reader::{Counts, Id, Sessions};

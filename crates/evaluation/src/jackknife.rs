@@ -7,7 +7,7 @@
 //! Reference: Efron, *The jackknife, the bootstrap and other resampling plans*, 1982, chapter 3.
 //! Deviations: groups of users in place of observations. Numerics: two passes.
 
-use confidence::math::sqrt;
+use click_logs::fit::jackknife;
 
 /// Groups of users.
 pub const GROUPS: usize = 20;
@@ -51,11 +51,7 @@ impl Estimate {
 
     /// A number and its values without each group.
     pub(crate) fn of(value: f64, without: Vec<f64>) -> Self {
-        let n = without.len() as f64;
-        let mean = without.iter().sum::<f64>() / n;
-        let squares: f64 = without.iter().map(|number| (number - mean) * (number - mean)).sum();
-        let standard_error = (without.len() > 1).then(|| sqrt((n - 1.0) / n * squares));
-        Self { value, standard_error, without }
+        Self { value, standard_error: jackknife(&without), without }
     }
 
     /// The interval at 95 %; `None` with fewer than [`FEWEST_GROUPS`] groups, or if all agree.

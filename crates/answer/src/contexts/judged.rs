@@ -12,7 +12,7 @@
 //! Deviations: the fits of other parts are not repeated without a part. Numerics: normal equations
 //! with 1e-3 on the diagonal. Complexity: that of the fits, and O(items columns^3) for each part.
 
-use super::{ContextError, HeldOut, LogList, Replay, SeenColumns, World, drawn};
+use super::{ContextError, HeldOut, LogList, Replay, SeenColumns, World, drawn, ratio};
 use click_logs::fit::{Cholesky, Model};
 use click_models::Context;
 use log_reader::PersonalList;
@@ -85,19 +85,7 @@ impl<'a> Judge<'a> {
             }
             parts.push([gained, lists.len() as f64]);
         }
-        let sum = |parts: &mut dyn Iterator<Item = &[f64; 2]>| {
-            let [gained, lists] = parts.fold([0.0; 2], |sum, part| [sum[0] + part[0], sum[1] + part[1]]);
-            gained / lists
-        };
-        let mean = sum(&mut parts.iter());
-        let without = |part: usize| {
-            sum(&mut parts.iter().enumerate().filter(|(other, _)| *other != part).map(|(_, part)| part))
-        };
-        let without: Vec<f64> = (0..FOLDS).map(without).collect();
-        let centre = without.iter().sum::<f64>() / FOLDS as f64;
-        let squares: f64 = without.iter().map(|value| (value - centre) * (value - centre)).sum();
-        let half = QUANTILE * (squares * (FOLDS - 1) as f64 / FOLDS as f64).sqrt();
-        Ok(Some(Gain { mean, lower: mean - half, upper: mean + half }))
+        Ok(ratio(&parts, QUANTILE))
     }
 }
 
@@ -150,18 +138,14 @@ impl<'a> Attractions<'a> {
         for (position, &item) in list.iter().enumerate() {
             let attraction: f64 = self.coefficients[item].iter().zip(&columns).map(|(a, b)| a * b).sum();
             let of_position = self.world.of_position(position);
-            // Sums of attractions need no limits.
-            let inside = attraction.clamp(0.0, 1.0);
-            match self.world.model {
-                Model::Pbm => clicks += of_position * attraction,
-                Model::Dcm => {
-                    clicks += there * inside;
-                    there *= 1.0 - of_position * inside;
-                }
-                _ => {
-                    clicks += there * inside;
-                    there *= 1.0 - inside;
-                }
+            if self.world.model == Model::Pbm {
+                // Sums of attractions need no limits.
+                clicks += of_position * attraction;
+            } else {
+                let inside = attraction.clamp(0.0, 1.0);
+                let leaves = if self.world.model == Model::Dcm { of_position } else { 1.0 };
+                clicks += there * inside;
+                there *= 1.0 - leaves * inside;
             }
         }
         clicks

@@ -4,9 +4,9 @@
 //! Lists of a query are dealt into five parts, with all their sessions, and the lists of each part
 //! are predicted by a fit to the other four ([`folds`]). The *slope* is that of the clicks of a
 //! session on their prediction. Both are centred within a query and a part; and within a tenth of
-//! its sessions by time, if the log has times and its level of clicks changes ([`groups`]): a season
-//! or a campaign that came later is then not taken for better lists. It is 1 if the differences
-//! happen as predicted, and 0 if they are chance.
+//! its sessions by time, if the log has times and its level of clicks changes ([`groups`]): a
+//! season or a campaign that came later is then not taken for better lists. It is 1 if the
+//! differences happen as predicted, and 0 if they are chance.
 //!
 //! Standard errors are those of a jackknife over queries; over lists if fewer than
 //! [`FEWEST_QUERIES`] queries have lists to compare.
@@ -27,12 +27,13 @@ mod folds;
 mod groups;
 mod lists;
 
+pub use self::groups::jackknife;
 pub use self::lists::{OwnVariance, SessionVariance};
 
 use super::estimate::normal_quantile;
 use super::{Difference, Fit, FitError, Model, Options};
 use confidence::math::sqrt;
-use groups::{Moments, QueryMoments, SessionGroups, jackknife};
+use groups::{Moments, QueryMoments, SessionGroups};
 use lists::Lists;
 use log_reader::{Id, Sessions};
 use num_traits::ToPrimitive as _;

@@ -146,13 +146,18 @@ impl SessionGroups {
         self.shares.iter().map(|share| share.sessions * predicted[share.list]).sum()
     }
 
-    /// Predicted and observed clicks of a session of each list in each group, both less the mean of
-    /// the group, and the number of its sessions.
-    pub(super) fn differences(&self, predicted: &[f64]) -> Vec<[f64; 3]> {
+    fn groups(&self, predicted: &[f64]) -> [Sums; GROUPS] {
         let mut groups = [Sums::default(); GROUPS];
         for share in &self.shares {
             groups[share.group].add(&share.sums(predicted), 1.0);
         }
+        groups
+    }
+
+    /// Predicted and observed clicks of a session of each list in each group, both less the mean of
+    /// the group, and the number of its sessions.
+    pub(super) fn differences(&self, predicted: &[f64]) -> Vec<[f64; 3]> {
+        let groups = self.groups(predicted);
         let difference = |share: &Share| {
             let group = &groups[share.group];
             let of_group = [group.predicted, group.observed].map(|sum| sum / group.sessions);
@@ -163,10 +168,7 @@ impl SessionGroups {
 
     /// The moments, with the predicted clicks of a session of each list.
     pub(super) fn moments(&self, predicted: &[f64]) -> QueryMoments {
-        let mut groups = [Sums::default(); GROUPS];
-        for share in &self.shares {
-            groups[share.group].add(&share.sums(predicted), 1.0);
-        }
+        let groups = self.groups(predicted);
         let of_groups = groups.map(|group| group.moments(group.predicted_squared));
         let all = of_groups.iter().fold(Moments::default(), |sum, group| sum.plus(group));
         let mut lost = vec![Moments::default(); self.parts.len()];
@@ -249,7 +251,7 @@ impl Moments {
 
 /// The standard error from the statistics without one unit each; `None` if one of them is unknown,
 /// or if there are fewer than two.
-pub(super) fn jackknife(statistics: &[f64]) -> Option<f64> {
+pub fn jackknife(statistics: &[f64]) -> Option<f64> {
     let n = statistics.len() as f64;
     let mean = statistics.iter().sum::<f64>() / n;
     let squares: f64 = statistics.iter().map(|statistic| (statistic - mean) * (statistic - mean)).sum();
