@@ -1,5 +1,7 @@
 //! Bounds on regret and stopping time.
 
+use confidence::math::ln;
+use documents::number::{grouped, significant};
 use serde::{Deserialize, Serialize};
 
 /// A bound on the regret at every checkpoint; without checkpoints, on the mean stopping time. On
@@ -24,9 +26,20 @@ impl Bound {
     /// The name for readers. A lower bound on regret is called asymptotic: after finitely many
     /// rounds regret may be below it.
     pub fn reader_name(&self) -> String {
-        let is_of_regret = !self.t.is_empty();
-        let asymptotic =
-            if is_of_regret && self.label.starts_with("lower bound") { "asymptotic " } else { "" };
+        let asymptotic = if self.is_asymptotic() { "asymptotic " } else { "" };
         format!("{asymptotic}{}", self.label)
+    }
+
+    /// Whether it is a lower bound on regret, which is a constant times ln t.
+    pub fn is_asymptotic(&self) -> bool {
+        !self.t.is_empty() && self.label.starts_with("lower bound")
+    }
+
+    /// The last value, with the formula of an asymptotic bound.
+    pub fn end(&self) -> Option<String> {
+        let last = *self.value.last()?;
+        let formula = |t: u64| format!(" = {} ln {}", significant(last / ln(t as f64), 4), grouped(t));
+        let t = self.t.last().filter(|&&t| self.is_asymptotic() && t > 1);
+        Some(significant(last, 4) + &t.copied().map_or_else(String::new, formula))
     }
 }

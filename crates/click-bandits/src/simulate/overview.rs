@@ -34,8 +34,8 @@ impl fmt::Display for Overview<'_> {
             policies.iter().map(|(policy, time)| row(self.standing, policy, time)).collect();
         formatter.write_str(&table(&rows))?;
         for bound in &result.bounds {
-            let Some(&last) = bound.value.last() else { continue };
-            writeln!(formatter, "\n  {}: {}", bound.reader_name(), number::significant(last, 4))?;
+            let Some(end) = bound.end() else { continue };
+            writeln!(formatter, "\n  {}: {end}", bound.reader_name())?;
         }
         for sentence in self.standing.sentences().into_iter().chain(today::sentences(result)) {
             writeln!(

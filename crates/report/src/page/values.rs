@@ -290,9 +290,7 @@ fn write_policies(html: &mut Html, styles: &PolicyStyles, found: &VariantReport)
 fn write_references(html: &mut Html, found: &VariantReport) {
     let mut references = Vec::new();
     for bound in &found.result.bounds {
-        if let Some(value) = bound.value.last() {
-            references.push(format!("{}: {}", bound.reader_name(), number::significant(*value, 4)));
-        }
+        references.extend(bound.end().map(|end| format!("{}: {end}", bound.reader_name())));
     }
     // Dueling users do not click.
     let curves = || found.result.policies.iter().filter_map(PolicyResult::curves);
@@ -306,7 +304,7 @@ fn write_references(html: &mut Html, found: &VariantReport) {
     if !references.is_empty() {
         html.element("p", "small muted", &format!("For comparison: {}.", references.join("; ")));
     }
-    if found.result.bounds.iter().any(|bound| bound.reader_name().contains("asymptotic")) {
+    if found.result.bounds.iter().any(Bound::is_asymptotic) {
         html.element(
             "p",
             "small muted",

@@ -31,6 +31,8 @@ impl Experiment {
                 counted(n_instances, "instance"),
                 counted(self.runs % block, "run")
             ));
+        } else if self.runs < 10 {
+            doubts.push(format!("{} tell little apart: expected 10 or more", counted(self.runs, "run")));
         }
         if let Some(index) = self.instances.shapes().iter().position(|shape| {
             let n_lists = shape.n_items().div_ceil(shape.n_positions().max(1));

@@ -146,6 +146,7 @@ fn what_is_valid_but_doubtful_is_said() {
     assert_eq!(read(GOOD).unwrap().doubts(), [""; 0]);
     for (from, to, expected) in [
         ("runs = 1000", "runs = 1", "one run: means have no standard error, and figures no band"),
+        ("runs = 1000", "runs = 9", "9 runs tell little apart: expected 10 or more"),
         (
             "[0.45, 0.35, 0.25, 0.15, 0.05]",
             "[0.1, 0.1, 0.1]",
@@ -196,7 +197,7 @@ fn what_is_valid_but_doubtful_is_said() {
             10,
             "10 runs for 4 instances: means leave out the last 2 runs, since every instance counts alike: expected a multiple of 4",
         ),
-        (8, ""),
+        (12, ""),
     ] {
         let many = format!("{}\n\n[[instances]]", two.replace("1000\nseed", &format!("{runs}\nseed")))
             + &format!("\n{instance}[[instances]]").repeat(3);

@@ -353,7 +353,7 @@ fn a_log_s_fit_is_users_and_the_prior_of_hybrid_ts() {
     assert!(experiment.to_toml().contains("context = { posterior = \"context.json\" }"));
     assert_eq!(experiment.inputs().len(), 1);
     let doubts = experiment.doubts();
-    assert!(doubts.len() == 1 && doubts[0].contains("not those of the exact posterior"), "{doubts:?}");
+    assert!(doubts.len() == 2 && doubts[1].contains("not those of the exact posterior"), "{doubts:?}");
     // Every run draws other users, and the same again.
     let values = |seed| experiment.instances().values_of_users(experiment.assignment(), seed, &[0, 0]);
     let clicks = values(1).optimal_clicks;
