@@ -22,7 +22,7 @@ pub(crate) use policy::{CountedItem, FromFit, given_of};
 use self::contexts::{Common, ContextArguments, fit_log};
 use self::source::Source;
 use crate::interrupt::abandoning;
-use crate::message::{did_you_mean, value_error};
+use crate::message::{none_of, value_error};
 use crate::name::query_text;
 use crate::options::Keywords;
 use click_logs::fit::Model;
@@ -201,12 +201,8 @@ fn models(given: Models) -> PyResult<Vec<Option<Model>>> {
         Some(model) => Ok(Some(model)),
         None if name == "all" => Ok(None),
         None => {
-            let known: Vec<&str> = with_users().map(Model::name).chain(["all"]).collect();
-            let meant = did_you_mean(&name, known.iter().copied());
-            Err(value_error(format!(
-                "model {name:?} is unknown{meant}, expected one of {}",
-                known.join(", ")
-            )))
+            let known = with_users().map(Model::name).chain(["all"]);
+            Err(value_error(none_of(format!("model {name:?} is unknown"), &name, known)))
         }
     };
     names.into_iter().map(of_name).collect()
@@ -261,7 +257,8 @@ fn of_log_of(error: &Error, name: &str, is_frame: bool) -> PyErr {
     let place = error.place();
     let message = if place.line > 0 && is_frame {
         let column = place.column.as_ref().map_or(String::new(), |(_, name)| format!(", column `{name}`"));
-        format!("{name}: row {}{column}: {}, found `{}`", place.line - 1, place.message, place.text)
+        let found = if place.text.is_empty() { String::new() } else { format!(", found `{}`", place.text) };
+        format!("{name}: row {}{column}: {}{found}", place.line - 1, place.message)
     } else {
         error.to_string()
     };

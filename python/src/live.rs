@@ -9,7 +9,7 @@ pub(crate) use begin::fit_protocol;
 use crate::catalogue::{spec_of, to_parameters};
 use crate::context::UserNames;
 use crate::fit::{CountedItem, Fitted};
-use crate::message::{broken, did_you_mean, value_error, warn};
+use crate::message::{broken, one_of, value_error, warn};
 use crate::name::{Name, query_text, typed};
 use crate::prior::{Prior, model_of};
 use crate::reduced::reduced;
@@ -34,6 +34,9 @@ const FORMAT: u32 = 1;
 
 /// The end of the protocol's name in the saved state of a policy that sees who asks.
 const USERS: &str = "-users";
+
+/// Items of a dict that are made at a time.
+const BETWEEN_OTHERS: usize = 1024;
 
 /// A saved policy.
 #[derive(Serialize, Deserialize)]
@@ -168,17 +171,25 @@ impl LivePolicy {
     }
 
     /// A dict from items to their entries in the table, each as `value` makes it.
-    fn entries<'py, T: IntoPyObject<'py>>(
+    fn entries<'py, T: IntoPyObject<'py> + Send>(
         &self,
         py: Python<'py>,
         value: fn(Entry) -> T,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let state = self.lock(py)?;
+        let rows: Vec<(Name, Vec<T>)> = py.detach(|| {
+            let state = self.state.lock().map_err(broken)?;
+            let row = |item| {
+                let values = state.live.entries(item).into_iter().map(value);
+                Some((state.name(item)?.clone(), values.collect()))
+            };
+            PyResult::Ok(state.live.items().into_iter().filter_map(row).collect())
+        })?;
         let table = PyDict::new(py);
-        for item in state.live.items() {
-            if let Some(name) = state.name(item) {
-                let row: Vec<T> = state.live.entries(item).into_iter().map(value).collect();
-                table.set_item(name.to_python(py)?, row)?;
+        for (place, (name, row)) in rows.into_iter().enumerate() {
+            table.set_item(name.to_python(py)?, row)?;
+            if place % BETWEEN_OTHERS == 0 {
+                // Other threads run meanwhile.
+                py.detach(|| ());
             }
         }
         Ok(table)
@@ -238,16 +249,7 @@ impl LivePolicy {
             window: size("window", window)?,
             explore,
             propensities: propensities.then_some(drawing),
-            skips: match skips {
-                "at-close" => Skips::AtClose,
-                "at-once" => Skips::AtOnce,
-                other => {
-                    let near = did_you_mean(other, ["at-close", "at-once"]);
-                    return Err(value_error(format!(
-                        "unknown skips `{other}`: expected \"at-close\" or \"at-once\"{near}"
-                    )));
-                }
-            },
+            skips: one_of("skips", skips, &[("at-close", Skips::AtClose), ("at-once", Skips::AtOnce)])?,
             estimate_prior: matches!(prior, Some(Prior::Estimated)),
             keep_open: size("keep_open", keep_open)?.unwrap_or(default.keep_open),
             keep_retired: size("keep_retired", keep_retired)?.unwrap_or(default.keep_retired),
@@ -657,7 +659,8 @@ impl LivePolicy {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let state = self.lock(py)?;
         let (spec, items) = (state.live.policy().spec(), state.live.items().len());
-        Ok(format!("Live('{spec}', items={items})"))
+        let model = state.live.policy().protocol().name();
+        Ok(format!("Live('{spec}', model='{model}', items={items})"))
     }
 }
 

@@ -34,15 +34,19 @@ pub(crate) fn broken<T>(_error: T) -> PyErr {
 
 /// The meaning of the word that an argument gives.
 pub(crate) fn one_of<T: Copy>(name: &str, given: &str, known: &[(&str, T)]) -> PyResult<T> {
-    let words = known.iter().map(|(word, _)| *word);
     let found = known.iter().find(|(word, _)| *word == given).map(|(_, value)| *value);
-    found.ok_or_else(|| {
-        let expected = match &words.clone().collect::<Vec<_>>()[..] {
-            [one, other] => format!("{one} or {other}"),
-            several => format!("one of {}", several.join(", ")),
-        };
-        value_error(format!("{name} is `{given}`: expected {expected}{}", did_you_mean(given, words)))
-    })
+    let words = known.iter().map(|(word, _)| *word);
+    found.ok_or_else(|| value_error(none_of(format!("{name} is `{given}`"), given, words)))
+}
+
+/// A fault of a word, the words that there are, and the nearest.
+pub(crate) fn none_of<'a>(fault: String, word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let expected = match &known[..] {
+        [one, other] => format!("{one} or {other}"),
+        several => format!("one of {}", several.join(", ")),
+    };
+    format!("{fault}: expected {expected}{}", did_you_mean(word, known))
 }
 
 /// `; did you mean `name`?` with the nearest of the names, or nothing if none is near.

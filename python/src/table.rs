@@ -1,7 +1,7 @@
 //! Tables of results: named columns of numbers, truth values and texts, for numpy and for every
 //! library that reads Arrow.
 
-use crate::message::{did_you_mean, type_error, value_error};
+use crate::message::{none_of, type_error, value_error};
 use crate::reduced::reduced;
 use arrow_array::cast::AsArray as _;
 use arrow_array::ffi::FFI_ArrowSchema;
@@ -169,9 +169,8 @@ impl Table {
         })?;
         let Some(array) = self.0.column_by_name(name) else {
             let names = self.names();
-            let meant = did_you_mean(name, names.iter().map(String::as_str));
-            let all = names.join(", ");
-            return Err(PyKeyError::new_err(format!("no column {name:?}{meant}, expected one of {all}")));
+            let fault = format!("no column {name:?}");
+            return Err(PyKeyError::new_err(none_of(fault, name, names.iter().map(String::as_str))));
         };
         to_numpy(py, array)
     }

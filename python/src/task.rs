@@ -2,7 +2,7 @@
 
 use crate::arrays::{Shape, room};
 use crate::catalogue::to_value;
-use crate::message::{did_you_mean, type_error, value_error};
+use crate::message::{none_of, type_error, value_error};
 use crate::sequence::{self, shape_of};
 use click_models::{
     Cascade, ClicksOnly, ContextKnown, DuelShape, Dueling, ListShape, Pbm, PbmKnown, RankOne, TableShape,
@@ -202,9 +202,8 @@ pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &UserFa
         let known: Vec<(&str, Protocol)> = protocols.chain(models).collect();
         let named = known.iter().find(|(name, _)| *name == model);
         return named.map(|(_, protocol)| *protocol).ok_or_else(|| {
-            let known: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-            let near = did_you_mean(model, known.iter().copied());
-            value_error(format!("unknown model `{model}`: expected one of {}{near}", known.join(", ")))
+            let known = known.iter().map(|(name, _)| *name);
+            value_error(none_of(format!("unknown model `{model}`"), model, known))
         });
     }
     let played: Vec<(Protocol, Option<String>)> = protocols(spec)

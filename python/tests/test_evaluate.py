@@ -94,9 +94,9 @@ def test_learned_lists_and_models():
 def test_what_is_no_ranking_is_refused():
     log = {"session": [1, 1], "item": ["a", "b"], "position": [1, 2], "click": [0, 1]}
     for ranking, error, message in [
-        ({"query": ["all"], "position": [2], "item": ["a"]}, ValueError, "row 1: column 4 .position.: expected position 1"),
+        ({"query": ["all"], "position": [2], "item": ["a"]}, ValueError, "ranking: row 0, column `position`: expected position 1"),
         ({"query": ["other"], "position": [1], "item": ["a"]}, ValueError, "no query of the ranking is in the log"),
-        ({"query": ["all"], "position": [1]}, TypeError, "item"),
+        ({"query": ["all"], "position": [1]}, TypeError, "position and item; no column `item`"),
         ({"query": ["all"] * 2, "position": [1, 2], "item": ["a", None]}, ValueError, "ranking: row 1, column `item`: nothing there"),
         ({"query": ["all"], "position": [None], "item": ["a"]}, TypeError, "ranking: column `position`: "),
         ("missing.csv", OSError, "missing.csv"),

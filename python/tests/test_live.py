@@ -162,7 +162,7 @@ def test_limits_of_what_is_kept():
         ("cascade-ts", {"explore": 0.1, "propensities": True}, ValueError, "`explore` is above 0, but propensities"),
         ("cascade-ts", {"propensities": True, "draws": 0}, ValueError, "0 draws of a list: expected 1 to 10000"),
         ("cascade-ts", {"propensities": True, "epsilon": math.nan}, ValueError, "epsilon: NaN is not from 0 to 1"),
-        ("cascade-ts", {"skips": "at-clos"}, ValueError, "unknown skips `at-clos`.*did you mean `at-close`"),
+        ("cascade-ts", {"skips": "at-clos"}, ValueError, "skips is `at-clos`: expected at-close or at-once; did you mean `at-close`"),
         ("cascade-ts", {"keep_open": 0}, ValueError, "at least one decision must stay open"),
         ("cascade-ts", {"prior": (0, 1)}, ValueError, r"`cascade-ts`: the prior Beta\(0, 1\): expected a above 0"),
         ("cascade-ts", {"prior": (math.nan, 1)}, ValueError, r"Beta\(NaN, 1\)"),

@@ -159,6 +159,7 @@ def test_in_notebooks():
     result = simulate(REGRET)
     assert result._repr_svg_() == next(iter(result.figures.values()))
     assert "5 runs of cascade-ts, uniform" in result._repr_html_() and "<svg" in result._repr_html_()
+    assert result.sentences[0].startswith("Best on average: cascade-ts, regret") and result.sentences[0] in result._repr_html_()
     assert re.fullmatch(r"\d+\.\d+\.\d+.*", click_bandits.__version__)
 
 

@@ -191,14 +191,16 @@ impl fmt::Display for RankingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match (self.file.as_str(), self.line) {
             ("", 0) => "ranking".to_owned(),
-            ("", row) => format!("ranking: row {row}"),
+            // As the libraries of tables in memory count.
+            ("", row) => format!("ranking: row {}", row - 1),
             (file, 0) => file.to_owned(),
             (file, line) => format!("{file}:{line}"),
         };
-        write!(f, "{place}: ")?;
-        if let Some((number, name)) = self.column {
-            write!(f, "column {number} ({name}): ")?;
-        }
+        match self.column {
+            Some((_, name)) if self.file.is_empty() => write!(f, "{place}, column `{name}`: "),
+            Some((number, name)) => write!(f, "{place}: column {number} ({name}): "),
+            None => write!(f, "{place}: "),
+        }?;
         f.write_str(&self.message)
     }
 }

@@ -28,16 +28,17 @@ def resolved(of: str, log: Any) -> tuple[Any, list[str] | None]:
         return log, list(log.schema.names)
     if _is(log, "pandas", "columns") or _is(log, "polars", "columns"):
         return log, [name for name in log.columns if isinstance(name, str)]
-    if hasattr(log, "__arrow_c_stream__"):
+    # A column is no table.
+    if hasattr(log, "__arrow_c_stream__") and not hasattr(log, "to_frame"):
         return log, None
     # A scanner of pyarrow, and a connection of DuckDB that has executed a statement.
     for call in ("to_reader", "to_arrow_reader", "fetch_record_batch"):
         if hasattr(log, call):
             return getattr(log, call)(), None
-    calls = [call for call in ("compute", "toArrow", "to_arrow", "to_pandas", "collect") if hasattr(log, call)]
+    calls = [call for call in ("compute", "toArrow", "to_frame", "to_arrow", "to_pandas", "collect") if hasattr(log, call)]
     help = f"; give what its method {calls[0]}() returns" if calls else ""
     raise TypeError(
-        f"{of}: expected a path, a list of paths, a table with __arrow_c_stream__, or a dict of arrays, "
+        f"{of}: expected a path, a list of paths, a table (a data frame, or __arrow_c_stream__), or a dict of arrays, "
         f"got {type(log).__name__}{help}"
     )
 

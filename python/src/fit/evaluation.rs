@@ -98,7 +98,9 @@ fn new_ranking(given: &Bound<'_, PyAny>) -> PyResult<Ranking> {
     let key = if column(given, "session").is_some() { Key::Session } else { Key::Query };
     let needed = |name: &str| {
         let missing = || {
-            type_error(format!("ranking: expected a path, \"learned\", or a table with the column `{name}`"))
+            let expected =
+                "a path, \"learned\", or a table with the columns query (or session), position and item";
+            type_error(format!("ranking: expected {expected}; no column `{name}`"))
         };
         column(given, name).ok_or_else(missing)
     };

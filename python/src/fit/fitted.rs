@@ -6,13 +6,13 @@ use super::state::{of_bytes, to_bytes};
 use super::{no_sessions, of_log, whole};
 use crate::interrupt::interruptible;
 use crate::json;
-use crate::message::{did_you_mean, value_error};
+use crate::message::{did_you_mean, none_of, value_error, warn};
 use crate::name::{query_text, typed};
 use crate::options::Keywords;
 use crate::reduced::reduced;
 use crate::table::{Column, Table};
 use crate::watch::{Watch, watched};
-use answer::{Decision, FittedUsers, Settings};
+use answer::{Answer, Decision, FittedUsers, Settings};
 use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Score, Transfer, Users, score};
 use click_logs::parameters::{self, ParameterRow, Parameters, for_each_parameter};
 use click_logs::study::{Checks, FilteredLog, Study};
@@ -499,8 +499,8 @@ impl Fitted {
     /// from the posterior distribution of the fit, and play in a simulation, which Ctrl-C ends.
     /// seed is that of the sample and the simulation; the answer does not depend on threads. Values
     /// are means with 95 % intervals, in expected clicks per 1,000 lists; "gained" is in clicks
-    /// after 10,000 lists. None if the log has no whole lists in their order, or no fitted model
-    /// has users.
+    /// after 10,000 lists. None, with a warning that says why, if the log has no answer, such as
+    /// without whole lists.
     ///
     /// Examples:
     ///     >>> log = {"session": [row // 2 for row in range(400)], "item": ["a", "b"] * 200,
@@ -516,19 +516,27 @@ impl Fitted {
         seed: i64,
         threads: Option<i64>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let watch = Watch::new(py, None)?;
-        let settings = Settings {
-            n_queries: whole("queries", queries, 1..=1000)?,
-            seed: whole("seed", seed, 0..=i64::MAX)?,
-            threads: threads.map(|threads| whole("threads", threads, 1..=1024)).transpose()?,
-            observer: &watch,
-            stop: Some(watch.flag()),
-        };
-        let study = self.whole("answer")?;
-        let checks = py.detach(|| Checks::new(study, &self.options)).map_err(value_error)?;
-        let made = watched(py, &watch, || Decision::new(study, &checks, &self.options, &settings))?;
-        let made = made.map_err(|error| value_error(format!("{:#}", anyhow::Error::from(error))))?;
-        made.ok().map(|decision| json::to_python(py, &decision.answer)).transpose()
+        let answer = self.decided(py, queries, seed, threads)?;
+        answer.map(|answer| json::to_python(py, &answer)).transpose()
+    }
+
+    /// The answer in words, as the command prints it: a list of sentences, empty without an answer.
+    /// The arguments are those of answer.
+    ///
+    /// Examples:
+    ///     >>> log = {"session": [row // 2 for row in range(400)], "item": ["a", "b"] * 200,
+    ///     ...        "position": [1, 2] * 200, "click": [1, 0, 0, 1] * 100}
+    ///     >>> fit(log, model="pbm").sentences(threads=1)[0].split(" (")[1].split(").")[0]
+    ///     '1,000 were observed'
+    #[pyo3(signature = (*, queries=10, seed=1, threads=None))]
+    fn sentences(
+        &self,
+        py: Python<'_>,
+        queries: i64,
+        seed: i64,
+        threads: Option<i64>,
+    ) -> PyResult<Vec<String>> {
+        Ok(self.decided(py, queries, seed, threads)?.map_or_else(Vec::new, |answer| answer.sentences()))
     }
 
     // It does not change.
@@ -595,6 +603,30 @@ struct ByName {
 }
 
 impl Fitted {
+    /// The answer; none, with a warning, if the log has none.
+    fn decided(
+        &self,
+        py: Python<'_>,
+        queries: i64,
+        seed: i64,
+        threads: Option<i64>,
+    ) -> PyResult<Option<Answer>> {
+        let watch = Watch::new(py, None)?;
+        let settings = Settings {
+            n_queries: whole("queries", queries, 1..=1000)?,
+            seed: whole("seed", seed, 0..=i64::MAX)?,
+            threads: threads.map(|threads| whole("threads", threads, 1..=1024)).transpose()?,
+            observer: &watch,
+            stop: Some(watch.flag()),
+        };
+        let study = self.whole("answer")?;
+        let checks = py.detach(|| Checks::new(study, &self.options)).map_err(value_error)?;
+        let made = watched(py, &watch, || Decision::new(study, &checks, &self.options, &settings))?;
+        let made = made.map_err(|error| value_error(format!("{:#}", anyhow::Error::from(error))))?;
+        let why = |why| warn(py, format!("no answer: {why}"));
+        made.map_or_else(|reason| why(reason).map(|()| None), |decision| Ok(Some(decision.answer)))
+    }
+
     /// Visits all parameters.
     fn for_each_name(&self, mut visit: impl FnMut(ByName, Estimate)) {
         let FilteredLog { counts, .. } = &self.study.log;
@@ -667,12 +699,7 @@ impl Fitted {
             return self.study.simulated().ok_or_else(|| value_error("no fitted model can be simulated"));
         };
         self.study.fits.iter().find(|fit| fit.model().name() == model).ok_or_else(|| {
-            let models = self.models();
-            let meant = did_you_mean(model, models.iter().copied());
-            value_error(format!(
-                "model {model:?} was not fitted{meant}, expected one of {}",
-                models.join(", ")
-            ))
+            value_error(none_of(format!("model {model:?} was not fitted"), model, self.models()))
         })
     }
 }

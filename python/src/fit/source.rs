@@ -1,7 +1,7 @@
 //! The log that `fit` was given: files, or a table in memory with its columns by role.
 
 use super::columns::ArrowColumn;
-use crate::message::{did_you_mean, type_error, value_error};
+use crate::message::{did_you_mean, none_of, type_error, value_error};
 use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{RecordBatch, RecordBatchReader as _};
 use arrow_pyarrow::FromPyArrow as _;
@@ -184,19 +184,14 @@ pub(super) fn paths(log: &Bound<'_, PyAny>) -> PyResult<Option<Vec<PathBuf>>> {
 
 fn of_files(files: &[PathBuf], format: Option<&str>, named: Option<Pairs>) -> PyResult<Format> {
     let names = || formats::names(|_| true).into_iter().chain([COUNTS]);
-    let expected = || names().collect::<Vec<_>>().join(", ");
     let Some(format) = format else {
-        return Err(value_error(format!("format: missing for files, expected one of {}", expected())));
+        return Err(value_error(none_of("format: missing for files".to_owned(), "", names())));
     };
     if format == COUNTS {
         return Format::counts_of(files).map_err(value_error);
     }
     let Some(row) = formats::find(format) else {
-        let meant = did_you_mean(format, names());
-        return Err(value_error(format!(
-            "format {format:?} is unknown{meant}, expected one of {}",
-            expected()
-        )));
+        return Err(value_error(none_of(format!("format {format:?} is unknown"), format, names())));
     };
     match named {
         Some(_) if !row.names_columns() => {
@@ -257,7 +252,11 @@ fn of_table(
             "stratum" => columns.strata.clone(),
             _ => vec![name.into_owned()],
         });
-        let names = names.collect();
+        let names: Vec<String> = names.collect();
+        if let Some(name) = names.iter().find(|name| !there.contains(name)) {
+            let (all, meant) = (there.join(", "), did_you_mean(name, there.iter().map(String::as_str)));
+            return Err(value_error(format!("{NAME}: no column `{name}`; the table has {all}{meant}")));
+        }
         Ok((Format::Delimited(columns), names))
     })
 }

@@ -1,6 +1,6 @@
 //! The class `Simulation`: the result of an experiment.
 
-use crate::message::{did_you_mean, value_error};
+use crate::message::{none_of, value_error};
 use crate::reduced::reduced;
 use crate::table::{Column, Table, escaped};
 use documents::toml_reader::Source;
@@ -9,6 +9,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
+use report::Leaderboard;
 use report::figure::{self, Figure, FigureData, PolicyStyles};
 use sim::{Identification, Summary};
 use spec::models::OWN;
@@ -30,6 +31,8 @@ use std::path::{Path, PathBuf};
 ///     ['run', 'instance', 't', 'regret', 'clicks']
 ///     >>> result.frame().columns[0], result.summary()["statistic"][0], len(result.to_json()) > 100
 ///     ('policy', 'regret', True)
+///     >>> len(result.sentences)
+///     1
 ///     >>> axes = result.plot()  # doctest: +SKIP
 #[pyclass(frozen, module = "click_bandits")]
 pub(crate) struct Simulation {
@@ -60,11 +63,9 @@ impl Simulation {
     }
 
     fn index(&self, label: &str) -> PyResult<usize> {
-        self.measured.policy(label).ok_or_else(|| {
-            let labels = self.policies();
-            let near = did_you_mean(label, labels.iter().copied());
-            value_error(format!("no policy {label:?}: expected one of {}{near}", labels.join(", ")))
-        })
+        self.measured
+            .policy(label)
+            .ok_or_else(|| value_error(none_of(format!("no policy {label:?}"), label, self.policies())))
     }
 
     /// A quantity in every run at every checkpoint.
@@ -192,10 +193,17 @@ impl Simulation {
         self.figures(py)?.values().iter().next().map(|svg| svg.extract()).transpose()
     }
 
-    /// The sentence of `repr` and the first figure, for notebooks.
+    /// Which policy is best, by how much and how surely, as the command ends: a list of sentences.
+    #[getter]
+    fn sentences(&self) -> PyResult<Vec<String>> {
+        Ok(Leaderboard::of_runs(&self.measured).map_err(unreadable)?.sentences())
+    }
+
+    /// `repr`, the first of the sentences and the first figure, for notebooks.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let sentence = escaped(&self.__repr__());
-        Ok(format!("<p>{sentence}</p>{}", self.first_figure(py)?.unwrap_or_default()))
+        let first = self.sentences()?.into_iter().next().unwrap_or_default();
+        let words = escaped(&format!("{}. {first}", self.__repr__()));
+        Ok(format!("<p>{words}</p>{}", self.first_figure(py)?.unwrap_or_default()))
     }
 
     /// Name of the experiment.
