@@ -1,11 +1,12 @@
 //! The catalogue of policies as Python data, and policies from names and keyword arguments.
 
+use crate::json::dict;
 use crate::message::{did_you_mean, type_error, value_error};
 use crate::task::{ARGUMENTS, protocols};
 use policies::catalogue::{Answers, Kind, PolicySpec, Protocol, Purpose, Row, SpecError, find, rows};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
+use pyo3::types::{IntoPyDict as _, PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 use serde_json::{Map, Value};
 
 /// The catalogue: one dict for each policy that `Policy` builds, in the order of the
@@ -47,55 +48,44 @@ pub(crate) fn entries(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 }
 
 fn entry<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
-    let entry = PyDict::new(py);
-    entry.set_item("name", row.name)?;
-    entry.set_item("sentence", row.sentence)?;
-    entry.set_item("plays", protocols(&row.spec()).map(Protocol::name).collect::<Vec<_>>())?;
     let defaults = row.spec().parameters();
     let parameters = PyList::empty(py);
     for parameter in row.parameters {
-        let data = PyDict::new(py);
-        data.set_item("name", parameter.name)?;
-        data.set_item("default", to_python(py, defaults.get(parameter.name).unwrap_or(&Value::Null))?)?;
-        data.set_item("values", parameter.kind.to_string())?;
+        let default = to_python(py, defaults.get(parameter.name).unwrap_or(&Value::Null))?;
         let choices = if let Kind::Choice(names) = parameter.kind { Some(names.to_vec()) } else { None };
-        data.set_item("choices", choices)?;
-        data.set_item("meaning", parameter.meaning)?;
-        parameters.append(data)?;
+        parameters.append(dict!(py;
+            "name": parameter.name, "default": default, "values": parameter.kind.to_string(),
+            "choices": choices, "meaning": parameter.meaning,
+        ))?;
     }
-    entry.set_item("parameters", parameters)?;
     let task = match row.purpose() {
         Purpose::Stopping => "stopping",
         Purpose::Recommending => "recommending",
         _ => "regret",
     };
-    entry.set_item("task", task)?;
     let mut told: Vec<&str> = Vec::new();
     for words in row.families.iter().map(|family| family.told()) {
         if !told.contains(&words) {
             told.push(words);
         }
     }
-    entry.set_item("told", told.join("; "))?;
     let sees = row.families.iter().any(|family| family.sees_contexts());
     let contexts = match (sees, row.protocols().next()) {
         (false, _) => "no",
         (true, Some(_)) => "optional",
         (true, None) => "needed",
     };
-    entry.set_item("contexts", contexts)?;
-    entry.set_item("needs_horizon", row.spec().needs_horizon())?;
     let late = match row.answers {
         Answers::Late => "count",
         Answers::IndependentOfClicks => "only if independent of clicks",
     };
-    entry.set_item("late_answers", late)?;
-    entry.set_item("live", row.live.to_string())?;
-    entry.set_item("cost", row.cost)?;
-    entry.set_item("guarantee", row.guarantee)?;
-    entry.set_item("dominated_by", row.dominated_by.to_vec())?;
-    entry.set_item("source", row.source)?;
-    Ok(entry)
+    let plays: Vec<&str> = protocols(&row.spec()).map(Protocol::name).collect();
+    Ok(dict!(py;
+        "name": row.name, "sentence": row.sentence, "plays": plays, "parameters": parameters, "task": task,
+        "told": told.join("; "), "contexts": contexts, "needs_horizon": row.spec().needs_horizon(),
+        "late_answers": late, "live": row.live.to_string(), "cost": row.cost, "guarantee": row.guarantee,
+        "dominated_by": row.dominated_by.to_vec(), "source": row.source,
+    ))
 }
 
 /// The policy of this name with these parameters.
@@ -202,9 +192,6 @@ pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
 
 /// A policy's parameters as a dict.
 pub(crate) fn parameters_of<'py>(py: Python<'py>, spec: &PolicySpec) -> PyResult<Bound<'py, PyDict>> {
-    let parameters = PyDict::new(py);
-    for (name, value) in spec.parameters() {
-        parameters.set_item(name, to_python(py, &value)?)?;
-    }
-    Ok(parameters)
+    let named = spec.parameters().into_iter().map(|(name, value)| Ok((name, to_python(py, &value)?)));
+    named.collect::<PyResult<Vec<_>>>()?.into_py_dict(py)
 }

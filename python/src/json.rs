@@ -1,5 +1,15 @@
 //! Data of the library as Python's own: dicts, lists, numbers and texts.
 
+/// A dict of these names and values, in their order.
+macro_rules! dict {
+    ($py:expr; $($name:literal: $value:expr),+ $(,)?) => {{
+        let dict = ::pyo3::types::PyDict::new($py);
+        $(dict.set_item($name, $value)?;)+
+        dict
+    }};
+}
+pub(crate) use dict;
+
 use crate::message::value_error;
 use pyo3::prelude::*;
 use serde::Serialize;

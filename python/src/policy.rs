@@ -9,6 +9,7 @@ use crate::clicks;
 use crate::context::{self, ContextFacts, Contexts, UserNames};
 use crate::decision::{Decision, Origin, fault};
 use crate::fit::{ContextFit, Fitted, FromFit};
+use crate::json::dict;
 use crate::message::{broken, type_error, value_error};
 use crate::name::query_text;
 use crate::names::{self, Names};
@@ -28,7 +29,7 @@ use policies::catalogue::{AnyPolicy, Note, Protocol};
 use policies::{NamedArray, Tally};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyList, PyTuple, PyType};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 use state::{FORMAT, SavedPolicy, State};
@@ -102,11 +103,8 @@ pub(crate) struct Policy {
 
 /// A dict of arrays.
 fn arrays_of(py: Python<'_>, arrays: Vec<NamedArray>) -> PyResult<Bound<'_, PyDict>> {
-    let dict = PyDict::new(py);
-    for NamedArray { name, shape, numbers } in arrays {
-        dict.set_item(name, arrays::to_python(py, numbers, &shape)?)?;
-    }
-    Ok(dict)
+    let named = |array: NamedArray| Ok((array.name, arrays::to_python(py, array.numbers, &array.shape)?));
+    arrays.into_iter().map(named).collect::<PyResult<Vec<_>>>()?.into_py_dict(py)
 }
 
 impl Policy {
@@ -291,9 +289,7 @@ impl Policy {
     fn get_params<'py>(&self, py: Python<'py>, deep: bool) -> PyResult<Bound<'py, PyDict>> {
         // For scikit-learn, which passes it; no argument has arguments of its own.
         let _ = deep;
-        let all = PyDict::new(py);
-        all.set_item("name", self.name())?;
-        all.set_item("model", self.model())?;
+        let all = dict!(py; "name": self.name(), "model": self.model());
         all.update(self.parameters(py)?.as_mapping())?;
         if let Some(given) = &self.given {
             all.update(given.bind(py).as_mapping())?;
@@ -432,11 +428,8 @@ impl Policy {
     ///     ValueError: the policy learns from no table: see `live` in `policies()`.
     fn table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tallies = self.lock(py)?.player.tallies().ok_or_else(|| self.no_table())?;
-        let table = PyDict::new(py);
-        for (item, row) in self.items(py)?.iter().zip(tallies) {
-            table.set_item(item, row.iter().map(|tally| (tally.shows, tally.clicks)).collect::<Vec<_>>())?;
-        }
-        Ok(table)
+        let row = |row: Vec<Tally>| row.iter().map(|tally| (tally.shows, tally.clicks)).collect::<Vec<_>>();
+        self.items(py)?.iter().zip(tallies.into_iter().map(row)).into_py_dict(py)
     }
 
     /// The score of every item: the index in the next round of a policy that ranks by indices,
@@ -475,11 +468,7 @@ impl Policy {
         }
         let scores = state.player.scores().ok_or_else(|| self.no_table())?;
         drop(state);
-        let table = PyDict::new(py);
-        for (item, score) in self.items(py)?.iter().zip(scores) {
-            table.set_item(item, score)?;
-        }
-        Ok(table)
+        self.items(py)?.iter().zip(scores).into_py_dict(py)
     }
 
     /// The posterior of the coefficients of features: a dict of float64 arrays.

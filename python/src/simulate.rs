@@ -22,7 +22,7 @@ use experiment::{Claim, Parts, ResultDir, RunError, Runner, SPEC, Shard};
 use policies::catalogue::PolicySpec;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyTuple};
 use report::Drawing;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -350,12 +350,9 @@ pub(crate) fn spec_files<'py>(
     let without_policies = policies.is_some_and(|policies| !policies.is_empty());
     let overrides = Overrides { without_policies, ..overrides(runs, seed, horizon, max_steps)? };
     let (experiment, _) = spec::read(spec, overrides, &allow.unwrap_or_default())?;
-    let files = PyDict::new(py);
-    for (name, content) in experiment.inputs() {
-        files.set_item(name, PyBytes::new(py, content))?;
-    }
-    files.set_item(SPEC, PyBytes::new(py, experiment.to_toml().as_bytes()))?;
-    Ok(files)
+    let toml = experiment.to_toml();
+    let files = experiment.inputs().into_iter().chain([(SPEC, toml.as_bytes())]);
+    files.map(|(name, content)| (name, PyBytes::new(py, content))).into_py_dict(py)
 }
 
 /// The version of all that results depend on, as parts of experiments name it.

@@ -16,7 +16,7 @@ use click_logs::parameters::IdType;
 use numpy::{Element, PyArray1};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList, PySlice, PySliceIndices, PyString, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyCapsule, PyDict, PyList, PySlice, PySliceIndices, PyString, PyTuple};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -143,11 +143,9 @@ impl Table {
     /// floats; a missing text, truth value or whole number of either sign, such as a name, is None,
     /// in a column of objects.
     fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = PyDict::new(py);
-        for (name, array) in self.names().iter().zip(self.0.columns()) {
-            columns.set_item(name, to_numpy(py, array)?)?;
-        }
-        Ok(columns)
+        let named = self.names().into_iter().zip(self.0.columns());
+        let arrays = named.map(|(name, array)| Ok((name, to_numpy(py, array)?)));
+        arrays.collect::<PyResult<Vec<_>>>()?.into_py_dict(py)
     }
 
     fn __len__(&self) -> usize {
@@ -179,15 +177,12 @@ impl Table {
         let names = self.names();
         let columns: Vec<Bound<'py, PyList>> =
             self.0.columns().iter().map(|array| to_list(py, array)).collect::<PyResult<_>>()?;
-        let rows = PyList::empty(py);
-        for place in 0..self.0.num_rows() {
-            let row = PyDict::new(py);
-            for (name, column) in names.iter().zip(&columns) {
-                row.set_item(name, column.get_item(place)?)?;
-            }
-            rows.append(row)?;
-        }
-        Ok(rows.try_iter()?.into_any())
+        let row = |place| {
+            let cells = names.iter().zip(&columns).map(|(name, column)| Ok((name, column.get_item(place)?)));
+            cells.collect::<PyResult<Vec<_>>>()?.into_py_dict(py)
+        };
+        let rows = (0..self.0.num_rows()).map(row).collect::<PyResult<Vec<_>>>()?;
+        Ok(PyList::new(py, rows)?.try_iter()?.into_any())
     }
 
     /// The first n rows.

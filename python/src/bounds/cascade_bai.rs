@@ -2,13 +2,13 @@
 
 use super::{error_probability, non_negative, probabilities};
 use crate::elementwise::{elementwise, size};
+use crate::json::dict;
 use crate::message::value_error;
 use crate::task::length;
 use click_models::bounds::{self as scalar, CascadeBaiGaps, CascadeBaiUpperTerms};
 use numpy::PyArray1;
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 elementwise! {
     /// Lower bound on the rounds to identify the best items of a cascade: CascadeBAI paper, Theorem
@@ -192,11 +192,8 @@ elementwise! {
 
 /// Gaps as a dict.
 fn of_gaps(py: Python<'_>, gaps: CascadeBaiGaps) -> PyResult<Bound<'_, PyAny>> {
-    let dict = PyDict::new(py);
-    dict.set_item("n_acceptable", gaps.n_acceptable)?;
-    dict.set_item("plain", PyArray1::from_vec(py, gaps.plain))?;
-    dict.set_item("tolerant", PyArray1::from_vec(py, gaps.tolerant))?;
-    Ok(dict.into_any())
+    let [plain, tolerant] = [gaps.plain, gaps.tolerant].map(|gaps| PyArray1::from_vec(py, gaps));
+    Ok(dict!(py; "n_acceptable": gaps.n_acceptable, "plain": plain, "tolerant": tolerant).into_any())
 }
 
 /// A mixture of lists that attains `cascade_characteristic_time`.
@@ -277,14 +274,12 @@ of_instance! {
     cascade_bai_upper_terms([weights: probabilities], n_positions: length, epsilon: non_negative, delta: error_probability) =
         |py, terms: CascadeBaiUpperTerms| {
             let dict = of_gaps(py, terms.gaps)?;
-            dict.set_item("observations", PyArray1::from_vec(py, terms.observations))?;
-            dict.set_item("fewest", PyArray1::from_vec(py, terms.fewest))?;
-            dict.set_item("k1", terms.k1)?;
-            dict.set_item("k2", terms.k2)?;
-            dict.set_item("n1", terms.n1)?;
-            dict.set_item("n2", terms.n2)?;
-            dict.set_item("n3", terms.n3)?;
-            dict.set_item("n3_rearranged", terms.n3_rearranged)?;
+            let [observations, fewest] =
+                [terms.observations, terms.fewest].map(|items| PyArray1::from_vec(py, items));
+            dict.call_method1("update", (dict!(py;
+                "observations": observations, "fewest": fewest, "k1": terms.k1, "k2": terms.k2,
+                "n1": terms.n1, "n2": terms.n2, "n3": terms.n3, "n3_rearranged": terms.n3_rearranged,
+            ),))?;
             Ok(dict)
         },
         otherwise "gaps above 0, more items than positions, and fewer than 2 K - 1 acceptable items";

@@ -1,9 +1,10 @@
 //! Bounds for the position-based model.
 
 use crate::elementwise::elementwise;
+use crate::json::dict;
 use click_models::bounds::PbmBoundTerm;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyList;
 
 elementwise! {
     /// Lower bound on the regret of uniformly efficient policies in the position-based model,
@@ -114,11 +115,7 @@ of_instance! {
     pbm_lower_bound_terms([theta: probabilities, kappa: probabilities]) = |py, terms: Vec<PbmBoundTerm>| {
         let rows = PyList::empty(py);
         for PbmBoundTerm { item, position, cost } in terms {
-            let row = PyDict::new(py);
-            row.set_item("item", item)?;
-            row.set_item("position", position)?;
-            row.set_item("cost", cost)?;
-            rows.append(row)?;
+            rows.append(dict!(py; "item": item, "position": position, "cost": cost))?;
         }
         Ok(rows.into_any())
     },

@@ -1,10 +1,10 @@
 //! Rank-one bandits: the hardness of an instance, and bounds for `Rank1ElimKL`.
 
 use crate::elementwise::{elementwise, whole};
+use crate::json::dict;
 use click_models::bounds::RankOneHardness;
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 elementwise! {
     /// Lower bound on the regret of uniformly efficient policies on a rank-one table, per ln T:
@@ -71,13 +71,12 @@ of_instance! {
 
 /// The hardness as a dict.
 pub(crate) fn as_dict(py: Python<'_>, hardness: RankOneHardness) -> PyResult<Bound<'_, PyAny>> {
-    let dict = PyDict::new(py);
-    dict.set_item("mu", hardness.mu)?;
-    dict.set_item("p_max", hardness.p_max)?;
-    dict.set_item("gamma", hardness.gamma)?;
-    dict.set_item("row_gaps", PyArray1::from_vec(py, hardness.row_gaps))?;
-    dict.set_item("column_gaps", PyArray1::from_vec(py, hardness.column_gaps))?;
-    dict.set_item("smallest_row_gap", hardness.smallest_row_gap)?;
-    dict.set_item("smallest_column_gap", hardness.smallest_column_gap)?;
+    let gaps = [hardness.row_gaps, hardness.column_gaps];
+    let [row_gaps, column_gaps] = gaps.map(|gaps| PyArray1::from_vec(py, gaps));
+    let dict = dict!(py;
+        "mu": hardness.mu, "p_max": hardness.p_max, "gamma": hardness.gamma, "row_gaps": row_gaps,
+        "column_gaps": column_gaps, "smallest_row_gap": hardness.smallest_row_gap,
+        "smallest_column_gap": hardness.smallest_column_gap,
+    );
     Ok(dict.into_any())
 }

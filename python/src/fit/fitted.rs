@@ -5,7 +5,7 @@ use super::source::Source;
 use super::state::{of_bytes, to_bytes};
 use super::{no_sessions, of_log, whole};
 use crate::interrupt::interruptible;
-use crate::json;
+use crate::json::{self, dict};
 use crate::message::{did_you_mean, none_of, value_error, warn};
 use crate::name::{query_text, typed};
 use crate::options::Keywords;
@@ -19,7 +19,7 @@ use click_logs::study::{Checks, FilteredLog, Study};
 use documents::TemporaryFile;
 use log_reader::{Id, IdTypes, Part, ReadSettings, Ubi};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyList, PyTuple};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -206,43 +206,30 @@ impl Fitted {
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let FilteredLog { report, n_queries, counts, .. } = &self.whole("report")?.log;
-        let skipped = PyDict::new(py);
-        for (reason, lines) in &report.skipped {
-            let of_reason = PyDict::new(py);
-            of_reason.set_item("rows", lines.lines)?;
-            of_reason.set_item("impressions", lines.impressions)?;
-            of_reason.set_item("clicks", lines.clicks)?;
-            of_reason.set_item("first", lines.first.to_string())?;
-            skipped.set_item(reason.as_ref(), of_reason)?;
-        }
-        let fitted = PyDict::new(py);
-        fitted.set_item("queries", counts.n_queries())?;
-        fitted.set_item("cells", counts.n_cells())?;
-        fitted.set_item("positions", counts.n_positions())?;
-        fitted.set_item("impressions", counts.impressions())?;
-        fitted.set_item("clicks", counts.clicks())?;
-        let priors = PyDict::new(py);
-        for fit in &self.study.fits {
-            priors.set_item(fit.model().name(), fit.attractions.site.prior_strength)?;
-        }
-        let all = PyDict::new(py);
-        all.set_item("files", report.files)?;
-        all.set_item("rows", report.lines)?;
-        all.set_item("sessions", report.sessions)?;
-        all.set_item("sessions_left_out", report.sessions_left_out)?;
-        all.set_item("sessions_at_fault", report.sessions_at_fault)?;
-        all.set_item("sessions_with_repeats", report.sessions_with_repeats)?;
-        all.set_item("impressions", report.impressions)?;
-        all.set_item("clicks", report.clicks)?;
-        all.set_item("clicks_outside", report.clicks_outside)?;
-        all.set_item("clicks_clipped", report.clicks_clipped)?;
-        all.set_item("queries", *n_queries)?;
-        all.set_item("skipped", skipped)?;
-        all.set_item("fitted", fitted)?;
-        all.set_item("priors", priors)?;
-        all.set_item("left_out", self.left_out.iter().map(|model| model.name()).collect::<Vec<_>>())?;
-        all.set_item("users", self.study.simulated().map(|fit| fit.model().name()))?;
-        Ok(all)
+        let skipped = report.skipped.iter().map(|(reason, lines)| {
+            let (rows, first) = (lines.lines, lines.first.to_string());
+            let (impressions, clicks) = (lines.impressions, lines.clicks);
+            let of_reason =
+                dict!(py; "rows": rows, "impressions": impressions, "clicks": clicks, "first": first);
+            Ok((reason.as_ref(), of_reason))
+        });
+        let skipped = skipped.collect::<PyResult<Vec<_>>>()?.into_py_dict(py)?;
+        let fitted = dict!(py;
+            "queries": counts.n_queries(), "cells": counts.n_cells(), "positions": counts.n_positions(),
+            "impressions": counts.impressions(), "clicks": counts.clicks(),
+        );
+        let priors = self.study.fits.iter();
+        let priors = priors.map(|fit| (fit.model().name(), fit.attractions.site.prior_strength));
+        let left_out: Vec<&str> = self.left_out.iter().map(|model| model.name()).collect();
+        Ok(dict!(py;
+            "files": report.files, "rows": report.lines, "sessions": report.sessions,
+            "sessions_left_out": report.sessions_left_out, "sessions_at_fault": report.sessions_at_fault,
+            "sessions_with_repeats": report.sessions_with_repeats, "impressions": report.impressions,
+            "clicks": report.clicks, "clicks_outside": report.clicks_outside,
+            "clicks_clipped": report.clicks_clipped, "queries": *n_queries, "skipped": skipped,
+            "fitted": fitted, "priors": priors.into_py_dict(py)?, "left_out": left_out,
+            "users": self.study.simulated().map(|fit| fit.model().name()),
+        ))
     }
 
     /// How well the fitted models predict a log, as a table: a row for each model and all positions
@@ -482,12 +469,11 @@ impl Fitted {
                     "query {name:?}: users of model {model:?} cannot be simulated, since it has too many lists"
                 )));
             };
-            let (dict, log) = (instance(py, fit, &name, users)?, PyDict::new(py));
-            log.set_item("items", self.item_names(py, query)?)?;
             let positions = query.first_positions(n_positions).map(|position| position + 1);
-            log.set_item("positions", positions.collect::<Vec<_>>())?;
-            dict.set_item("log", log)?;
-            list.append(dict)?;
+            let positions: Vec<usize> = positions.collect();
+            let users = instance(py, fit, &name, users)?;
+            users.set_item("log", dict!(py; "items": self.item_names(py, query)?, "positions": positions))?;
+            list.append(users)?;
         }
         Ok(list)
     }
@@ -709,9 +695,7 @@ fn instance<'py>(py: Python<'py>, fit: &Fit, name: &str, users: Users) -> PyResu
     let of_fit =
         FittedUsers::of_fit(fit).ok_or_else(|| value_error("users of this model have no instance"))?;
     let instances = of_fit.instances(vec![(None, users)]);
-    let dict = PyDict::new(py);
-    dict.set_item("name", name)?;
-    dict.set_item("model", instances.model().name)?;
+    let dict = dict!(py; "name": name, "model": instances.model().name);
     for (key, value) in instances.parameters().into_iter().flat_map(|parameters| parameters.values) {
         if key != "reward" {
             dict.set_item(key, json::to_python(py, &value)?)?;

@@ -4,6 +4,7 @@
 //! until then play a best action.
 
 use crate::decision::Decision;
+use crate::json::dict;
 use crate::message::{type_error, value_error};
 use crate::models::PolicyFacts;
 use crate::models::{self, not_admitted};
@@ -110,10 +111,7 @@ fn leave_taken(function: &Bound<'_, PyAny>, arguments: &Bound<'_, PyDict>) -> Py
 
 /// The arguments of `select` that tell of the user.
 fn of_user<'py>(py: Python<'py>, user: &Context) -> PyResult<Bound<'py, PyDict>> {
-    let context = PyDict::new(py);
-    context.set_item("features", PyArray1::from_slice(py, &user.features))?;
-    context.set_item("segment", user.segment)?;
-    Ok(context)
+    Ok(dict!(py; "features": PyArray1::from_slice(py, &user.features), "segment": user.segment))
 }
 
 /// How a policy's `select` gets the user.

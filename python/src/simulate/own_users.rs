@@ -4,6 +4,7 @@
 
 use super::contender::Fault;
 use crate::clicks;
+use crate::json::dict;
 use crate::message::{type_error, value_error};
 use crate::models::PolicyFacts;
 use crate::play::filled;
@@ -22,10 +23,8 @@ const KEPT: usize = 1 << 16;
 
 impl<I: OwnProtocol> PolicyFacts for OwnUsers<I> {
     fn known_in<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let known = PyDict::new(py);
-        known.set_item("model", I::PROTOCOL.name())?;
-        known.set_item("items", self.shape.n_items())?;
-        known.set_item("positions", self.shape.n_positions())?;
+        let [items, positions] = [self.shape.n_items(), self.shape.n_positions()];
+        let known = dict!(py; "model": I::PROTOCOL.name(), "items": items, "positions": positions);
         if !self.examination.is_empty() {
             let examination: Vec<f64> = self.examination.iter().map(|examined| examined.get()).collect();
             known.set_item("examination", examination)?;

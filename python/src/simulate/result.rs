@@ -1,5 +1,6 @@
 //! The class `Simulation`: the result of an experiment.
 
+use crate::json::dict;
 use crate::message::{none_of, value_error};
 use crate::reduced::reduced;
 use crate::table::{Column, Table, escaped};
@@ -8,7 +9,7 @@ use experiment::{FinishedResult, Measurement, Quantity, Runs, SPEC};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyTuple};
 use report::Leaderboard;
 use report::figure::{self, Figure, FigureData, PolicyStyles};
 use sim::{Identification, Summary};
@@ -302,16 +303,14 @@ impl Simulation {
             return Err(value_error("runs do not end with an answer: see regret and clicks"));
         }
         let answers = self.measured.runs.answers(index).map_err(unreadable)?;
-        let columns = PyDict::new(py);
         let counts =
             |value: fn(&Identification) -> u64| PyArray1::from_vec(py, answers.iter().map(value).collect());
         let flags =
             |value: fn(&Identification) -> bool| PyArray1::from_vec(py, answers.iter().map(value).collect());
-        columns.set_item("steps", counts(|answer| answer.steps))?;
-        columns.set_item("observations", counts(|answer| answer.observations))?;
-        columns.set_item("answered", flags(|answer| answer.answered))?;
-        columns.set_item("correct", flags(|answer| answer.correct))?;
-        Ok(columns)
+        Ok(dict!(py;
+            "steps": counts(|answer| answer.steps), "observations": counts(|answer| answer.observations),
+            "answered": flags(|answer| answer.answered), "correct": flags(|answer| answer.correct),
+        ))
     }
 
     /// A table with the content of curves.csv: policy, round (t), statistic ("regret", "clicks",
@@ -381,11 +380,8 @@ impl Simulation {
     #[getter]
     fn figures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let styles = PolicyStyles::of(self.policies());
-        let figures = PyDict::new(py);
-        for picture in figure::draw(&self.figures, FigureData::Result(&self.measured.result), &styles) {
-            figures.set_item(picture.file, picture.svg)?;
-        }
-        Ok(figures)
+        let pictures = figure::draw(&self.figures, FigureData::Result(&self.measured.result), &styles);
+        pictures.into_iter().map(|picture| (picture.file, picture.svg)).into_py_dict(py)
     }
 
     fn __repr__(&self) -> String {
