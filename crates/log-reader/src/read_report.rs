@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind, Place};
 use crate::names::Id;
 use crate::read::Value;
 use crate::table::LineCounts;
+use documents::number::{counted, grouped};
 use documents::parameters::IdType;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -159,7 +160,12 @@ impl fmt::Display for UbiReport {
         }
         let [impressions, clicks] = self.events;
         if impressions + clicks > 0 {
-            write!(f, "; their events are {}, {}", some(impressions, "impression"), some(clicks, "click"))?;
+            write!(
+                f,
+                "; their events are {}, {}",
+                counted(impressions, "impression"),
+                counted(clicks, "click")
+            )?;
         }
         for (count, what) in [
             (self.without_hits, "document without hits"),
@@ -261,58 +267,54 @@ impl ReadReport {
 
 impl fmt::Display for ReadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, ", some(self.lines, "line"))?;
+        write!(f, "{}, ", counted(self.lines, "line"))?;
         if self.sessions > 0 || self.sessions_left_out > 0 {
-            write!(f, "{}", some(self.sessions, "session"))?;
+            write!(f, "{}", counted(self.sessions, "session"))?;
             if self.sessions_left_out > 0 {
-                write!(f, " (and {} left out, with too many clicks)", self.sessions_left_out)?;
+                write!(f, " (and {} left out, with too many clicks)", grouped(self.sessions_left_out))?;
             }
             if self.sessions_at_fault > 0 {
-                write!(f, " ({} of them cut short by skipped lines)", self.sessions_at_fault)?;
+                write!(f, " ({} of them cut short by skipped lines)", grouped(self.sessions_at_fault))?;
             }
             if self.sessions_with_repeats > 0 {
                 write!(
                     f,
                     " ({} of them with an item more than once in the list)",
-                    self.sessions_with_repeats
+                    grouped(self.sessions_with_repeats)
                 )?;
             }
             write!(f, ", ")?;
         }
-        write!(f, "{}, {}", some(self.impressions, "impression"), some(self.clicks, "click"))?;
+        write!(f, "{}, {}", counted(self.impressions, "impression"), counted(self.clicks, "click"))?;
         if self.clicks_outside > 0 {
-            write!(f, " (and {} outside the lists)", self.clicks_outside)?;
+            write!(f, " (and {} outside the lists)", grouped(self.clicks_outside))?;
         }
         if self.lines_clipped > 0 {
-            let (clicks, lines) = (some(self.clicks_clipped, "click"), some(self.lines_clipped, "line"));
+            let (clicks, lines) =
+                (counted(self.clicks_clipped, "click"), counted(self.lines_clipped, "line"));
             write!(f, " (without {clicks} above the impressions of {lines})")?;
         }
         if self.empty_files > 0 {
-            write!(f, "; {}", some(self.empty_files, "empty file"))?;
+            write!(f, "; {}", counted(self.empty_files, "empty file"))?;
         }
         if self.byte_order_marks > 0 {
-            write!(f, "; {} taken off", some(self.byte_order_marks, "byte order mark"))?;
+            write!(f, "; {} taken off", counted(self.byte_order_marks, "byte order mark"))?;
         }
         if let Some(ubi) = &self.ubi {
             write!(f, "; {ubi}")?;
         }
         if !self.skipped.is_empty() {
-            write!(f, "; skipped {}", some(self.n_skipped(), "line"))?;
+            write!(f, "; skipped {}", counted(self.n_skipped(), "line"))?;
         }
         for (reason, skipped) in &self.skipped {
-            write!(f, "\n  {reason}: {}", some(skipped.lines, "line"))?;
+            write!(f, "\n  {reason}: {}", counted(skipped.lines, "line"))?;
             if skipped.clicks > 0 || skipped.impressions > skipped.lines {
                 let [impressions, clicks] =
-                    [some(skipped.impressions, "impression"), some(skipped.clicks, "click")];
+                    [counted(skipped.impressions, "impression"), counted(skipped.clicks, "click")];
                 write!(f, " ({impressions}, {clicks})")?;
             }
             write!(f, ", the first at {}", skipped.first)?;
         }
         Ok(())
     }
-}
-
-/// A number with its noun: "1 line", "2 lines".
-fn some(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -146,7 +146,7 @@ pub fn page(summaries: &[Summary], n_all: usize, quick: bool) -> String {
     let papers = by_paper(summaries);
     let rows: Vec<Vec<Html>> =
         papers.iter().map(|paper| row(Html::of(&paper.citation), &paper.claims, paper.cpu_seconds)).collect();
-    html.table("wide", &heads, &rows).close("section");
+    html.table("narrow", &heads, &rows).close("section");
     html.section("Experiments");
     heads[0] = "Experiment";
     let link = |summary: &Summary| {
@@ -161,7 +161,7 @@ pub fn page(summaries: &[Summary], n_all: usize, quick: bool) -> String {
         .iter()
         .map(|summary| row(link(summary), &summary.claims(), summary.cpu_seconds()))
         .collect();
-    html.table("wide", &heads, &rows).close("section");
+    html.table("narrow", &heads, &rows).close("section");
     for summary in summaries {
         html.raw("<section id=\"").text(&summary.name).raw("\">\n");
         html.open("h2", "").link(&format!("{}/index.html", summary.folder), &summary.title).close("h2");

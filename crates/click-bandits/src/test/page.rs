@@ -94,7 +94,7 @@ fn path(outcome: &Outcome) -> String {
     let looks = &outcome.looks;
     let middle = if outcome.settings.kind == Kind::Ab { 0.0 } else { 0.5 };
     let (scale, unit) = if outcome.settings.kind == Kind::Ab {
-        (1000.0, format!("{} per 1,000 sessions", outcome.metric()))
+        (1.0, format!("{} a session", outcome.metric()))
     } else {
         (100.0, "% of users without a tie".to_owned())
     };

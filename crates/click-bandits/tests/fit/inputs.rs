@@ -73,7 +73,7 @@ fn a_table_with_sessions_gives_the_same_parameters_as_a_log_of_sessions() {
     let arguments = [text(&table), "--format", "delimited", "--columns", columns];
     let printed = works("fit", &[&arguments[..], &["--out", text(&outs[1])]].concat());
     assert!(
-        printed.contains("6000 lines, 600 sessions, 6000 impressions") && !printed.contains("not fitted"),
+        printed.contains("6,000 lines, 600 sessions, 6,000 impressions") && !printed.contains("not fitted"),
         "{printed}"
     );
     let fits = outs.each_ref().map(|out| fs::read_to_string(out.join("parameters.csv")).unwrap());

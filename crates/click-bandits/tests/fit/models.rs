@@ -158,7 +158,7 @@ fn fitted_parameters_are_near_the_truth_and_the_spec_runs() {
     let log = pbm_log(top.path(), 40_000);
     let out = top.path().join("fit");
     let printed = works("fit", &[text(&log), "--format", "kdd2012", "--model", "pbm", "--out", text(&out)]);
-    for part in ["40000 lines", "Fitted: 2 of 2 queries, 24 cells", "one in 10", "\npbm ", "spec.toml"] {
+    for part in ["40,000 lines", "Fitted: 2 of 2 queries, 24 cells", "one in 10", "\npbm ", "spec.toml"] {
         assert!(printed.contains(part), "{printed}");
     }
     assert!(farthest(&out.join("parameters.csv"), EXAMINATION) < 5.5);

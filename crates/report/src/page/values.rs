@@ -299,7 +299,9 @@ fn write_references(html: &mut Html, found: &VariantReport) {
         && let (Some(mean), Some(se)) = (optimum.clicks.mean.last(), optimum.clicks.se.last())
     {
         let unit = if found.result.unit == "value" { "value" } else { "clicks" };
-        references.push(format!("always a best list: {} {unit}", number::with_error(*mean, *se)));
+        let is_exact = number::is_rounding(*se, *mean);
+        let most = if is_exact { number::significant(*mean, 4) } else { number::with_error(*mean, *se) };
+        references.push(format!("always a best list: {most} {unit}"));
     }
     if !references.is_empty() {
         html.element("p", "small muted", &format!("For comparison: {}.", references.join("; ")));
