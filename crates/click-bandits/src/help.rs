@@ -30,8 +30,6 @@ Find out what there is: `policies`, `models`, `formats` and `experiments` list
 names; with a name they show everything about it. `init` writes an experiment
 to start from. `COMMAND --help` has examples of a command.
 
-More: README.md and docs/README.md in the source of the program.
-
 ## simulate
 Examples:
   $ click-bandits init pbm --out spec.toml
@@ -152,10 +150,8 @@ Reads: click logs, `click-bandits formats`; or counts.
 Writes to DIR: parameters.json, parameters.csv, comparison.json, comparison.csv,
 counts.csv, figures (SVG), spec.toml and manifest.json; with sessions also
 index.html, answer.json, decision.toml and logged.csv, and recommended.csv, the
-better lists, which `evaluate --ranking` reads. If parameters.json would exceed
-20 MB, the parameters are in parameters.parquet instead of parameters.csv,
-and parameters.json has those of all queries together. To simulate users from
-the posterior distribution of such a fit, write it with --parameters json.
+better lists, which `evaluate --ranking` reads; parameters.parquet in the place
+of parameters.csv if parameters.json would exceed 20 MB.
 
 Next: click-bandits simulate DIR/spec.toml --out results; docs/click-logs.md.
 
@@ -186,10 +182,8 @@ Examples:
   $ click-bandits test --kind interleaving --plan --effect 0.02
 
 Reads: the events of a test, `click-bandits formats clicks.csv` and `visits.csv`.
-Writes to DIR: verdict.json, index.html and manifest.json.
-
-Exit status: 0 whatever the verdict; 1 an error, which is printed on standard
-error; 2 an invalid command line; 130 and 143 ended by Ctrl-C or SIGTERM.
+Writes to DIR: verdict.json, index.html and manifest.json. The exit status does
+not depend on the verdict.
 
 Next: docs/test.md.
 
@@ -212,9 +206,7 @@ Examples:
   $ click-bandits reproduce cascade-synthetic --quick
   $ click-bandits reproduce kdd2012 --quick --panel rsf-figure-3
 
-The first report is then in reproduced/cascade-synthetic-quick/index.html. All
-experiments: click-bandits reproduce all --quick. The experiments are part of
-the program. A directory of your own has a separator in its name: ./NAME.
+The first report is then in reproduced/cascade-synthetic-quick/index.html.
 
 Reads: nothing, or experiment.toml and claims.toml of a directory.
 Writes to DIR: index.html and claims.json, and for every panel a directory with
