@@ -15,7 +15,7 @@ use crate::store::{Receive, Store, StoreError, key_of_event, opened, put_in_plac
 use parquet_columns::{ByteArray, Cell, Cells, Column, ParquetError, Table, TableWriter};
 use std::fs::File;
 use std::io::Error;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -58,23 +58,44 @@ impl Group {
     }
 }
 
+/// Days that are written as files, by the numbers of their events.
+#[derive(Debug)]
+pub(crate) struct Written {
+    events: Range<u64>,
+    /// Held until the events are dropped, or not.
+    _turn: File,
+}
+
 /// Writes the days before a time as files and drops their events, as far as the store can begin
 /// without them. Returns the number of the first event that is kept.
 ///
 /// A day is dropped once its file has its name, and all of its file is written again if it was not
 /// dropped then: a kill in between loses nothing and repeats nothing.
-///
-/// # Errors
-///
-/// Where and why nothing was dropped.
+/// An error says where and why nothing was dropped.
 pub fn archive(store: &dyn Store, directory: &Path, before: u64) -> Result<u64, String> {
+    write_days(store, directory, before).and_then(|written| drop_days(store, &written))
+}
+
+/// Drops the events of days that are written.
+pub(crate) fn drop_days(store: &dyn Store, written: &Written) -> Result<u64, String> {
+    let Range { start, end } = written.events.clone();
+    if end > start {
+        store.drop_before(end).map_err(|error| error.to_string())?;
+    }
+    Ok(end)
+}
+
+/// The first part of [`archive`], for which nobody waits.
+pub(crate) fn write_days(store: &dyn Store, directory: &Path, before: u64) -> Result<Written, String> {
     let said = |error: StoreError| error.to_string();
     let fault = |error: Error| format!("{}: {error}", directory.display());
     std::fs::create_dir_all(directory).map_err(fault)?;
     let turn = File::create(directory.join("lock")).map_err(fault)?;
     // Another server of the database may be at it.
-    if turn.try_lock().is_err() {
-        return store.first().map_err(said);
+    let is_ours = turn.try_lock().is_ok();
+    let until = |first, next| Written { events: first..next, _turn: turn };
+    if !is_ours {
+        return store.first().map(|first| until(first, first)).map_err(said);
     }
     let first = store.first().map_err(said)?;
     let mut oldest = None;
@@ -84,7 +105,7 @@ pub fn archive(store: &dyn Store, directory: &Path, before: u64) -> Result<u64, 
     });
     read.map_err(said)?;
     if oldest.is_none_or(|oldest| oldest / DAY >= before / DAY) {
-        return Ok(first);
+        return Ok(until(first, first));
     }
     Beginning::keep(store).map_err(said)?;
     let most = store.keep_snapshot().map_err(said)?;
@@ -97,10 +118,7 @@ pub fn archive(store: &dyn Store, directory: &Path, before: u64) -> Result<u64, 
     while let Some(end) = write_day(store, directory, next, before, most)? {
         next = end;
     }
-    if next > first {
-        store.drop_before(next).map_err(said)?;
-    }
-    Ok(next)
+    Ok(until(first, next))
 }
 
 /// Writes the day of an event as a file. Returns the number of the first event after it, if the day
@@ -194,11 +212,8 @@ impl Seen {
 }
 
 /// Hands over the events of archives, and of a store after them, each once and in order. Returns
-/// the number of the first one.
-///
-/// # Errors
-///
-/// An archive cannot be read, events are missing in between, or two have the same number.
+/// the number of the first one. Fails if an archive cannot be read, events are missing in between,
+/// or two have the same number.
 pub fn read_all(store: &dyn Store, archives: &[PathBuf], receive: Receive<'_>) -> Result<u64, String> {
     let mut files = vec![];
     for directory in archives {

@@ -3,13 +3,15 @@
 use crate::event::Name;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// Names by number, in the order in which they were first used.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     numbers: HashMap<Name, u32>,
-    names: Vec<Name>,
+    /// Readers of rows have those of then, and keep the writer waiting no longer.
+    names: Arc<Vec<Name>>,
 }
 
 impl Names {
@@ -20,7 +22,7 @@ impl Names {
         }
         let number = u32::try_from(self.names.len()).expect("names are fewer than 2^32");
         self.numbers.insert(name.clone(), number);
-        self.names.push(name.clone());
+        Arc::make_mut(&mut self.names).push(name.clone());
         number
     }
 
@@ -30,6 +32,11 @@ impl Names {
 
     pub(crate) fn get(&self, number: u32) -> Option<&Name> {
         self.names.get(usize::try_from(number).ok()?)
+    }
+
+    /// All of them, by number.
+    pub(crate) fn all(&self) -> Arc<Vec<Name>> {
+        self.names.clone()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -43,8 +50,10 @@ impl Names {
 
     /// Forgets the names with this number and later ones.
     pub(crate) fn truncate(&mut self, length: usize) {
-        for name in self.names.drain(length.min(self.names.len())..) {
-            self.numbers.remove(&name);
+        if length < self.names.len() {
+            for name in Arc::make_mut(&mut self.names).drain(length..) {
+                self.numbers.remove(&name);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The one thread that changes anything: it takes what waits, commits it together, and answers.
 
 use crate::api::Refusal;
-use crate::archive::{DAY, archive};
+use crate::archive::{DAY, drop_days, write_days};
 use crate::clock::{Clock, now};
 use crate::config::{FirstItem, Template, agree};
 use crate::engine::{Base, Deferred, Engine, Known};
@@ -589,27 +589,16 @@ impl Writer {
             let writer = self.clone();
             // Repeats the events on its own: this thread does not wait for it.
             let thread = thread::Builder::new().name("snapshot".into()).spawn(move || {
-                let aside = |work: &(dyn Fn() + Sync)| {
-                    thread::scope(|scope| {
-                        scope.spawn(|| {
-                            // On Linux this is the priority of the thread alone. On busy cores it
-                            // gets a tenth of one: with 19 it would never end.
-                            if !is_far_behind {
-                                _ = rustix::process::setpriority_process(None, 10);
-                            }
-                            work();
-                        });
-                    });
-                };
+                let is_nice = !is_far_behind;
                 if is_due {
-                    aside(&|| match writer.base.recover() {
+                    aside(is_nice, || match writer.base.recover() {
                         Ok(mut engine) => writer.save(&mut engine),
                         Err(error) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
                     });
                     // It takes the file from the writer, and must not be kept waiting meanwhile.
                     writer.put_by();
                 }
-                aside(&|| writer.archive(time));
+                writer.archive(time, is_nice);
             });
             let fault = |error: &std::io::Error| {
                 log("error", "no-snapshot", json!({ "error": error.to_string() }));
@@ -643,11 +632,13 @@ impl Writer {
     }
 
     /// Archives the days that are over.
-    fn archive(&self, time: u64) {
+    fn archive(&self, time: u64, is_nice: bool) {
         let days = self.base.limits.retain_days.filter(|_| self.base.store.has_small_rows());
         let Some(days) = days else { return };
         let before = time.saturating_sub(days.saturating_mul(DAY));
-        let outcome = archive(&*self.base.store, &self.archives, before);
+        let store = &*self.base.store;
+        let written = aside(is_nice, || write_days(store, &self.archives, before));
+        let outcome = written.and_then(|written| drop_days(store, &written));
         match &outcome {
             Ok(first) if self.metrics.first_event.swap(*first, Relaxed) < *first => {
                 log("info", "archived", json!({ "first": first }));
@@ -701,6 +692,21 @@ impl Writer {
             gauge.store(value, Relaxed);
         }
     }
+}
+
+/// Does work in a thread of low priority.
+fn aside<T: Send>(is_nice: bool, work: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            // On Linux this is the priority of the thread alone. On busy cores it gets a tenth of
+            // one: with 19 it would never end.
+            if is_nice {
+                _ = rustix::process::setpriority_process(None, 10);
+            }
+            work()
+        });
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 /// Takes the requests that wait. If they are less than half of those of the last commit, the others

@@ -56,7 +56,7 @@ impl Coded {
         decision.list.iter().copied().chain(allowed).chain([decision.query]).max()
     }
 
-    pub(super) fn event(self, names: &Names) -> Result<Event, String> {
+    pub(super) fn event(self, names: &[Name]) -> Result<Event, String> {
         Ok(match self {
             Self::Decided(decision) => Event::Decided(Box::new(named(&decision, names)?)),
             Self::Clicked { id, position } => Event::Clicked { id: (&id).into(), position },
@@ -86,8 +86,10 @@ fn coded(decision: &Decision, names: &mut Names) -> CodedDecision {
     coded.expect("every name has a form")
 }
 
-fn named(decision: &CodedDecision, names: &Names) -> Result<Decision, String> {
-    let name = |number: &u32| names.get(*number).cloned().ok_or_else(|| format!("name {number} is missing"));
+fn named(decision: &CodedDecision, names: &[Name]) -> Result<Decision, String> {
+    let name = |number: &u32| {
+        names.get(*number as usize).cloned().ok_or_else(|| format!("name {number} is missing"))
+    };
     in_form(decision, name, |item| match item {
         AnyItem::Number(number) => name(number),
         AnyItem::Text(text) => Ok(text.clone()),

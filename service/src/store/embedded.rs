@@ -312,10 +312,12 @@ impl EmbeddedStore {
         let first = first.map_or(numbers.start, |(key, _)| key.value()).max(anchor);
         let before = if first == anchor { None } else { last_before(&table, first, sum_of_row)? };
         let mut before = before.map_or(if first == anchor { sum } else { Sum::default() }, |(_, sum)| sum);
+        // The writer does not wait for this thread, which may be one of low priority.
+        let names = self.rows().names();
         for row in table.range(first..numbers.end)? {
             let (first, row) = row?;
             let first = first.value();
-            match self.rows().batch(&first.to_le_bytes(), row.value().to_vec(), before) {
+            match Rows::batch(&names, &first.to_le_bytes(), row.value().to_vec(), before) {
                 Ok(Content { value: batch, sum }) => {
                     before = sum;
                     let is_wanted = first + (batch.events.len() as u64) > numbers.start;

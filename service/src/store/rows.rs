@@ -5,6 +5,7 @@ use super::row::{Sum, chained, checksum, key_of_event, opened, sealed};
 use crate::event::{Batch, Event, Name, from_bytes, to_bytes, whole};
 use crate::names::Names;
 use serde::Serialize;
+use std::sync::Arc;
 
 type Settings = serde_json::Map<String, serde_json::Value>;
 
@@ -105,15 +106,25 @@ impl Rows {
         rows.collect()
     }
 
+    /// The names that rows have by number.
+    pub(super) fn names(&self) -> Arc<Vec<Name>> {
+        self.names.all()
+    }
+
     /// Reads a row of a batch.
-    pub(super) fn batch(&self, key: &[u8], row: Vec<u8>, before: Sum) -> Result<Content<Batch>, String> {
+    pub(super) fn batch(
+        names: &[Name],
+        key: &[u8],
+        row: Vec<u8>,
+        before: Sum,
+    ) -> Result<Content<Batch>, String> {
         let sum = sum_of_row(key, &row);
         let Some(content) = small_content(key, &row, before)? else {
             let value = opened(key, row).and_then(|content| from_bytes(&content))?;
             return Ok(Content { value, sum });
         };
         let (time, events): (u64, Vec<Coded>) = whole(content)?;
-        let events = events.into_iter().map(|event| event.event(&self.names)).collect::<Result<_, _>>()?;
+        let events = events.into_iter().map(|event| event.event(names)).collect::<Result<_, _>>()?;
         Ok(Content { value: Batch { time, events }, sum })
     }
 
@@ -134,7 +145,7 @@ impl Rows {
         if coded.last_name().is_some_and(|last| last as usize >= self.names.len()) {
             return Ok(None);
         }
-        Ok(Some(Content { value: coded.event(&self.names)?, sum }))
+        Ok(Some(Content { value: coded.event(&self.names())?, sum }))
     }
 }
 
