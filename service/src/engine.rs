@@ -108,6 +108,8 @@ pub struct Engine {
     /// Queries in memory by their last use.
     by_use: BTreeMap<u64, Name>,
     uses: u64,
+    /// Queries as their next decisions would find them, by use, catalogue and settings.
+    copies: BTreeMap<Name, ([u64; 3], Query)>,
     /// The key of the hashes of users' names.
     user_key: Vec<u8>,
     /// Added to the seeds of queries, so that servers of a shared store draw different numbers.

@@ -1,13 +1,14 @@
 //! Queries that end.
 
-use crate::engine::{Served, act, base, template};
-use click_bandits_service::api::Outcome;
+use crate::engine::{Served, act, base, name, template};
+use click_bandits_service::api::{DecideBody, Outcome};
 use click_bandits_service::config::Limits;
 use click_bandits_service::engine::Engine;
-use click_bandits_service::event::{Event, Name};
+use click_bandits_service::event::{Change, Event, Name};
 use click_bandits_service::store::{EmbeddedStore, Store};
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::json;
 use std::sync::Arc;
 
 /// Rows and uses of queries, and counts.
@@ -90,4 +91,42 @@ fn queries_without_decisions_for_long_are_forgotten() {
         assert_eq!(left(&mut served, since), queries[first..]);
     }
     assert_eq!(served.engine.totals().queries, 0);
+}
+
+/// A GET of a query that is behind the catalogue waits for a copy of it once, and sees its uses.
+#[test]
+fn a_query_that_is_behind_is_copied_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = Served::new(directory.path(), &template(""), &Limits::default());
+    let query = name("default");
+    let add = |served: &mut Served, items: std::ops::Range<u32>| {
+        served.commit(|engine, _, events| {
+            for item in items {
+                engine.change_item(&name(&format!("i{item}")), None, Change::Add, &[], events).unwrap();
+            }
+        });
+    };
+    add(&mut served, 0..20_000);
+    let decide = |served: &mut Served, id: &str| {
+        let ask: DecideBody = serde_json::from_value(json!({ "id": id })).unwrap();
+        served.commit(|engine, time, events| engine.decide(ask, time, events).unwrap());
+    };
+    let seconds = |served: &mut Served| {
+        let start = std::time::Instant::now();
+        let rows = served.engine.rows(&query, 0, usize::MAX).unwrap();
+        let shows = rows.iter().map(|(_, row)| row.entries[0].tally.shows).sum::<u64>();
+        (rows.len(), shows, start.elapsed().as_secs_f64())
+    };
+    decide(&mut served, "1");
+    add(&mut served, 20_000..20_001);
+    let (first, later) = (seconds(&mut served), (0..9).map(|_| seconds(&mut served)).collect::<Vec<_>>());
+    let fastest = later.iter().map(|(.., seconds)| *seconds).fold(f64::INFINITY, f64::min);
+    println!("the first look takes {:.1} ms, a later one {:.1}", 1e3 * first.2, 1e3 * fastest);
+    assert!(fastest < first.2 / 2.0);
+    assert!(later.iter().all(|(items, shows, _)| (*items, *shows) == (first.0, first.1)));
+    assert!(first.0 == 20_001 && first.1 == 0, "{first:?}");
+    served.commit(|engine, time, events| engine.close_before(time + 1, 9, events).unwrap());
+    add(&mut served, 20_001..20_002);
+    let (items, shows, _) = seconds(&mut served);
+    assert!(items == first.0 + 1 && shows > 0, "{items} {shows}");
 }

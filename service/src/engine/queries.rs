@@ -10,6 +10,9 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::Arc;
 
+/// The copies of queries that are kept: those of a page, and some more.
+const COPIES: usize = 8;
+
 impl Engine {
     /// The items of a query that exists, or of `default`, from a place on, with their places.
     pub fn rows(&mut self, query: &Name, from: usize, most: usize) -> Result<Vec<(usize, ItemRow)>, Refusal> {
@@ -26,16 +29,29 @@ impl Engine {
     /// who looks makes no event, and a repetition knows nothing of it.
     fn look_at<T>(&mut self, name: &Name, look: impl FnOnce(&mut Query) -> T) -> Result<T, Refusal> {
         self.load(name)?;
-        let mut copy = match self.queries.get_mut(name) {
+        let known = match self.queries.get_mut(name) {
             Some(query) if query.has_seen(&self.catalogue) => return Ok(look(query)),
-            Some(query) => restored(&self.history, self.prior, name, &query.save(self.history.len() - 1))?,
-            None if *name == Name::default_query() => {
-                Query::fresh(name, &self.template, self.prior).map_err(StoreError::OtherSettings)?
-            }
-            None => return Err(Refusal::unknown_query(name)),
+            None if *name != Name::default_query() => return Err(Refusal::unknown_query(name)),
+            known => known,
         };
-        copy.follow(&self.catalogue);
-        Ok(look(&mut copy))
+        // To copy many items takes as long as many decisions: once for each use and each change.
+        let state =
+            [known.as_ref().map_or(0, |query| query.used), self.catalogue.seen(), self.history.len() as u64];
+        if self.copies.get(name).is_none_or(|(of, _)| *of != state) {
+            let mut copy = match known {
+                Some(query) => {
+                    restored(&self.history, self.prior, name, &query.save(self.history.len() - 1))?
+                }
+                None => Query::fresh(name, &self.template, self.prior).map_err(StoreError::OtherSettings)?,
+            };
+            copy.follow(&self.catalogue);
+            if self.copies.len() >= COPIES {
+                self.copies.clear();
+            }
+            self.copies.insert(name.clone(), (state, copy));
+        }
+        let (_, copy) = self.copies.get_mut(name).expect("it is there now");
+        Ok(look(copy))
     }
 
     /// Forgets a query with its items and counts; its decisions keep their lists, and are no longer

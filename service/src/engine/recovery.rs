@@ -206,6 +206,7 @@ impl Base {
             time: 0,
             queries: HashMap::new(),
             by_use: BTreeMap::new(),
+            copies: BTreeMap::new(),
             uses: 0,
             user_key: store.once("user-key", &|| {
                 let mut key = vec![0; 16];
