@@ -575,11 +575,7 @@ impl Limits {
 }
 
 impl Config {
-    /// Reads a file. Paths in it are beside it.
-    ///
-    /// # Errors
-    ///
-    /// All faults of the file in one.
+    /// Reads a file. Paths in it are beside it. An error has all faults of the file.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let mut config = Self::of(&Source::read(path)?)?;
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -592,19 +588,12 @@ impl Config {
     }
 
     /// Reads the text of a file.
-    ///
-    /// # Errors
-    ///
-    /// As [`read`](Self::read).
     pub fn parse(text: &str) -> Result<Self, Error> {
         Self::of(&Source::from_text("serve.toml", text)?)
     }
 
-    /// Checks that policies can be made, once a fit or a store has completed the template.
-    ///
-    /// # Errors
-    ///
-    /// The fault of the template, at its place in the file if it lacks a key.
+    /// Checks that policies can be made, once a fit or a store has completed the template. An error
+    /// is at its place in the file if the template lacks a key.
     pub fn check(&self) -> Result<(), String> {
         let incomplete = self.incomplete.as_ref().filter(|_| !self.policy.is_complete());
         let placed = |what| incomplete.map_or_else(|| format!("policy: {what}"), ToString::to_string);

@@ -83,7 +83,8 @@ impl Most {
 
 /// The state of a service.
 pub struct Engine {
-    template: Arc<Template>,
+    /// The settings of every policy.
+    pub template: Arc<Template>,
     /// The settings that the store had one after the other, the present ones last.
     history: Vec<Arc<Template>>,
     /// The items of the configuration that was applied last, if any was.
@@ -93,17 +94,18 @@ pub struct Engine {
     most: Most,
     catalogue: Catalogue,
     decisions: Decisions,
-    totals: Totals,
+    /// Counts since the store was new.
+    pub totals: Totals,
     /// The prior of the items of queries that a log does not have.
     prior: Option<[f64; 2]>,
     /// The number of the next event.
-    next: u64,
+    pub next: u64,
     /// The number of the first event after the snapshot from which it was recovered.
-    snapshot: u64,
+    pub snapshot: u64,
     /// Checksums of the last events in the store by number, if other servers append as well.
     sums: BTreeMap<u64, Sum>,
     /// The time of the last batch, in milliseconds since 1970.
-    time: u64,
+    pub time: u64,
     queries: HashMap<Name, Query>,
     /// Queries in memory by their last use.
     by_use: BTreeMap<u64, Name>,
@@ -118,11 +120,12 @@ pub struct Engine {
     /// Queries that are forgotten, whose states the store may still have.
     dropped: BTreeSet<Name>,
     usage: BTreeMap<Name, Usage>,
-    launch: Option<LaunchState>,
+    /// The launch, once it has had a decision.
+    pub launch: Option<LaunchState>,
     /// Whether a value of an item was ever told.
     has_values: bool,
-    /// By hour since 1970.
-    activity: BTreeMap<u64, Activity>,
+    /// Counts by hour since 1970, of the last 32 days with events.
+    pub activity: BTreeMap<u64, Activity>,
     /// No query was used last before this time.
     oldest_use: u64,
     /// The query that the last request made, or made follow the catalogue.
@@ -131,15 +134,17 @@ pub struct Engine {
     later: HashMap<Name, Later>,
     /// Bytes of these events.
     n_later: usize,
-    /// Why a query of the snapshot could not be read, if there was one.
-    unreadable: Option<String>,
+    /// Why a query of the snapshot could not be read, if there was one. Recover with
+    /// [`repeat`](Base::repeat), which replays all events.
+    pub unreadable: Option<String>,
     is_after_outage: bool,
-    /// Answers of which all was known.
-    repeated: u64,
-    /// Decisions that were closed early.
-    early: usize,
-    /// Decisions for users whose segment is not known or whose features were clipped.
-    outside: u64,
+    /// Answers of this process of which all was known.
+    pub repeated: u64,
+    /// Decisions that this process closed early, to have room for others.
+    pub early: usize,
+    /// Decisions of this process for users whose segment is not known or whose features were
+    /// clipped.
+    pub outside: u64,
 }
 
 impl std::fmt::Debug for Engine {
@@ -162,26 +167,6 @@ pub fn check(template: &Template) -> Result<(), String> {
 }
 
 impl Engine {
-    /// The number of the next event.
-    pub fn next(&self) -> u64 {
-        self.next
-    }
-
-    /// The number of the first event after the snapshot from which it was recovered.
-    pub fn snapshot(&self) -> u64 {
-        self.snapshot
-    }
-
-    /// The time of the last events, in milliseconds since 1970.
-    pub fn time(&self) -> u64 {
-        self.time
-    }
-
-    /// Counts since the store was new.
-    pub fn totals(&self) -> Totals {
-        self.totals
-    }
-
     /// Number of decisions that can be answered.
     pub fn n_open(&self) -> usize {
         self.decisions.len()
@@ -197,17 +182,6 @@ impl Engine {
         self.catalogue.counts()
     }
 
-    /// Numbers of this process: answers of which all was known, decisions that were closed early
-    /// to have room for others, and those for users outside the log.
-    pub fn of_process(&self) -> [u64; 3] {
-        [self.repeated, self.early as u64, self.outside]
-    }
-
-    /// The settings of every policy.
-    pub fn template(&self) -> &Template {
-        &self.template
-    }
-
     /// Names of queries in memory, the last used first.
     pub fn query_names(&self) -> impl Iterator<Item = &Name> {
         self.by_use.values().rev()
@@ -216,11 +190,5 @@ impl Engine {
     /// The last lists, the latest first: query, time in milliseconds since 1970, items.
     pub fn latest(&self) -> impl Iterator<Item = (&Name, u64, impl Iterator<Item = &Name>)> {
         self.decisions.latest().map(|open| (open.query(), open.time, open.list()))
-    }
-
-    /// The error from reading a query of the snapshot, if any. Recover with
-    /// [`repeat`](Base::repeat), which replays all events.
-    pub fn unreadable(&self) -> Option<&str> {
-        self.unreadable.as_deref()
     }
 }

@@ -269,7 +269,7 @@ impl Work for LaunchBody {
     fn work(self, turn: &mut Turn<'_>) -> Result<Value, Refusal> {
         turn.needs_store()?;
         turn.engine.steer(&self, turn.time, turn.events)?;
-        Ok(turn.engine.launch().map_or(Value::Null, |state| crate::launch::report(state, turn.time)))
+        Ok(turn.engine.launch.as_ref().map_or(Value::Null, |state| crate::launch::report(state, turn.time)))
     }
 }
 
@@ -526,7 +526,7 @@ async fn launch(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
         if turn.engine.template().launch.is_none() {
             return Err(Refusal::no_launch());
         }
-        Ok(turn.engine.launch().map(|state| crate::launch::report(state, turn.time)))
+        Ok(turn.engine.launch.as_ref().map(|state| crate::launch::report(state, turn.time)))
     });
     Ok(Json(report.await??.unwrap_or_default()))
 }

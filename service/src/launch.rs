@@ -13,8 +13,8 @@ pub fn report(state: &LaunchState, time: u64) -> Value {
     let LaunchState { launch, decisions, without_user, first, agreement, .. } = state;
     let since = launch.clicks_since();
     let [gained, reach] = launch.gained();
-    let [today, policy] = launch.total();
-    let settings = launch.settings();
+    let [today, policy] = launch.total;
+    let settings = &launch.settings;
     let guards = settings.guards.iter().enumerate().map(|(place, guard)| {
         let (found, surely) = launch.guard(place);
         json!({
@@ -31,10 +31,10 @@ pub fn report(state: &LaunchState, time: u64) -> Value {
     });
     json!({
         "name": settings.name,
-        "share": launch.share(),
-        "since": launch.since(),
+        "share": launch.share,
+        "since": launch.since,
         "sentence": sentence(state, time),
-        "is_shadow": launch.in_shadow(),
+        "is_shadow": launch.in_shadow,
         "is_stopped": launch.is_stopped(),
         "is_held": launch.is_held(time),
         "has_changed": launch.has_changed(),
@@ -50,8 +50,8 @@ pub fn report(state: &LaunchState, time: u64) -> Value {
         "decisions": decisions,
         "without_user": without_user,
         "first": first,
-        "path": launch.path().iter().map(step).collect::<Vec<_>>(),
-        "weeks": launch.weeks().iter().map(week).collect::<Vec<_>>(),
+        "path": launch.path.iter().map(step).collect::<Vec<_>>(),
+        "weeks": launch.weeks.iter().map(week).collect::<Vec<_>>(),
     })
 }
 
@@ -101,8 +101,8 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
     let launch = &state.launch;
     let since = launch.clicks_since();
     let Since { clicks, reach, is_early } = since;
-    let began = day(launch.since());
-    if launch.in_shadow() || launch.settings().steps.is_empty() {
+    let began = day(launch.since);
+    if launch.in_shadow || launch.settings.steps.is_empty() {
         let [same, _, items] = state.agreement.map(|sum| sum as f64);
         let agreement = if items > 0.0 {
             format!("at {} of the positions the policy would show the same item", percent(same / items))
@@ -118,8 +118,8 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
             "Stopped on {on}: {why}. Everybody sees today's lists until POST /v1/launch has {{\"resume\": true}}."
         );
     }
-    let share = percent(launch.share());
-    if launch.share() >= 1.0 {
+    let share = percent(launch.share);
+    if launch.share >= 1.0 {
         return format!("Since {began} everybody sees the policy's lists: there is nothing to compare with.");
     }
     let mut text = String::new();
@@ -136,7 +136,7 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
     if launch.has_changed() {
         text.push_str("The week and the time since then contradict each other: something has changed. ");
     }
-    let guards = launch.settings().guards.iter().enumerate();
+    let guards = launch.settings.guards.iter().enumerate();
     for (_, guard) in guards.filter(|(place, _)| launch.guard(*place).1.is_none()) {
         _ = write!(text, "The metric `{}` has too few values, and stops nothing. ", guard.metric);
     }
@@ -147,13 +147,13 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
             None => text.push_str("It is held until POST /v1/launch has {\"hold\": false}."),
         },
         Some(next) => {
-            let loss = percent((launch.settings().risk / next).min(1.0));
+            let loss = percent((launch.settings.risk / next).min(1.0));
             _ = write!(text, "The next step, {}, comes once surely less than {loss} is lost", percent(next));
             let most = since.loss()[1];
             if !is_early && most > 0.0 {
                 _ = write!(text, "; it may be {} now", percent(most));
             }
-            let passed = time.saturating_sub(launch.since()) as f64 / 8.64e7;
+            let passed = time.saturating_sub(launch.since) as f64 / 8.64e7;
             match launch.days_to_next(time).map(|days| (days - passed).ceil()) {
                 Some(1.0) => text.push_str(": in a day if both are alike."),
                 Some(days) if days > 0.0 => _ = write!(text, ": in {days:.0} days if both are alike."),
@@ -169,7 +169,7 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
 
 /// Why the share changed, in words.
 fn reason(launch: &Launch, Change { why, .. }: &Change) -> String {
-    let risk = percent(launch.settings().risk);
+    let risk = percent(launch.settings.risk);
     match why {
         Why::Began => "the launch began or has other settings".into(),
         Why::Rose => format!("the next step loses at most {risk}"),
@@ -207,9 +207,9 @@ pub fn plan(settings: &Settings, lists_a_day: f64) -> Vec<String> {
 /// The part of the page, in HTML: the sentence, the share's path and the weeks.
 pub fn section(state: &LaunchState, time: u64, escaped: impl Fn(&str) -> String) -> String {
     let launch = &state.launch;
-    let name = escaped(&launch.settings().name);
+    let name = escaped(&launch.settings.name);
     let mut html = format!("<h2>Launch {name}</h2><p>{}</p>", escaped(&sentence(state, time)));
-    let (path, weeks) = (launch.path(), launch.weeks());
+    let (path, weeks) = (&launch.path, &launch.weeks);
     html.push_str("<div class=figures>");
     figure_of_path(&mut html, path, time);
     if !weeks.is_empty() {

@@ -151,7 +151,7 @@ impl Shared {
             let State { engine, deferred, .. } = &mut *state;
             let (mut events, mut answers) = (vec![], vec![]);
             for job in jobs.into_iter().filter(|job| job.may_defer) {
-                let time = engine.time();
+                let time = engine.time;
                 let turn = &mut Turn { engine, events: &mut events, time, deferred: Some(deferred) };
                 answers.push((job.work)(turn));
             }

@@ -93,12 +93,9 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Does work in the thread. The answer comes once all events are durable.
-    ///
-    /// # Errors
-    ///
-    /// Too many requests wait, or the store is not available. In the latter case the work may be
-    /// done or not; asking again does it once.
+    /// Does work in the thread. The answer comes once all events are durable. Fails if too many
+    /// requests wait, or the store is not available: then the work may be done or not, and asking
+    /// again does it once.
     pub async fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Turn<'_>) -> T + Send + 'static,
@@ -108,10 +105,6 @@ impl Requests {
 
     /// As [`ask`](Self::ask), for work that can be done without the store: see
     /// [`Turn::deferred`].
-    ///
-    /// # Errors
-    ///
-    /// As there.
     pub async fn ask_always<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Turn<'_>) -> T + Clone + Send + 'static,
@@ -174,10 +167,6 @@ impl Writer {
     /// snapshot. It fails if the store cannot be read, is damaged or was made for other settings. A
     /// database that is not there is waited for. `told` is notified once it takes requests, or
     /// waits.
-    ///
-    /// # Errors
-    ///
-    /// There is no thread.
     pub fn start(
         self,
         begin: Conditions,
@@ -235,29 +224,29 @@ impl Writer {
         }
         agree(&*self.base.store, Arc::make_mut(&mut self.base.template))?;
         let mut engine = self.base.recover()?;
-        let snapshot = engine.snapshot();
+        let snapshot = engine.snapshot;
         let metrics = &self.metrics;
         metrics.snapshot_event.store(snapshot, Relaxed);
         metrics.first_event.store(self.base.store.first()?, Relaxed);
-        metrics.recovery_events.store(engine.next() - snapshot, Relaxed);
+        metrics.recovery_events.store(engine.next - snapshot, Relaxed);
         let database = self.begin_turn(|work| work(&mut engine))?;
-        let mut clock = Clock::start(Instant::now(), now(), database, engine.time());
-        configured.complete(engine.template());
-        let time = clock.turn(Instant::now(), now(), database, engine.time());
+        let mut clock = Clock::start(Instant::now(), now(), database, engine.time);
+        configured.complete(&engine.template);
+        let time = clock.turn(Instant::now(), now(), database, engine.time);
         self.configure(&mut engine, (&configured, begin), time)?;
         let time = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         metrics.recovery_milliseconds.store(time, Relaxed);
-        let totals = engine.totals();
+        let totals = engine.totals;
         log(
             "info",
             "recovered",
             json!({
-                "events": engine.next() - snapshot, "milliseconds": time, "next": engine.next(),
+                "events": engine.next - snapshot, "milliseconds": time, "next": engine.next,
                 "differing": totals.differing,
             }),
         );
         // A server that is killed again and again would otherwise repeat more with every start.
-        if self.is_far_behind(engine.next() - snapshot) {
+        if self.is_far_behind(engine.next - snapshot) {
             self.save(&mut engine);
             self.put_by();
         }
@@ -301,7 +290,7 @@ impl Writer {
         time: u64,
     ) -> Result<(), StoreError> {
         let (items, fitted, apply) = (&*begin.items, begin.fitted.as_ref(), begin.apply);
-        let (store, first, mut events) = (&*self.base.store, engine.next(), vec![]);
+        let (store, first, mut events) = (&*self.base.store, engine.next, vec![]);
         let mut turn = Turn { engine, events: &mut events, time, deferred: None };
         let differences = turn.engine.differences(store, template, items)?;
         let said = |event: &str, form: usize| {
@@ -343,7 +332,7 @@ impl Writer {
         // Requests of the last commit, and its time.
         let mut last = (0, Duration::ZERO);
         let mut uncommitted: Option<(u64, Arc<Batch>)> = None;
-        let (last_snapshot, begun) = (shared.state().engine.snapshot(), Instant::now());
+        let (last_snapshot, begun) = (shared.state().engine.snapshot, Instant::now());
         let mut snapshots = Snapshots { thread: None, last: last_snapshot, day: 0, begun, outage: None };
         let mut looked = Instant::now();
         self.measure(&shared.state());
@@ -440,7 +429,7 @@ impl Writer {
     ) -> (u64, Arc<Batch>) {
         let mut state = shared.state();
         let State { engine, deferred, uncertain, answers } = &mut *state;
-        let (first, mut events, start) = (engine.next(), vec![], Instant::now());
+        let (first, mut events, start) = (engine.next, vec![], Instant::now());
         if deferred.n_waiting() > 0 {
             snapshots.outage = Some(start);
         }
@@ -511,7 +500,7 @@ impl Writer {
         let is_behind = |error: &StoreError| {
             matches!(error, StoreError::Behind | StoreError::Damaged(_) | StoreError::OtherHistory(_))
         };
-        if database.as_ref().is_err_and(is_behind) || shared.state().engine.unreadable().is_some() {
+        if database.as_ref().is_err_and(is_behind) || shared.state().engine.unreadable.is_some() {
             self.metrics.ready.store(u64::from(self.serves_always), Relaxed);
             // Other servers do not wait meanwhile.
             _ = self.base.store.give_up();
@@ -520,7 +509,7 @@ impl Writer {
             shared.state().engine = engine;
             database = begin();
         }
-        Ok(clock.turn(Instant::now(), now(), database?, shared.state().engine.time()))
+        Ok(clock.turn(Instant::now(), now(), database?, shared.state().engine.time))
     }
 
     /// The state that the store tells now. Says what it has lost of the events that another took.
@@ -529,7 +518,7 @@ impl Writer {
         let engine = unreadable.map_or_else(|| self.base.recover(), |fault| self.base.repeat(fault))?;
         let lost = before.lost(&*self.base.store)?;
         let events = lost.end.saturating_sub(lost.start);
-        if events > 0 && engine.next() == 0 {
+        if events > 0 && engine.next == 0 {
             let what = format!(
                 "all events are lost, the last of which was {}; start a server again to give it its items",
                 lost.end - 1
@@ -561,7 +550,7 @@ impl Writer {
 
     /// Closes what is due, and lets a snapshot be made.
     fn tend(&self, engine: &mut Engine, events: &mut Vec<Event>, time: u64, snapshots: &mut Snapshots) {
-        let before = time.saturating_sub(engine.template().wait.saturating_mul(1_000));
+        let before = time.saturating_sub(engine.template.wait.saturating_mul(1_000));
         if let Err(refusal) = engine.close_before(before, MOST, events) {
             log("error", "cannot-close", json!({ "error": refusal.to_json() }));
         }
@@ -571,7 +560,7 @@ impl Writer {
         if let Some(Err(refusal)) = since.map(|since| engine.forget_unused(since, events)) {
             log("error", "cannot-forget", json!({ "error": refusal.to_json() }));
         }
-        let is_due = |last: u64| engine.next().saturating_sub(last) >= self.base.limits.snapshot_events;
+        let is_due = |last: u64| engine.next.saturating_sub(last) >= self.base.limits.snapshot_events;
         if is_due(snapshots.last)
             && let Ok(Some(last)) = self.base.store.last_snapshot()
         {
@@ -583,8 +572,8 @@ impl Writer {
         // Without a snapshot nothing can be dropped.
         let is_due = is_due || is_again && self.metrics.snapshot_event.load(Relaxed) < snapshots.last;
         if (is_due || is_again) && snapshots.thread.as_ref().is_none_or(JoinHandle::is_finished) {
-            let is_far_behind = self.is_far_behind(engine.next().saturating_sub(snapshots.last));
-            let last = if is_due { engine.next() } else { snapshots.last };
+            let is_far_behind = self.is_far_behind(engine.next.saturating_sub(snapshots.last));
+            let last = if is_due { engine.next } else { snapshots.last };
             (snapshots.last, snapshots.day, snapshots.begun) = (last, day, Instant::now());
             let writer = self.clone();
             // Repeats the events on its own: this thread does not wait for it.
@@ -617,8 +606,8 @@ impl Writer {
         match engine.save(&*self.base.store) {
             Ok(()) => {
                 let seconds = start.elapsed().as_secs_f64();
-                log("info", "snapshot", json!({ "next": engine.next(), "seconds": seconds }));
-                self.metrics.snapshot_event.store(engine.next(), Relaxed);
+                log("info", "snapshot", json!({ "next": engine.next, "seconds": seconds }));
+                self.metrics.snapshot_event.store(engine.next, Relaxed);
                 self.metrics.snapshot_time_seconds.store(now() / 1_000, Relaxed);
             }
             Err(error) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
@@ -665,8 +654,8 @@ impl Writer {
     }
 
     fn measure(&self, State { engine, deferred, .. }: &State) {
-        let (metrics, totals, [present, retired]) = (&self.metrics, engine.totals(), engine.n_items());
-        let [repeated, early, outside] = engine.of_process();
+        let (metrics, totals, [present, retired]) = (&self.metrics, engine.totals, engine.n_items());
+        let Engine { repeated, early, outside, .. } = *engine;
         let [share, today, policy] = engine.launch_counts();
         for (gauge, value) in [
             (&metrics.decisions_total, totals.decided),
@@ -675,7 +664,7 @@ impl Writer {
             (&metrics.closed_total, totals.closed),
             (&metrics.queries, totals.queries),
             (&metrics.differing_total, totals.differing),
-            (&metrics.closed_early_total, early),
+            (&metrics.closed_early_total, early as u64),
             (&metrics.contexts_outside_total, outside),
             (&metrics.answers_repeated_total, repeated),
             (&metrics.launch_share_millionths, share),
@@ -685,7 +674,7 @@ impl Writer {
             (&metrics.items_present, present as u64),
             (&metrics.items_retired, retired as u64),
             (&metrics.queries_in_memory, engine.n_in_memory() as u64),
-            (&metrics.next_event, engine.next()),
+            (&metrics.next_event, engine.next),
             (&metrics.deferred_events, deferred.n_waiting() as u64),
             (&metrics.conflicting_total, deferred.conflicting),
         ] {

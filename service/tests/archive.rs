@@ -338,7 +338,7 @@ fn a_backup_is_a_store_as_it_was() {
             for (path, end) in [(&backup, &mut one), (&directory.path().join("data"), &mut other)] {
                 let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(path).unwrap());
                 let template = Arc::new(Config::parse(&text).unwrap().policy);
-                *end = Served::on(store, path, &template, &Limits::default()).engine.next();
+                *end = Served::on(store, path, &template, &Limits::default()).engine.next;
             }
             assert!(one == other && one >= 300, "{one} {other}");
         }
@@ -418,12 +418,12 @@ fn archives_of_two_histories_are_refused_by_name() {
     days(&mut one, "one", 13..16);
     let mut two = Served::new(&at("two"), &template, &Limits::default());
     days(&mut two, "two", 13..17);
-    assert_eq!(all_events(&*two.store, &at("none")).unwrap().len() as u64, two.engine.next());
+    assert_eq!(all_events(&*two.store, &at("none")).unwrap().len() as u64, two.engine.next);
     // The store continues the archives of its own history only.
     one.twin().save(&*one.store).unwrap();
     archive(&*one.store, &at("of-one"), 15 * DAY).unwrap();
     let before = all_events(&*one.store, &at("of-one")).unwrap().len() as u64;
-    assert_eq!(before, one.engine.next());
+    assert_eq!(before, one.engine.next);
     let error = all_events(&*two.store, &at("of-one")).unwrap_err();
     assert!(error.starts_with("the store: event 120 is another one than in "), "{error}");
     assert!(error.contains("events-1970-01-14.parquet"), "{error}");
@@ -512,10 +512,10 @@ fn a_database_drops_events_beside_turns() {
     for (n_day, day) in (0..6).enumerate() {
         served.time = now() - (7 - day) * DAY;
         for n in 0..requests {
-            let next = served.engine.next();
+            let next = served.engine.next;
             begin_turn(&mut served.engine, &*store);
             act(&mut served, rng, &queries(), n_day * requests + n);
-            if served.engine.next() == next {
+            if served.engine.next == next {
                 store.give_up().unwrap();
             }
         }

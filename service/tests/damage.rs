@@ -252,7 +252,7 @@ fn damaged_snapshots_are_passed_over_or_usable() {
         // The events tell everything, unless the damage goes unnoticed and does not agree with
         // them.
         let recovered = base(&store, template, &Limits::default(), directory.path()).recover();
-        passed_over[usize::from(recovered.is_ok_and(|engine| engine.snapshot() == 0))] += 1;
+        passed_over[usize::from(recovered.is_ok_and(|engine| engine.snapshot == 0))] += 1;
         is_refused(&store, directory.path(), template);
     });
     // Nearly all damage is found by the checksums.
@@ -290,7 +290,7 @@ pub(crate) type Seen = (u64, Vec<Result<Vec<(usize, ItemRow)>, u16>>);
 pub(crate) fn seen(engine: &mut Engine) -> Seen {
     let rows = |query: &Name| engine.rows(query, 0, 100).map_err(|refusal| refusal.status());
     let rows = queries().iter().map(rows).collect();
-    (engine.next(), rows)
+    (engine.next, rows)
 }
 
 /// The state that clients see after a restart on the files of a directory.
@@ -300,7 +300,7 @@ pub(crate) fn restarted(directory: &Path, template: &Arc<Template>) -> Result<Se
     let mut engine = base(&store, template, &Limits::default(), directory).recover()?;
     let found = seen(&mut engine);
     // As the thread that answers does.
-    match engine.unreadable() {
+    match engine.unreadable.as_deref() {
         Some(fault) => base(&store, template, &Limits::default(), directory)
             .repeat(fault)
             .map(|mut engine| seen(&mut engine)),
@@ -397,7 +397,7 @@ fn rows_without_checksums_are_read() {
     let template = template("keep = 4");
     begin_as_older(directory.path(), &template);
     let mut served = on_disk(directory.path(), &template, 100, 60);
-    let (expected, of_snapshot) = (seen(&mut served.engine), served.twin().snapshot());
+    let (expected, of_snapshot) = (seen(&mut served.engine), served.twin().snapshot);
     drop(served);
     let [events, snapshot, _] = FILES.map(|file| directory.path().join(file));
     let short = |row: &[u8]| row[..row.len() - 12].to_vec();
@@ -424,7 +424,7 @@ fn rows_without_checksums_are_read() {
     assert_eq!(restarted(directory.path(), &template).unwrap(), expected);
     let store: Arc<dyn Store> = Arc::new(EmbeddedStore::open(directory.path()).unwrap());
     let engine = base(&store, &template, &Limits::default(), directory.path()).recover().unwrap();
-    assert_eq!(engine.snapshot(), of_snapshot);
+    assert_eq!(engine.snapshot, of_snapshot);
 }
 
 /// redb panics on some damaged files, also when it lets them go: a user is told the file.

@@ -69,10 +69,10 @@ impl Served {
     }
 
     pub(crate) fn commit<T>(&mut self, work: impl FnOnce(&mut Engine, u64, &mut Vec<Event>) -> T) -> T {
-        let (first, mut events) = (self.engine.next(), vec![]);
+        let (first, mut events) = (self.engine.next, vec![]);
         self.engine.begin_at(self.time, false);
         let answer = work(&mut self.engine, self.time, &mut events);
-        assert_eq!(self.engine.next(), first + events.len() as u64);
+        assert_eq!(self.engine.next, first + events.len() as u64);
         if !events.is_empty() {
             self.store.append(first, &Batch { time: self.time, events }).unwrap();
         }
@@ -86,7 +86,7 @@ impl Served {
 
 /// Everything that a client can see of two engines.
 fn assert_same(one: &mut Engine, other: &mut Engine, queries: &[Name]) {
-    assert_eq!((one.next(), one.totals(), one.n_open()), (other.next(), other.totals(), other.n_open()));
+    assert_eq!((one.next, one.totals, one.n_open()), (other.next, other.totals, other.n_open()));
     assert_eq!(one.n_items(), other.n_items());
     for query in queries {
         let rows = |engine: &mut Engine| engine.rows(query, 0, 1_000).map_err(|refusal| refusal.to_json());
@@ -171,7 +171,7 @@ fn repeated_is_what_was(template: &Arc<Template>, in_memory: usize) {
         }
     }
     assert!(served.engine.n_in_memory() <= in_memory);
-    assert!(served.engine.totals().decided > 1_000 && served.engine.totals().differing == 0);
+    assert!(served.engine.totals.decided > 1_000 && served.engine.totals.differing == 0);
     // So are the generators: both choose alike from now on.
     let mut twin = served.twin();
     for n in 0..200 {
@@ -355,7 +355,7 @@ fn a_policy_that_sees_who_asks_begins_with_a_fit() {
     {
         let ask = body(json!({ "id": format!("far {n}"), "context": context }));
         twin.decide(ask, 1_000_000, &mut vec![]).unwrap();
-        assert_eq!(twin.of_process()[2], outside);
+        assert_eq!(twin.outside, outside);
     }
     drop(twin);
     let fit = ContextFit::read("", context_fit().to_string().as_bytes()).unwrap();
@@ -748,7 +748,7 @@ fn what_has_to_leave_is_closed_first() {
         };
         served.commit(|engine, _, events| {
             for item in ["a", "b", "c", "d"] {
-                let features = vec![0.5; engine.template().item_features.len()];
+                let features = vec![0.5; engine.template.item_features.len()];
                 engine.change_item(&name(item), None, Change::Add, &features, events).unwrap();
             }
         });
@@ -772,8 +772,8 @@ fn what_has_to_leave_is_closed_first() {
             let rows = engine.rows(&Name::default_query(), 0, 10).unwrap();
             rows.iter().map(|(_, row)| row.entries[0].tally.shows).sum()
         };
-        assert_eq!((served.engine.totals().closed, shows(&mut served.engine)), (17, 17 * 3));
-        assert_eq!(served.engine.of_process()[1], 16);
+        assert_eq!((served.engine.totals.closed, shows(&mut served.engine)), (17, 17 * 3));
+        assert_eq!(served.engine.early, 16);
         for n in 0..17 {
             assert_eq!(refused(&mut served, n), [410, 410]);
         }
@@ -782,7 +782,7 @@ fn what_has_to_leave_is_closed_first() {
         served.time += 8 * 86_400_000;
         let ask = body(json!({ "id": "late" }));
         served.commit(|engine, time, events| engine.decide(ask, time, events).unwrap());
-        assert_eq!((served.engine.totals().closed, shows(&mut served.engine)), (20, 20 * 3));
+        assert_eq!((served.engine.totals.closed, shows(&mut served.engine)), (20, 20 * 3));
         assert_eq!((refused(&mut served, 19), served.engine.n_open()), ([410, 410], 1));
         let queries = [Name::default_query()];
         let mut twin = served.twin();
@@ -793,7 +793,7 @@ fn what_has_to_leave_is_closed_first() {
         let empty: Arc<dyn Store> = Arc::new(EmbeddedStore::open(elsewhere.path()).unwrap());
         let mut follower = base(&empty, &template, &Limits::default(), elsewhere.path()).recover().unwrap();
         follower.catch_up(&*served.store, Origin::Other).unwrap();
-        assert_eq!(follower.totals().closed, 20);
+        assert_eq!(follower.totals.closed, 20);
         assert_eq!(shows(&mut follower), 20 * 3);
     }
 }
@@ -826,7 +826,7 @@ fn what_was_asked_for_is_known_after_a_restart() {
         assert_eq!(ask(engine, &["b", "a"]), Err((409, "other_request")));
     }
     let head = served.store.head().unwrap().unwrap();
-    let next = served.engine.next();
+    let next = served.engine.next;
     // A program that knows nothing of requests has made the snapshot.
     let before = tempfile::tempdir().unwrap();
     let older: Arc<dyn Store> = Arc::new(EmbeddedStore::open(before.path()).unwrap());
@@ -837,7 +837,7 @@ fn what_was_asked_for_is_known_after_a_restart() {
     served.store.read(0, copy).unwrap();
     older.replace((0..next, None), &head, &mut std::iter::empty()).unwrap();
     let mut twin = base(&older, &template(""), &Limits::default(), before.path()).recover().unwrap();
-    assert_eq!(twin.snapshot(), next);
+    assert_eq!(twin.snapshot, next);
     assert_eq!(ask(&mut twin, &["b", "a"]).unwrap().items, list.items);
 }
 
@@ -880,7 +880,7 @@ fn another_servers_events_give_the_same_table() {
         let rows = |engine: &mut Engine| engine.rows(query, 0, 100).unwrap();
         assert_eq!(rows(&mut one), rows(&mut other));
     }
-    assert_eq!(one.next(), other.next());
+    assert_eq!(one.next, other.next);
 }
 
 #[test]
@@ -992,18 +992,18 @@ fn a_snapshot_that_cannot_be_read_is_passed_over() {
     // A query is read when it is used: here by the events after the snapshot.
     served.store.replace((0..0, None), &head, &mut [Ok((name("q1"), vec![7; 30]))].into_iter()).unwrap();
     let mut twin = served.twin();
-    assert_eq!((twin.snapshot(), twin.unreadable()), (0, None));
+    assert_eq!((twin.snapshot, &twin.unreadable), (0, &None));
     assert_same(&mut twin, &mut served.engine, &queries);
     // Here by a request.
-    let next = served.engine.next();
+    let next = served.engine.next;
     served.twin().save(&*served.store).unwrap();
     let head_now = served.store.head().unwrap().unwrap();
     served.store.replace((0..0, None), &head_now, &mut [Ok((name("q1"), vec![7; 30]))].into_iter()).unwrap();
     let mut twin = served.twin();
-    assert_eq!((twin.snapshot(), twin.unreadable()), (next, None));
+    assert_eq!((twin.snapshot, &twin.unreadable), (next, &None));
     let refusal = twin.rows(&name("q1"), 0, 1).unwrap_err();
     assert_eq!((refusal.status(), refusal.code()), (503, "unavailable"));
-    let fault = twin.unreadable().unwrap().to_owned();
+    let fault = twin.unreadable.clone().unwrap();
     assert!(fault.starts_with("query `q1`: "), "{fault}");
     let (store, path) = (served.store.clone(), directory.path());
     let mut twin = base(&store, &served.template, &served.limits, path).repeat(&fault).unwrap();
@@ -1011,13 +1011,13 @@ fn a_snapshot_that_cannot_be_read_is_passed_over() {
     // Its own snapshot is whole.
     twin.save(&*store).unwrap();
     let mut twin = served.twin();
-    assert_eq!(twin.snapshot(), next);
+    assert_eq!(twin.snapshot, next);
     assert_same(&mut twin, &mut served.engine, &queries);
     // The other part, cut off.
     let states = [Ok((name("q1"), state))];
     served.store.replace((0..0, None), &head[..head.len() / 2], &mut states.into_iter()).unwrap();
     let mut twin = served.twin();
-    assert_eq!(twin.snapshot(), 0);
+    assert_eq!(twin.snapshot, 0);
     assert_same(&mut twin, &mut served.engine, &queries);
     // Damage of the events is not passed over.
     let closed = Event::Closed { id: name("x"), seen: None };
@@ -1100,7 +1100,7 @@ fn large_counts_of_a_fit_are_recovered() {
             });
             served.twin().save(&*served.store).unwrap();
             let mut twin = served.twin();
-            assert_eq!(twin.snapshot(), served.engine.next());
+            assert_eq!(twin.snapshot, served.engine.next);
             assert_same(&mut twin, &mut served.engine, &[name("q")]);
         }
     }

@@ -35,7 +35,7 @@ fn with_days(directory: &std::path::Path, days: u64) -> u64 {
     let commit = |time: u64, events: Vec<_>, next: u64| {
         store.append(next - events.len() as u64, &Batch { time, events }).unwrap();
     };
-    commit(start, events, served.engine.next());
+    commit(start, events, served.engine.next);
     for hour in 0..24 * days {
         for n in 0..(start / HOUR + hour) % 24 {
             let (time, id) = (start + hour * HOUR + n * 1_000, format!("{hour}-{n}"));
@@ -43,7 +43,7 @@ fn with_days(directory: &std::path::Path, days: u64) -> u64 {
             let body: DecideBody = serde_json::from_value(json!({ "id": id, "query": query })).unwrap();
             let mut events = vec![];
             served.engine.decide(body, time, &mut events).unwrap();
-            commit(time, events, served.engine.next());
+            commit(time, events, served.engine.next);
             made += 1;
             if n % 2 == 0 {
                 let body: AnswerBody =
@@ -51,7 +51,7 @@ fn with_days(directory: &std::path::Path, days: u64) -> u64 {
                 let mut events = vec![];
                 served.engine.begin_at(time + HOUR / 4, false);
                 served.engine.answer(body, &mut events).unwrap();
-                commit(time + HOUR / 4, events, served.engine.next());
+                commit(time + HOUR / 4, events, served.engine.next);
             }
         }
     }

@@ -16,7 +16,7 @@ fn seen(engine: &mut Engine, queries: &[Name]) -> impl PartialEq + std::fmt::Deb
     let rows = queries.iter().map(|query| engine.rows(query, 0, 99).map_err(|refusal| refusal.to_json()));
     let rows: Vec<_> = rows.collect();
     let usage: Vec<_> = engine.usage(None).map(|(name, usage)| (name.clone(), usage)).collect();
-    (rows, usage, engine.totals(), engine.n_open())
+    (rows, usage, engine.totals, engine.n_open())
 }
 
 /// Whatever is forgotten when, a repetition and snapshots with room for one query or for all tell
@@ -90,7 +90,7 @@ fn queries_without_decisions_for_long_are_forgotten() {
     for (since, first) in [(1_000, 0), (1_001, 1), (1_007, 7), (1_007, 7), (2_000, 9)] {
         assert_eq!(left(&mut served, since), queries[first..]);
     }
-    assert_eq!(served.engine.totals().queries, 0);
+    assert_eq!(served.engine.totals.queries, 0);
 }
 
 /// A GET of a query that is behind the catalogue waits for a copy of it once, and sees its uses.

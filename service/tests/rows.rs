@@ -59,7 +59,7 @@ fn an_older_store_knows_its_requests_by_a_snapshot() {
     served.commit(|engine, time, events| engine.decide(ask(1), time, events).unwrap());
     served.engine.save(&*store).unwrap();
     let mut twin = served.twin();
-    assert_eq!(twin.snapshot(), twin.next());
+    assert_eq!(twin.snapshot, twin.next);
     let answer = twin.decide(ask(1), 1, &mut vec![]).unwrap();
     assert_eq!(serde_json::to_value(answer).unwrap()["unknown"], json!(["x"]));
     assert!(twin.decide(ask(2), 1, &mut vec![]).is_err());

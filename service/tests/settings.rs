@@ -25,7 +25,7 @@ fn change(served: &mut Served, template: &Template, items: &[FirstItem]) -> Resu
     served.commit(|engine, time, events| {
         let differences = engine.differences(&*store, template, items)?;
         engine.change_settings(&differences, time, events)?;
-        assert_eq!(engine.template(), template);
+        assert_eq!(&*engine.template, template);
         Ok(events.clone())
     })
 }
@@ -83,8 +83,8 @@ fn every_change_is_repeated_at_its_place() {
         for mut engine in
             [base(1_000).recover(), base(1).recover(), base(1).repeat("a test")].map(Result::unwrap)
         {
-            assert_eq!(engine.template(), &*second);
-            assert_eq!(engine.totals(), served.engine.totals());
+            assert_eq!(engine.template, second);
+            assert_eq!(engine.totals, served.engine.totals);
             for query in &queries {
                 let rows = |engine: &mut click_bandits_service::engine::Engine| {
                     engine.rows(query, 0, 99).map_err(|refusal| refusal.to_json())
@@ -159,8 +159,8 @@ fn what_cannot_change_is_refused_by_name() {
         let Err(Refusal::Store(refusal)) = change(&mut served, &settings(&new), &[]) else { panic!("{new}") };
         let refusal = refusal.to_string();
         assert!(refusal.contains(expected), "{expected}: {refusal}");
-        assert_eq!(served.engine.template(), &*settings(&old));
-        assert_eq!(served.engine.next(), 0);
+        assert_eq!(served.engine.template, settings(&old));
+        assert_eq!(served.engine.next, 0);
     }
 }
 

@@ -234,9 +234,12 @@ impl Since {
 /// The state of a launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
-    settings: Settings,
-    share: f64,
-    since: u64,
+    /// How it goes on.
+    pub settings: Settings,
+    /// The share of users on the policy's side.
+    pub share: f64,
+    /// When the share changed last, in milliseconds since 1970.
+    pub since: u64,
     /// Number of changes of the share.
     period: u8,
     /// The share does not rise before this time.
@@ -246,15 +249,17 @@ pub struct Launch {
     /// Clicks in the shadow, before any user saw the policy's lists.
     before: Before,
     /// Whether no user has seen the policy's lists yet.
-    in_shadow: bool,
+    pub in_shadow: bool,
     /// Sums since the share's last change: clicks, and the metric of each guard.
     now: Vec<Sides>,
     week: Vec<Sides>,
     week_began: u64,
-    weeks: Vec<Week>,
-    path: Vec<Change>,
-    /// Sessions and clicks of both sides since the beginning.
-    total: [[f64; 2]; 2],
+    /// Full weeks, the last ones.
+    pub weeks: Vec<Week>,
+    /// Changes of the share, the last ones.
+    pub path: Vec<Change>,
+    /// Sessions and clicks of today's side and the policy's since the beginning.
+    pub total: [[f64; 2]; 2],
     /// Clicks that the policy's side gained in earlier periods, and the reach of their interval.
     gained: [f64; 2],
 }
@@ -317,26 +322,6 @@ impl Launch {
         self.path.iter().rev().take_while(|change| change.share == 0.0).last()
     }
 
-    /// The share of users on the policy's side.
-    pub fn share(&self) -> f64 {
-        self.share
-    }
-
-    /// When the share changed last, in milliseconds since 1970.
-    pub fn since(&self) -> u64 {
-        self.since
-    }
-
-    /// How it goes on.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// Whether no user has seen the policy's lists yet.
-    pub fn in_shadow(&self) -> bool {
-        self.in_shadow
-    }
-
     /// Whether the share may not rise at a time.
     pub fn is_held(&self, time: u64) -> bool {
         self.is_held || time < self.held_until
@@ -345,21 +330,6 @@ impl Launch {
     /// Until when a worse week holds the share; `None` if somebody holds it.
     pub fn held_until(&self) -> Option<u64> {
         (!self.is_held).then_some(self.held_until)
-    }
-
-    /// Changes of the share and ends of weeks, the last ones.
-    pub fn path(&self) -> &[Change] {
-        &self.path
-    }
-
-    /// Full weeks, the last ones.
-    pub fn weeks(&self) -> &[Week] {
-        &self.weeks
-    }
-
-    /// Sessions and clicks of today's side and the policy's since the beginning.
-    pub fn total(&self) -> [[f64; 2]; 2] {
-        self.total
     }
 
     /// The next step, if there is one.

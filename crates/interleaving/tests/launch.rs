@@ -92,7 +92,7 @@ fn course(site: Site, seed: u64) -> Course {
             }
         }
         if let Some((share, is_of_side)) = site.robot {
-            let side = if is_of_side { launch.share() } else { 1.0 };
+            let side = if is_of_side { launch.share } else { 1.0 };
             of_day.push((12, robot, (share * side * of_day.len() as f64).floor(), 0.3));
         }
         of_day.sort_by_key(|visit| visit.0);
@@ -125,17 +125,16 @@ fn course(site: Site, seed: u64) -> Course {
             }
         }
         let launched = day.saturating_sub(site.shadow);
-        if launch.share() == 0.0 && !launch.in_shadow() {
+        if launch.share == 0.0 && !launch.in_shadow {
             found.stopped.get_or_insert(launched);
         }
-        if launch.share() >= 0.5 {
+        if launch.share >= 0.5 {
             found.half.get_or_insert(launched);
         }
     }
     found.lost = lost / all;
-    found.weeks =
-        [launch.weeks().len(), launch.weeks().iter().filter(|week| week.verdict().is_some()).count()];
-    found.whys = launch.path().iter().map(|change| change.why.clone()).collect();
+    found.weeks = [launch.weeks.len(), launch.weeks.iter().filter(|week| week.verdict().is_some()).count()];
+    found.whys = launch.path.iter().map(|change| change.why.clone()).collect();
     found
 }
 
@@ -257,12 +256,12 @@ fn other_settings_do_not_move_the_share() {
     launch.change(Change { time: 1, share: 0.1, why: Why::ByHand, week: None });
     launch.hold(true);
     launch = launch.with_settings(settings(&STEPS), 2);
-    assert_eq!(launch.share(), 0.1);
+    assert_eq!(launch.share, 0.1);
     launch = launch.with_settings(settings(&[0.4, 0.5]), 3);
-    assert_eq!(launch.share(), 0.1);
+    assert_eq!(launch.share, 0.1);
     launch.hold(false);
     launch = launch.with_settings(settings(&[0.05, 0.5]), 4);
-    assert_eq!(launch.share(), 0.05);
+    assert_eq!(launch.share, 0.05);
     launch.change(Change { time: 5, share: 0.0, why: Why::Broken, week: None });
     launch = launch.with_settings(settings(&STEPS), 6);
     assert!(launch.is_stopped() && launch.stop().unwrap().why == Why::Broken);

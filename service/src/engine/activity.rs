@@ -5,7 +5,6 @@ use super::usage::Usage;
 use crate::event::Name;
 use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Milliseconds of an hour.
 pub const HOUR: u64 = 3_600_000;
@@ -39,11 +38,6 @@ impl std::ops::Add for Activity {
 }
 
 impl Engine {
-    /// Counts by hour since 1970, of the last 32 days with events.
-    pub fn activity(&self) -> &BTreeMap<u64, Activity> {
-        &self.activity
-    }
-
     /// Adds to what happened at a time.
     pub(super) fn note_activity(&mut self, time: u64, what: Activity) {
         let hour = self.activity.entry(time / HOUR).or_default();

@@ -46,17 +46,12 @@ impl LaunchState {
 }
 
 impl Engine {
-    /// The launch, once it has had a decision.
-    pub fn launch(&self) -> Option<&LaunchState> {
-        self.launch.as_ref()
-    }
-
     /// The share in millionths, and the compared lists of today's side and the policy's.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts, and a share")]
     pub fn launch_counts(&self) -> [u64; 3] {
         self.launch.as_ref().map_or([0; 3], |LaunchState { launch, .. }| {
-            let [today, policy] = launch.total();
-            [1e6 * launch.share(), today[0], policy[0]].map(|number| number as u64)
+            let [today, policy] = launch.total;
+            [1e6 * launch.share, today[0], policy[0]].map(|number| number as u64)
         })
     }
 
@@ -64,8 +59,8 @@ impl Engine {
     pub(super) fn set_launch(&mut self, is_other_policy: bool, time: u64) {
         let (state, settings) = (self.launch.take(), &self.template.launch);
         self.launch = match (state, settings) {
-            (Some(state), Some(settings)) if state.launch.settings().name == settings.name => {
-                let is_new = is_other_policy || state.launch.settings() != settings;
+            (Some(state), Some(settings)) if state.launch.settings.name == settings.name => {
+                let is_new = is_other_policy || state.launch.settings != *settings;
                 let follow = |launch: Launch| launch.with_settings(settings.clone(), time);
                 let launch = if is_new { follow(state.launch) } else { state.launch };
                 Some(LaunchState { launch, ..state })
@@ -131,7 +126,7 @@ impl Engine {
         let number = self.decisions.next();
         let is_first = self.is_first(&decision.query)?;
         let state = self.launch_at(time);
-        let name = &state.launch.settings().name;
+        let name = &state.launch.settings.name;
         // By the client's name, whatever is kept of it.
         let place = decision.user.as_ref().map(|user| Place::new(name, user));
         let compared = place.filter(|_| !is_first).map(|place| state.launch.place(place));
@@ -236,12 +231,12 @@ impl Engine {
     pub(super) fn measure(&mut self, number: u64, metrics: &BTreeMap<String, f64>) {
         let (Some(state), Some(open)) = (&mut self.launch, self.decisions.get_mut(number)) else { return };
         let Some(compared) = open.compared() else { return };
-        let guards = state.launch.settings().guards.len();
+        let guards = state.launch.settings.guards.len();
         if open.measured.len() != guards {
             open.measured = vec![f64::NAN; guards].into();
         }
         for (name, new) in metrics {
-            let Some(guard) = state.launch.settings().guard(name) else { continue };
+            let Some(guard) = state.launch.settings.guard(name) else { continue };
             let old = std::mem::replace(&mut open.measured[guard], *new);
             state.launch.measure(compared, open.time, guard, (!old.is_nan()).then_some(old), *new);
         }

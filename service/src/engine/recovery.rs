@@ -116,11 +116,8 @@ impl Engine {
 
 impl Base {
     /// The state that the store tells: that of its snapshot, and the events after it. If the
-    /// snapshot cannot be read, as [`repeat`](Self::repeat).
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be read, is damaged, or was made for other settings.
+    /// snapshot cannot be read, as [`repeat`](Self::repeat). Fails if the store cannot be read, is
+    /// damaged, or was made for other settings.
     pub fn recover(&self) -> Result<Engine, StoreError> {
         let read = self.store.head().and_then(|head| {
             if head.is_none() && self.store.first()? > 0 {
@@ -143,10 +140,6 @@ impl Base {
 
     /// The state that the events tell by themselves, since the snapshot cannot be read; once some
     /// were dropped, with the copy of a snapshot that was made before.
-    ///
-    /// # Errors
-    ///
-    /// As [`recover`](Self::recover).
     pub fn repeat(&self, fault: &str) -> Result<Engine, StoreError> {
         log("error", "snapshot-unreadable", json!({ "error": fault }));
         let (store, mut swap, mut dropped) = (&self.store, self.swap(false)?, BTreeSet::new());

@@ -92,11 +92,8 @@ impl Engine {
         self.set_worth(item, None, worth.clone(), events).map(|_| ())
     }
 
-    /// Makes the settings and items of a configuration those of the store.
-    ///
-    /// # Errors
-    ///
-    /// The keys that cannot change, each with the reason. Nothing changes then.
+    /// Makes the settings and items of a configuration those of the store. An error names the keys
+    /// that cannot change, each with the reason, and nothing changes.
     pub fn change_settings(
         &mut self,
         differences: &Differences<'_>,

@@ -128,9 +128,8 @@ fn size(bytes: f64) -> String {
 
 /// Writes what happened, what is open, and what the store has.
 fn summary(page: &mut String, app: &App, engine: &Engine, time: u64) {
-    let (totals, [present, retired], [_, early, _]) =
-        (engine.totals(), engine.n_items(), engine.of_process());
-    let of_day = engine.activity().range((time / HOUR).saturating_sub(23)..).map(|(_, of)| *of);
+    let (totals, [present, retired], early) = (engine.totals, engine.n_items(), engine.early);
+    let of_day = engine.activity.range((time / HOUR).saturating_sub(23)..).map(|(_, of)| *of);
     let of_day = of_day.fold(Activity::default(), std::ops::Add::add);
     let all = (totals.decided + totals.shown).max(1) as f64;
     let bytes = app.metrics.store_bytes.load(Relaxed) as f64;
@@ -158,7 +157,7 @@ fn summary(page: &mut String, app: &App, engine: &Engine, time: u64) {
             format!(
                 "{} with {} events; {} more a day at the rate of the last 24 hours",
                 size(bytes),
-                engine.next(),
+                engine.next,
                 size(bytes / all * of_day.decisions as f64)
             ),
         ),
@@ -187,7 +186,7 @@ fn best_lists(page: &mut String, engine: &mut Engine, busiest: Vec<(Name, Usage)
             })
             .collect();
         best.sort_by(|(one, _), (other, _)| other[0].total_cmp(&one[0]));
-        best.truncate(engine.template().positions.min(10));
+        best.truncate(engine.template.positions.min(10));
         let best = best.iter().map(|([lower, upper], item)| {
             format!("<li>{} <small class=i>{lower:.3} to {upper:.3}</small>", escaped(item))
         });
@@ -226,10 +225,10 @@ pub(super) async fn page(
             _ = write!(page, "<p class=fault>{fault}.</p>");
         }
         summary(&mut page, &app, engine, turn.time);
-        if let Some(state) = engine.launch() {
+        if let Some(state) = &engine.launch {
             page.push_str(&crate::launch::section(state, turn.time, escaped));
         }
-        _ = write!(page, "<div class=figures>{}</div>", charts(engine.activity(), turn.time));
+        _ = write!(page, "<div class=figures>{}</div>", charts(&engine.activity, turn.time));
         best_lists(&mut page, engine, busiest);
         page.push_str("<h2>Queries in memory, the last used first</h2><p>");
         for name in engine.query_names().take(50) {
@@ -247,7 +246,7 @@ pub(super) async fn page(
         }
         page.push_str("</table></div>");
         page.push_str("<h2>Conditions</h2><table class=conditions>");
-        if let Ok(Value::Object(settings)) = serde_json::to_value(engine.template()) {
+        if let Ok(Value::Object(settings)) = serde_json::to_value(&*engine.template) {
             for (key, value) in settings.iter().filter(|(key, _)| *key != "seed") {
                 match value {
                     Value::Object(parts) => {
