@@ -693,7 +693,7 @@ impl std::fmt::Display for Config {
         let tokens = self.tokens.as_ref().map_or("no tokens".into(), |file| file.display().to_string());
         write!(
             f,
-            "policy: {} for users {users}, {positions} positions\nitems: {}\nstore: {store}\n\
+            "policy: {} for users {users}, {positions} positions\nitems of all queries: {}\nstore: {store}\n\
              listens on {}, tokens: {tokens}",
             policy.0,
             self.items.len(),

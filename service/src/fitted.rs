@@ -11,6 +11,7 @@ use crate::store::{Store, StoreError};
 use crate::writer::Turn;
 use by_position::ByPosition;
 use confidence::Probability;
+use documents::number::counted;
 use documents::parameters::{Model, ModelRecord, Parameters};
 use policies::MAX_COUNT;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,17 @@ impl FirstEvents {
             read_counts(directory, template, &mut left_out)?
         };
         Ok(Self { directory: directory.to_owned(), events, left_out })
+    }
+
+    /// The number of queries and their items, in words.
+    pub fn summary(&self) -> String {
+        let numbers = self.events.iter().map(|event| match event {
+            Event::Began { query: Some(_), items, .. } => (1, items.len() as u64),
+            Event::BeganForUsers { fit, .. } => (1, of_users::n_items(fit)),
+            _ => (0, 0),
+        });
+        let (queries, items) = numbers.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+        format!("{} of {}", counted(items, "item"), counted(queries, "query"))
     }
 
     /// Makes the queries of the log, with their items and what is known of them.

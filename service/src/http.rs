@@ -269,7 +269,7 @@ impl Work for LaunchBody {
     fn work(self, turn: &mut Turn<'_>) -> Result<Value, Refusal> {
         turn.needs_store()?;
         turn.engine.steer(&self, turn.time, turn.events)?;
-        Ok(turn.engine.launch.as_ref().map_or(Value::Null, |state| crate::launch::report(state, turn.time)))
+        report_of_launch(turn)
     }
 }
 
@@ -520,15 +520,14 @@ async fn items(
     Ok(Json(json!({ "query": query, "items": items, "next": next })))
 }
 
-/// The report of the launch; null before its first decision.
+fn report_of_launch(turn: &mut Turn<'_>) -> Result<Value, Refusal> {
+    let state = turn.engine.launch_or_first().ok_or_else(Refusal::no_launch)?;
+    Ok(crate::launch::report(&state, turn.time))
+}
+
+/// The report of the launch.
 async fn launch(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
-    let report = app.requests.ask(move |turn| {
-        if turn.engine.template().launch.is_none() {
-            return Err(Refusal::no_launch());
-        }
-        Ok(turn.engine.launch.as_ref().map(|state| crate::launch::report(state, turn.time)))
-    });
-    Ok(Json(report.await??.unwrap_or_default()))
+    app.requests.ask(report_of_launch).await?.map(Json)
 }
 
 /// Decisions and answers from an event on, one in each line.

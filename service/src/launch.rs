@@ -2,8 +2,12 @@
 
 use crate::engine::LaunchState;
 use crate::http::charts::{HEIGHT, WIDTH, bar, figure};
+use documents::number::{counted, fixed, significant};
 use humantime::format_rfc3339_seconds;
-use interleaving::launch::{Change, Launch, Settings, Since, WEEK_Z, Week, Why, days_of_step};
+use interleaving::launch::{
+    Change, Guard, Launch, SURELY_BROKEN, Settings, Since, WEEK_Z, Week, Why, days_of_brake, days_of_step,
+};
+use interleaving::split::Difference;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::{Duration, UNIX_EPOCH};
@@ -14,12 +18,10 @@ pub fn report(state: &LaunchState, time: u64) -> Value {
     let since = launch.clicks_since();
     let [gained, reach] = launch.gained();
     let [today, policy] = launch.total;
-    let settings = &launch.settings;
-    let guards = settings.guards.iter().enumerate().map(|(place, guard)| {
-        let (found, surely) = launch.guard(place);
+    let guards = guards(launch).map(|(guard, found, is_watched)| {
         json!({
             "metric": guard.metric, "worse": guard.worse, "most": guard.most,
-            "values": found.sessions, "means": found.rates.map(finite), "is_watched": surely.is_some(),
+            "values": found.sessions, "means": found.rates.map(finite), "is_watched": is_watched,
         })
     });
     let [same, both, items] = agreement.map(|sum| sum as f64);
@@ -29,12 +31,16 @@ pub fn report(state: &LaunchState, time: u64) -> Value {
         "share_of_lists": finite(since.clicks.sessions[1] / since.clicks.sessions.iter().sum::<f64>()),
         "is_early": since.is_early, "groups_left_out": since.clicks.n_left_out,
     });
+    let path = history(launch).map(|(change, is_other)| {
+        let why = if is_other { json!("settings") } else { json!(change.why) };
+        json!({ "time": change.time, "share": change.share, "why": why })
+    });
     json!({
-        "name": settings.name,
+        "name": launch.settings.name,
         "share": launch.share,
-        "since": launch.since,
+        "since": (launch.since > 0).then_some(launch.since),
         "sentence": sentence(state, time),
-        "is_shadow": launch.in_shadow,
+        "is_shadow": launch.settings.steps.is_empty(),
         "is_stopped": launch.is_stopped(),
         "is_held": launch.is_held(time),
         "has_changed": launch.has_changed(),
@@ -50,17 +56,27 @@ pub fn report(state: &LaunchState, time: u64) -> Value {
         "decisions": decisions,
         "without_user": without_user,
         "first": first,
-        "path": launch.path.iter().map(step).collect::<Vec<_>>(),
+        "path": path.collect::<Vec<_>>(),
         "weeks": launch.weeks.iter().map(week).collect::<Vec<_>>(),
     })
 }
 
-fn finite(number: f64) -> Option<f64> {
-    number.is_finite().then_some(number)
+/// Each guard, its metric, and whether there are enough values.
+fn guards(launch: &Launch) -> impl Iterator<Item = (&Guard, Difference, bool)> {
+    launch.settings.guards.iter().enumerate().map(|(place, guard)| {
+        let (found, surely) = launch.guard(place);
+        (guard, found, surely.is_some())
+    })
 }
 
-fn step(change: &Change) -> Value {
-    json!({ "time": change.time, "share": change.share, "why": change.why })
+/// The changes of a launch that has begun, and whether they are those of its settings.
+fn history(launch: &Launch) -> impl DoubleEndedIterator<Item = (&Change, bool)> {
+    let all = launch.path.iter().enumerate().filter(|(_, change)| change.time > 0);
+    all.map(|(place, change)| (change, place > 0 && change.why == Why::Began))
+}
+
+fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
 }
 
 fn week(of: &Week) -> Value {
@@ -78,8 +94,14 @@ fn day(time: u64) -> String {
 }
 
 fn percent(share: f64) -> String {
-    let text = format!("{:.1}", 100.0 * share);
-    text.strip_suffix(".0").unwrap_or(&text).to_owned() + " %"
+    let text = format!("{:.*}", if share.abs() < 0.01 { 3 } else { 1 }, 100.0 * share);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned() + " %"
+}
+
+/// The full days between two times, in words.
+fn days(from: u64, to: u64) -> String {
+    let days = to.saturating_sub(from) / 86_400_000;
+    if days == 0 { "less than a day".into() } else { counted(days, "day") }
 }
 
 /// A relative difference with its interval.
@@ -96,52 +118,127 @@ fn difference_of_week(Week { clicks, .. }: &Week) -> String {
     difference(clicks.difference, WEEK_Z * clicks.standard_error, clicks.rates[0])
 }
 
-/// The state in words: the last week, the time since the change, and what the next step needs.
+/// The lists of a side, and how often they were clicked.
+fn lists(number: f64, rate: f64, of: &str) -> String {
+    format!("{} lists of {of} with {} clicks each", fixed(number, 0), significant(rate, 3))
+}
+
+/// The difference since the share's last change, and what it rests on.
+fn difference_since(Since { clicks, reach, is_early }: &Since) -> String {
+    let found = if *is_early {
+        "too early to tell, fewer than 100 clicks are expected of the smaller side".to_owned()
+    } else {
+        let found = difference(clicks.difference, *reach, clicks.rates[0]);
+        format!("the policy's side clicked {found}")
+    };
+    let [today, policy] = [0, 1].map(|side| (clicks.sessions[side], clicks.rates[side]));
+    format!("{found}; {}, {}", lists(policy.0, policy.1, "the policy"), lists(today.0, today.1, "today"))
+}
+
+/// The state in words: the last week, the time since the change, what comes next, and what is not
+/// compared.
 pub fn sentence(state: &LaunchState, time: u64) -> String {
-    let launch = &state.launch;
-    let since = launch.clicks_since();
-    let Since { clicks, reach, is_early } = since;
-    let began = day(launch.since);
-    if launch.in_shadow || launch.settings.steps.is_empty() {
-        let [same, _, items] = state.agreement.map(|sum| sum as f64);
-        let agreement = if items > 0.0 {
-            format!("at {} of the positions the policy would show the same item", percent(same / items))
-        } else {
-            "no list was asked for yet".to_owned()
-        };
-        return format!("A shadow since {began}: everybody sees today's lists, and {agreement}.");
+    let LaunchState { launch, decisions, without_user, first, .. } = state;
+    let mut text = match launch.share {
+        share if launch.since == 0 => {
+            let at = if share > 0.0 { format!("at {}", percent(share)) } else { "as a shadow".into() };
+            format!("No list was asked for yet. The launch begins with the first one, {at}.")
+        }
+        _ if launch.settings.steps.is_empty() => of_shadow(state, time),
+        _ if launch.is_stopped() => of_stop(launch),
+        share if share >= 1.0 => format!(
+            "Since {} everybody sees the policy's lists. There is nothing to compare with, and nothing stops \
+             it: POST /v1/launch with a share below 1 compares again.",
+            day(launch.since)
+        ),
+        _ => of_comparison(launch, time),
+    };
+    for (number, why) in [(first, "their query is new"), (without_user, "they have no user")] {
+        if *number > 0 {
+            let share = percent(*number as f64 / *decisions as f64);
+            _ = write!(text, " Not compared: {share} of all lists, since {why}.");
+        }
     }
-    if launch.is_stopped() {
-        let why = launch.stop().map_or(String::new(), |stop| reason(launch, stop));
-        let on = launch.stop().map_or(began, |stop| day(stop.time));
-        return format!(
-            "Stopped on {on}: {why}. Everybody sees today's lists until POST /v1/launch has {{\"resume\": true}}."
+    text
+}
+
+fn of_shadow(LaunchState { launch, agreement, .. }: &LaunchState, time: u64) -> String {
+    let since = launch.stop().map_or(launch.since, |change| change.time);
+    let [today, policy] = launch.total;
+    let seen = |[number, clicks]: [f64; 2], of| lists(number, clicks / number, of);
+    let mut text = format!(
+        "A shadow since {}, {}: everybody sees today's lists. So far {}",
+        day(since),
+        days(since, time),
+        seen(today, "today")
+    );
+    if policy[0] > 0.0 {
+        _ = write!(text, ", and before the shadow {}", seen(policy, "the policy"));
+    }
+    let [same, both, items] = agreement.map(|sum| sum as f64);
+    if items > 0.0 {
+        let [same, both] = [same, both].map(|sum| percent(sum / items));
+        _ = write!(
+            text,
+            ". Agreement by position is {same} (the policy would show the same item there), by item {both} \
+             (it would show the item at some position)"
         );
     }
-    let share = percent(launch.share);
-    if launch.share >= 1.0 {
-        return format!("Since {began} everybody sees the policy's lists: there is nothing to compare with.");
+    text + ". Next: `steps` in [launch], with --apply, best after 14 days."
+}
+
+fn of_stop(launch: &Launch) -> String {
+    let at = percent(launch.compared_share());
+    let Some(stop) = launch.stop() else { return String::new() };
+    let mut text = format!("Stopped on {} at {at}: {}", day(stop.time), reason(launch, stop));
+    let since = launch.clicks_since();
+    if since.clicks.sessions[1] > 0.0 {
+        _ = write!(text, ". Until then: {}", difference_since(&since));
     }
-    let mut text = String::new();
+    for (guard, found, _) in guards(launch) {
+        if let [Some(today), Some(policy)] = found.rates.map(finite) {
+            let [today, policy] = [today, policy].map(|mean| significant(mean, 3));
+            let most = percent(guard.most);
+            _ = write!(
+                text,
+                ". The mean of `{}` was {policy}, and {today} today: it may be {most} worse",
+                guard.metric
+            );
+        }
+    }
+    let first = launch.next_share().map_or(String::new(), percent);
+    text + ". Everybody sees today's lists until POST /v1/launch has {\"resume\": true}, which begins again at "
+        + &first
+        + "."
+}
+
+fn of_comparison(launch: &Launch, time: u64) -> String {
+    let (since, share) = (launch.clicks_since(), percent(launch.share));
+    let (began, mut text) = (launch.since, String::new());
     if let Some(week) = launch.last_week() {
         let (end, what) = (day(week.end), difference_of_week(week));
         _ = write!(text, "In the week to {end}, users on the policy's side ({share}) clicked {what}. ");
     }
-    _ = write!(text, "Since {share} began on {began}: ");
-    if is_early {
-        text.push_str("too early to tell, fewer than 100 clicks are expected of the smaller side. ");
-    } else {
-        _ = write!(text, "{}. ", difference(clicks.difference, reach, clicks.rates[0]));
-    }
+    let found = difference_since(&since);
+    _ = write!(text, "Since {share} began on {}, {}: {found}. ", day(began), days(began, time));
     if launch.has_changed() {
         text.push_str("The week and the time since then contradict each other: something has changed. ");
     }
-    let guards = launch.settings.guards.iter().enumerate();
-    for (_, guard) in guards.filter(|(place, _)| launch.guard(*place).1.is_none()) {
+    for (guard, ..) in guards(launch).filter(|(.., is_watched)| !is_watched) {
         _ = write!(text, "The metric `{}` has too few values, and stops nothing. ", guard.metric);
     }
     match launch.next_share() {
-        None => text.push_str("There is no further step."),
+        None => {
+            let brake = percent((launch.settings.risk / launch.share).min(SURELY_BROKEN));
+            let back = launch.step_below().unwrap_or(launch.share);
+            _ = write!(
+                text,
+                "{share} is the last step, so nothing is left to decide. It is watched: a loss of surely more \
+                 than {brake} stops it, and after a worse week it goes on at {}. POST /v1/launch with {{\"share\": 1}} \
+                 shows the policy to everybody.",
+                percent(back)
+            );
+        }
         Some(_) if launch.is_held(time) => match launch.held_until() {
             Some(until) => _ = write!(text, "After a worse week it does not rise before {}.", day(until)),
             None => text.push_str("It is held until POST /v1/launch has {\"hold\": false}."),
@@ -150,14 +247,14 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
             let loss = percent((launch.settings.risk / next).min(1.0));
             _ = write!(text, "The next step, {}, comes once surely less than {loss} is lost", percent(next));
             let most = since.loss()[1];
-            if !is_early && most > 0.0 {
+            if !since.is_early && most > 0.0 {
                 _ = write!(text, "; it may be {} now", percent(most));
             }
-            let passed = time.saturating_sub(launch.since) as f64 / 8.64e7;
+            let passed = time.saturating_sub(began) as f64 / 8.64e7;
             match launch.days_to_next(time).map(|days| (days - passed).ceil()) {
                 Some(1.0) => text.push_str(": in a day if both are alike."),
                 Some(days) if days > 0.0 => _ = write!(text, ": in {days:.0} days if both are alike."),
-                None if clicks.standard_error.is_finite() => {
+                None if since.clicks.standard_error.is_finite() => {
                     text.push_str(": more than a thousand days at this traffic, so begin higher.");
                 }
                 _ => text.push('.'),
@@ -171,7 +268,7 @@ pub fn sentence(state: &LaunchState, time: u64) -> String {
 fn reason(launch: &Launch, Change { why, .. }: &Change) -> String {
     let risk = percent(launch.settings.risk);
     match why {
-        Why::Began => "the launch began or has other settings".into(),
+        Why::Began => "the launch began".into(),
         Why::Rose => format!("the next step loses at most {risk}"),
         Why::Braked => format!("more than {risk} of all clicks were lost"),
         Why::Broken => "the policy's side clicked surely a quarter less".into(),
@@ -188,20 +285,48 @@ const VARIANCE: f64 = 2.0;
 /// Days within which a plan names the smallest risk that reaches a step.
 const SOON: f64 = 60.0;
 
-/// The days that each step takes if both sides are alike, at this number of lists a day.
+/// The days that each step takes if both sides are alike, at this number of lists a day, and at the
+/// last one those until a policy that halves the clicks is stopped.
 pub fn plan(settings: &Settings, lists_a_day: f64) -> Vec<String> {
-    let line = |pair: &[f64]| {
-        let [share, next] = [pair[0], pair[1]];
+    let days = |share: f64, risk: f64| {
         let error = (VARIANCE / lists_a_day * (1.0 / share + 1.0 / (1.0 - share))).sqrt();
-        let days = |risk: f64| days_of_step(error, next, risk);
-        let soon = (1..1_000).map(|risk| f64::from(risk) / 1_000.0);
-        let soon = soon.into_iter().find(|risk| days(*risk).is_some_and(|days| days <= SOON));
-        let days = days(settings.risk).map_or("more than 1,000".to_owned(), |days| days.to_string());
-        let soon = soon.map_or("in 60 at no risk".into(), |risk| format!("in 60 at risk = {risk}"));
-        let step = format!("{} to {}", percent(share), percent(next));
-        format!("launch: {step} in {days} days if both sides are alike; {soon}")
+        match settings.steps.iter().find(|step| **step > share) {
+            Some(next) => days_of_step(error, *next, risk),
+            None => days_of_brake(error, share, risk),
+        }
     };
-    settings.steps.windows(2).map(line).collect()
+    let is_soon = |days: Option<f64>| days.is_some_and(|days| days <= SOON);
+    let line = |(place, &share): (usize, &f64)| {
+        let found = days(share, settings.risk);
+        let number = found.map_or("more than 1,000".to_owned(), |days| days.to_string());
+        let at = percent(share);
+        let mut line = match settings.steps.get(place + 1) {
+            Some(next) => {
+                let soon =
+                    (1..1_000).map(|risk| f64::from(risk) / 1_000.0).find(|risk| is_soon(days(share, *risk)));
+                let soon = soon.map_or("at no risk".into(), |risk| format!("at risk = {risk}"));
+                format!(
+                    "{at} to {} in {number} days if both sides are alike; in {SOON} {soon}",
+                    percent(*next)
+                )
+            }
+            None => {
+                format!("{at}, the last step: a policy that halves the clicks is stopped in {number} days")
+            }
+        };
+        if place == 0 && !is_soon(found) {
+            let larger = (1..=50).map(|share| f64::from(share) / 100.0).filter(|larger| *larger > share);
+            let first = larger.into_iter().find(|share| is_soon(days(*share, settings.risk)));
+            line += &first.map_or("; no share is enough for this site".into(), |share| {
+                format!("; the site is too small for that: begin at {}", percent(share))
+            });
+        }
+        format!("launch: {line}")
+    };
+    if settings.steps.is_empty() {
+        return vec!["launch: a shadow, without steps".to_owned()];
+    }
+    settings.steps.iter().enumerate().map(line).collect()
 }
 
 /// The part of the page, in HTML: the sentence, the share's path and the weeks.
@@ -210,14 +335,17 @@ pub fn section(state: &LaunchState, time: u64, escaped: impl Fn(&str) -> String)
     let name = escaped(&launch.settings.name);
     let mut html = format!("<h2>Launch {name}</h2><p>{}</p>", escaped(&sentence(state, time)));
     let (path, weeks) = (&launch.path, &launch.weeks);
+    if launch.since == 0 {
+        return html;
+    }
     html.push_str("<div class=figures>");
     figure_of_path(&mut html, path, time);
     if !weeks.is_empty() {
         figure_of_weeks(&mut html, weeks);
     }
     html.push_str("</div><table><tr><th>day<th>share<th>why");
-    for change in path.iter().rev().take(10) {
-        let why = escaped(&reason(launch, change));
+    for (change, is_other) in history(launch).rev().take(10) {
+        let why = if is_other { "other settings".into() } else { escaped(&reason(launch, change)) };
         _ = write!(html, "<tr><td class=i>{}<td>{}<td>{why}", day(change.time), percent(change.share));
     }
     html.push_str("</table>");

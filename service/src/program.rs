@@ -111,7 +111,10 @@ pub fn run() -> Result<(), String> {
     let left_out = fitted.as_ref().map_or(&[][..], |fitted| &fitted.left_out);
     if check {
         print(format_args!("{}: good\n{config}\n", path.display()))?;
-        if let (Some(launch), Some(lists)) = (&config.policy.launch, lists_a_day) {
+        fitted.as_ref().map_or(Ok(()), |fitted| print(format_args!("begins with {}\n", fitted.summary())))?;
+        if let Some(lists) = lists_a_day {
+            let launch = config.policy.launch.as_ref();
+            let launch = launch.ok_or("--lists-a-day: the configuration has no [launch]")?;
             crate::launch::plan(launch, lists).iter().try_for_each(|line| print(format_args!("{line}\n")))?;
         }
         return left_out.iter().try_for_each(|what| print(format_args!("left out: {what}\n")));

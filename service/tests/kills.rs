@@ -290,6 +290,7 @@ fn what_cannot_be_started_says_why() {
         (vec!["config.toml", "--store", "data"], "unexpected argument '--store'"),
         (vec!["config.toml", "--lists-a-day", "9"], "were not provided:\n  --check"),
         (vec!["config.toml", "--check", "--lists-a-day", "0"], "expected a number from 1 on"),
+        (vec!["config.toml", "--check", "--lists-a-day", "9"], "the configuration has no [launch]"),
         (vec!["config.toml", "--check", "--apply"], "'--check' cannot be used with '--apply'"),
         (vec!["config.toml", "--listen", "here"], "expected an address such as 127.0.0.1:7300"),
         (vec!["export", "--store", "data", "--out", "out", "--from", "x"], "unexpected argument '--from'"),
@@ -306,6 +307,13 @@ fn what_cannot_be_started_says_why() {
         let found = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && found.contains(expected), "{arguments:?}: {found}");
     }
+}
+
+/// The text of `--check` on the configuration and the fit of a directory.
+fn checked(directory: &std::path::Path) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+    let command = command.arg(directory.join("config.toml")).args(["--check", "--from"]).arg(directory);
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
 }
 
 /// A store that begins with a log's fit, and its decisions as a table that is read as a log.
@@ -336,6 +344,7 @@ fn a_store_begins_with_a_fit_and_is_exported() {
         }
         Server::run(command).unwrap()
     };
+    assert!(checked(&at("")).ends_with("begins with 2 items of 1 query\n"));
     let table = |server: &Server| server.get("/v1/items?query=shoes%2C%20red").1;
     let server = start(true);
     let rows = table(&server);

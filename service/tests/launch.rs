@@ -9,6 +9,7 @@ use click_bandits_service::event::{Change, Event};
 use click_bandits_service::export::{Form, export};
 use click_bandits_service::launch::{plan, report, section, sentence};
 use click_bandits_service::store::EmbeddedStore;
+use interleaving::launch::Settings;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
@@ -113,6 +114,14 @@ fn a_policy_that_breaks_is_stopped_and_says_so() {
     assert!(state.launch.is_stopped());
     let told = sentence(state, served.time);
     assert!(told.starts_with("Stopped on 1970-01-") && told.contains("surely a quarter less"), "{told}");
+    // The numbers of the stop stay, whatever is shown later.
+    let since = report(state, served.time)["since_change"].clone();
+    let [today, policy] = [0, 1].map(|side| since["sessions"][side].as_f64().unwrap());
+    let rate = since["clicks_a_list"][0].as_f64().unwrap();
+    let expected =
+        format!("{policy} lists of the policy with 0 clicks each, {today} lists of today with {rate:.3}");
+    assert!(today > 100.0 && policy > 100.0 && told.contains(&expected), "{expected}: {told}");
+    assert!(told.contains("100.0 % less (") && told.contains("which begins again at 50 %."), "{told}");
     served.commit(|engine, time, events| {
         let list = engine.decide(body(json!({ "id": "x", "user": "u", "baseline": ["d"] })), time, events);
         assert_eq!(list.unwrap().side, Some("baseline"));
@@ -131,9 +140,18 @@ fn a_shadow_shows_today_and_becomes_a_launch() {
     }
     let launch = &served.engine.launch.as_ref().unwrap().launch;
     assert!(launch.in_shadow && launch.total[1] == [0.0; 2]);
+    let told = sentence(served.engine.launch.as_ref().unwrap(), served.time);
+    assert!(told.starts_with("A shadow since 1970-01-01, 2 days: everybody sees today's lists"), "{told}");
+    let [lists, clicks] = launch.total[0];
+    let seen = format!("So far {lists} lists of today with {:.3} clicks each. Agreement by", clicks / lists);
     assert!(
-        sentence(served.engine.launch.as_ref().unwrap(), served.time)
-            .starts_with("A shadow since 1970-01-01")
+        told.contains(&seen) && told.contains(" there), by item ") && told.contains("Next: `steps`"),
+        "{told}"
+    );
+    let counts =
+        (served.engine.launch.as_ref().unwrap().first, served.engine.launch.as_ref().unwrap().decisions);
+    assert!(
+        counts == (50, 300) && told.ends_with("Not compared: 16.7 % of all lists, since their query is new.")
     );
     // Clicks on today's lists teach the policy.
     let rows = served.commit(|engine, _, _| engine.rows(&name("default"), 0, 9).unwrap());
@@ -150,6 +168,14 @@ fn a_shadow_shows_today_and_becomes_a_launch() {
     });
     let launch = &served.engine.launch.as_ref().unwrap().launch;
     assert!(!launch.in_shadow && launch.share == 0.2);
+    let told = report(served.engine.launch.as_ref().unwrap(), served.time);
+    let path = told["path"].as_array().unwrap().iter().map(|change| &change["why"]).collect::<Vec<_>>();
+    assert_eq!((path, &told["is_shadow"]), (vec![&json!("began"), &json!("settings")], &json!(false)));
+    let words = section(served.engine.launch.as_ref().unwrap(), served.time, str::to_owned);
+    assert!(
+        words.contains("<td>20 %<td>other settings<tr>") && words.contains("<td>0 %<td>the launch began"),
+        "{words}"
+    );
     assert_eq!(state(&served.twin()), state(&served.engine));
 }
 
@@ -175,6 +201,17 @@ fn a_user_has_one_side_and_an_id_one_list() {
     let launch = "[launch]\nname = 'autumn'\nsteps = [0.3]\nfirst = 0\n\
                   guards = [{ metric = 'bounce', worse = 'up', most = 0.1 }]\n";
     let server = Server::start(launch);
+    let first = server.get("/v1/launch").1;
+    let said = "No list was asked for yet. The launch begins with the first one, at 30 %.";
+    assert_eq!(
+        (&first["sentence"], &first["decisions"], &first["since"]),
+        (&json!(said), &json!(0), &json!(null))
+    );
+    assert_eq!(
+        (&first["share"], &first["path"], &first["guards"][0]["metric"]),
+        (&json!(0.3), &json!([]), &json!("bounce"))
+    );
+    assert!(server.get("/").1.as_str().unwrap().contains(said));
     let ask = |id: &str, user: &str| {
         let body = json!({ "id": id, "user": user, "baseline": ["e", "d", "c", "b"] });
         server.post("/v1/decide", &body).1
@@ -200,7 +237,17 @@ fn a_user_has_one_side_and_an_id_one_list() {
         (&report["share"], &report["without_user"], &report["decisions"]),
         (&json!(0.3), &json!(1), &json!(81))
     );
-    assert_eq!(server.post("/v1/launch", &json!({ "share": 0.5 })).1["share"], 0.5);
+    let half = server.post("/v1/launch", &json!({ "share": 0.5 })).1;
+    let said = half["sentence"].as_str().unwrap();
+    assert!(
+        said.contains("50 % is the last step, so nothing is left to decide. It is watched: a loss"),
+        "{said}"
+    );
+    assert!(
+        said.contains("more than 4 % stops it, and after a worse week it goes on at 30 %.")
+            && half["share"] == 0.5,
+        "{said}"
+    );
     assert_eq!(server.post("/v1/launch", &json!({ "hold": true })).1["is_held"], true);
     let page = server.get("/").1;
     assert!(page.as_str().unwrap().contains("<h2>Launch autumn</h2>"));
@@ -285,6 +332,21 @@ fn a_plan_has_the_days_of_each_step() {
     );
     assert!(steps(6_000.0)[0].starts_with("launch: 1 % to 5 % in 2 days if both sides"));
     assert!(steps(1.0)[1].starts_with("launch: 5 % to 25 % in more than 1,000 days"));
+    assert_eq!(
+        steps(450.0)[2],
+        "launch: 25 %, the last step: a policy that halves the clicks is stopped in 3 days"
+    );
+    let of_one = |share: f64, lists: f64| plan(&Settings { steps: vec![share], ..settings.clone() }, lists);
+    assert!(
+        of_one(0.01, 450.0)[0].ends_with(" days; the site is too small for that: begin at 2 %"),
+        "{:?}",
+        of_one(0.01, 450.0)
+    );
+    assert!(
+        of_one(0.5, 450.0)[0].ends_with("is stopped in 3 days")
+            && of_one(0.5, 1.0)[0].ends_with("is enough for this site")
+    );
+    assert_eq!(plan(&Settings { steps: vec![], ..settings.clone() }, 1.0).len(), 1);
 }
 
 #[test]
@@ -499,6 +561,11 @@ fn the_page_has_the_share_and_the_weeks_as_figures() {
         pass_day(&mut served, rng, 150, 0.35);
     }
     let state = served.engine.launch.as_ref().unwrap();
+    let told = sentence(state, served.time);
+    assert!(
+        told.contains("40 % is the last step") && told.contains("a worse week it goes on at 40 %."),
+        "{told}"
+    );
     let html = section(state, served.time, str::to_owned);
     let weeks = state.launch.weeks.len();
     assert!(weeks >= 3 && html.matches("<svg").count() == 2, "{html}");
@@ -537,4 +604,25 @@ fn the_export_says_whose_list_it_is() {
     let queries = std::fs::read_to_string(out.join("ubi_queries.ndjson")).unwrap();
     let first: Value = serde_json::from_str(queries.lines().next().unwrap()).unwrap();
     assert_eq!(first["query_attributes"], json!({ "side": "baseline", "period": null }));
+}
+
+#[test]
+fn a_stop_by_a_guard_tells_its_means() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = served(directory.path(), &format!("steps = [0.5]\nfirst = 0\nrisk = 0.9\n{GUARD}"));
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(10);
+    // Users without a click bounce.
+    for _ in 0..10 {
+        pass_day(&mut served, rng, 150, 0.0);
+    }
+    let state = served.engine.launch.as_ref().unwrap();
+    let told = sentence(state, served.time);
+    println!("{told}");
+    let means = report(state, served.time)["guards"][0]["means"].clone();
+    let [today, policy] = [0, 1].map(|side| means[side].as_f64().unwrap());
+    assert!(policy == 1.0 && today < 0.8, "{told}");
+    assert!(
+        told.contains(&format!("The mean of `bounce` was 1.00, and {today:.3} today: it may be 50 % worse.")),
+        "{told}"
+    );
 }

@@ -73,9 +73,9 @@ fn the_page_shows_hours_and_days() {
         format!("{made} decided"),
         "Decisions by hour<span>at most 23, now".into(),
         format!("Decisions by day<span>at most {busiest}, now"),
-        "Minutes to a click, mean by day<span>at most 15, now".into(),
+        "Time to a click, mean by day<span>at most 15.0 min, now".into(),
         "<h2>Best items of the busiest queries</h2>".into(),
-        "<title>1 days before: 276</title>".into(),
+        "<title>1 day ago: 276</title>".into(),
     ] {
         assert!(shown.contains(&expected), "{expected}\n{shown}");
     }

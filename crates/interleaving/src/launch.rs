@@ -37,7 +37,7 @@ pub const WEEK_Z: f64 = 2.576;
 /// The probability that the boundary is ever passed by equal sides.
 const MISS: f64 = 0.05;
 /// A loss that is surely larger stops a launch at every share.
-const SURELY_BROKEN: f64 = 0.25;
+pub const SURELY_BROKEN: f64 = 0.25;
 /// Values that a guard needs on each side.
 const LEAST_VALUES: f64 = 100.0;
 /// Changes and weeks that are kept for the report.
@@ -307,6 +307,7 @@ impl Launch {
         };
         self.gained = self.gained();
         (self.settings, self.share) = (settings, share);
+        self.now.truncate(1);
         self.begin(time);
         keep(&mut self.path, Change { time, share, why: Why::Began, week: None });
         self
@@ -322,6 +323,12 @@ impl Launch {
         self.path.iter().rev().take_while(|change| change.share == 0.0).last()
     }
 
+    /// The share at which users were compared last: the one before a stop.
+    pub fn compared_share(&self) -> f64 {
+        let before = self.path.iter().rev().map(|change| change.share).find(|share| *share > 0.0);
+        before.filter(|_| self.is_stopped()).unwrap_or(self.share)
+    }
+
     /// Whether the share may not rise at a time.
     pub fn is_held(&self, time: u64) -> bool {
         self.is_held || time < self.held_until
@@ -334,7 +341,16 @@ impl Launch {
 
     /// The next step, if there is one.
     pub fn next_share(&self) -> Option<f64> {
-        self.settings.steps.iter().copied().find(|step| *step > self.share)
+        self.step_above(self.share)
+    }
+
+    fn step_above(&self, share: f64) -> Option<f64> {
+        self.settings.steps.iter().copied().find(|step| *step > share)
+    }
+
+    /// The step that follows a worse week, if there is a lower one.
+    pub fn step_below(&self) -> Option<f64> {
+        self.settings.steps.iter().copied().rev().find(|step| *step < self.share)
     }
 
     /// Holds the share, or lets it rise again.
@@ -371,7 +387,7 @@ impl Launch {
             total[0] += sessions;
             total[1] += sum;
         }
-        if period != self.period {
+        if period != self.period || self.is_stopped() {
             return;
         }
         if self.in_shadow && metric == 0 {
@@ -386,14 +402,16 @@ impl Launch {
     }
 
     fn compare(&self, sums: &[Sides], metric: usize) -> Difference {
-        let before = (metric == 0 && !self.in_shadow).then(|| self.before.at(self.share));
+        let before = (metric == 0 && !self.in_shadow).then(|| self.before.at(self.compared_share()));
         sums[metric].compare(before.as_ref(), &sums[0].robots())
     }
 
-    /// The clicks since the share's last change.
+    /// The clicks since the share's last change; after a stop, those from the change before until
+    /// then.
     pub fn clicks_since(&self) -> Since {
         let clicks = self.compare(&self.now, 0);
-        let next = self.next_share().unwrap_or(self.share);
+        let share = self.compared_share();
+        let next = self.step_above(share).unwrap_or(share);
         let plan = clicks.rates[0] * self.settings.risk / next / 3.0;
         let reach = reach(clicks.standard_error, plan, MISS);
         let sessions = clicks.sessions[0].min(clicks.sessions[1]);
@@ -448,8 +466,7 @@ impl Launch {
         let first = self.settings.steps.first().copied().unwrap_or(0.0);
         let is_first_week = self.share <= first && self.week_began == self.since;
         if !is_first_week && week.is_some_and(|week| week.verdict() == Some(false)) {
-            let below = self.settings.steps.iter().copied().rev().find(|step| *step < self.share);
-            return change(below.unwrap_or(self.share), Why::WorseWeek);
+            return change(self.step_below().unwrap_or(self.share), Why::WorseWeek);
         }
         let is_changed = week.as_ref().or(self.last_week()).is_some_and(|week| has_changed(&since, week));
         let may_rise = !since.is_early && !is_changed && !self.is_held(time) && time >= self.since + DAY;
@@ -497,7 +514,13 @@ impl Launch {
         // The shadow goes on with its clicks, so its late answers count.
         self.period = self.period.wrapping_add(u8::from(!self.in_shadow));
         let empty = vec![Sides::default(); 1 + self.settings.guards.len()];
-        (self.now, self.week) = (empty.clone(), empty);
+        if self.is_stopped() {
+            // The report tells of the sums that stopped it.
+            self.now.resize(empty.len(), Sides::default());
+        } else {
+            self.now.clone_from(&empty);
+        }
+        self.week = empty;
     }
 
     /// Clicks that the policy's side gained since the beginning, and half of the width of their
@@ -505,7 +528,7 @@ impl Launch {
     pub fn gained(&self) -> [f64; 2] {
         let Since { clicks, reach, is_early } = self.clicks_since();
         let ([gained, reached], sessions) = (self.gained, clicks.sessions[1]);
-        if is_early {
+        if is_early || self.is_stopped() {
             return self.gained;
         }
         [gained + clicks.difference * sessions, reached + reach * sessions]
@@ -514,7 +537,7 @@ impl Launch {
     /// Days from the share's last change to the next step if both sides are alike, at the traffic
     /// since then; `None` without a next step, or if it takes more than a thousand days.
     pub fn days_to_next(&self, time: u64) -> Option<f64> {
-        let next = self.next_share()?;
+        let next = self.next_share().filter(|_| !self.is_stopped())?;
         let Since { clicks, .. } = self.clicks_since();
         let days = time.saturating_sub(self.since) as f64 / DAY as f64;
         let error = clicks.standard_error / clicks.rates[0] * days.sqrt();
@@ -526,6 +549,13 @@ impl Launch {
 /// difference after one day. `None` if they are more than a thousand.
 pub fn days_of_step(error: f64, next: f64, risk: f64) -> Option<f64> {
     let is_enough = |days: f64| next * reach(error / days.sqrt(), risk / next / 3.0, MISS) <= risk;
+    (1..=1_000).map(f64::from).find(|days| is_enough(*days))
+}
+
+/// Days at a last step until a policy that halves the clicks is stopped, as in [`days_of_step`].
+pub fn days_of_brake(error: f64, share: f64, risk: f64) -> Option<f64> {
+    let (least, plan) = ((risk / share).min(SURELY_BROKEN), risk / share / 3.0);
+    let is_enough = |days: f64| 0.5 - reach(error / days.sqrt(), plan, MISS) > least;
     (1..=1_000).map(f64::from).find(|days| is_enough(*days))
 }
 

@@ -10,6 +10,7 @@ use interleaving::launch::{Change, Launch, Settings, Why};
 use interleaving::split::Place;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The time between two looks, in milliseconds.
@@ -46,6 +47,12 @@ impl LaunchState {
 }
 
 impl Engine {
+    /// The launch; one that waits for its first decision has zeros, and begins in 1970.
+    pub fn launch_or_first(&self) -> Option<Cow<'_, LaunchState>> {
+        let first = || Some(Cow::Owned(LaunchState::new(self.template.launch.clone()?, 0)));
+        self.launch.as_ref().map(Cow::Borrowed).or_else(first)
+    }
+
     /// The share in millionths, and the compared lists of today's side and the policy's.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts, and a share")]
     pub fn launch_counts(&self) -> [u64; 3] {

@@ -26,6 +26,12 @@ pub(super) fn read(
     Ok(query.map(|query| Event::BeganForUsers { query, fit: content }).into_iter().collect())
 }
 
+/// The number of items of such a fit that requests can name.
+pub(super) fn n_items(fit: &[u8]) -> u64 {
+    let fit = ContextFit::read("", fit);
+    fit.map_or(0, |fit| fit.items.iter().filter(|item| Name::new(item).is_ok()).count() as u64)
+}
+
 /// Takes examination, segments and features from the fit; those that are given must be the same.
 fn complete(template: &mut Template, fit: &ContextFit) -> Result<(), String> {
     let users = match template.users {

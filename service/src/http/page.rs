@@ -1,15 +1,17 @@
 //! A page for people: lists, table and conditions, without scripts.
 
 use super::body::{Form, Parameters};
-use super::charts::charts;
+use super::charts::{charts, in_units};
 use super::{App, Part};
 use crate::api::Refusal;
-use crate::engine::{Activity, Engine, HOUR, ItemRow, Usage};
+use crate::config::Users;
+use crate::engine::{Activity, Engine, HOUR, ItemRow, Totals, Usage};
 use crate::event::Name;
 use crate::tokens::Role;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse as _, Response};
+use documents::number::significant;
 use live::Entry;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use policies::Tally;
@@ -121,9 +123,7 @@ pub(super) async fn login(
 
 /// A number of bytes for people.
 fn size(bytes: f64) -> String {
-    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-    let unit = units.into_iter().find(|(unit, _)| bytes >= *unit);
-    unit.map_or_else(|| format!("{bytes:.0} bytes"), |(unit, name)| format!("{:.1} {name}", bytes / unit))
+    in_units(bytes, &[(1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (0.0, "bytes")])
 }
 
 /// Writes what happened, what is open, and what the store has.
@@ -133,34 +133,27 @@ fn summary(page: &mut String, app: &App, engine: &Engine, time: u64) {
     let of_day = of_day.fold(Activity::default(), std::ops::Add::add);
     let all = (totals.decided + totals.shown).max(1) as f64;
     let bytes = app.metrics.store_bytes.load(Relaxed) as f64;
+    let a_day = size(bytes / all * of_day.decisions as f64);
+    // Before, its growth is that of an empty store.
+    let has_day = engine.activity.keys().next().is_some_and(|first| first + 24 <= time / HOUR);
+    let growth = if has_day {
+        format!("; {a_day} more a day at the rate of the last 24 hours")
+    } else {
+        String::new()
+    };
+    let Totals { decided, shown, clicks, closed, queries, .. } = totals;
+    let (of_day_clicks, late) = (of_day.clicks, of_day.late);
+    let (open, in_memory, events) = (engine.n_open(), engine.n_in_memory(), engine.next);
     let rows = [
-        ("Lists", format!("{} decided, {} shown without asking", totals.decided, totals.shown)),
-        (
-            "Clicks",
-            format!(
-                "{}, in the last 24 hours {}, of which {} late",
-                totals.clicks, of_day.clicks, of_day.late
-            ),
-        ),
+        ("Lists", format!("{decided} decided, {shown} shown without asking")),
+        ("Clicks", format!("{clicks}, in the last 24 hours {of_day_clicks}, of which {late} late")),
         (
             "Decisions",
-            format!(
-                "{} can be answered, {} closed, {early} of them early since the start",
-                engine.n_open(),
-                totals.closed
-            ),
+            format!("{open} can be answered, {closed} closed, {early} of them early since the start"),
         ),
         ("Items of all queries", format!("{present} present, {retired} retired")),
-        ("Queries", format!("{}, {} in memory", totals.queries, engine.n_in_memory())),
-        (
-            "Store",
-            format!(
-                "{} with {} events; {} more a day at the rate of the last 24 hours",
-                size(bytes),
-                engine.next,
-                size(bytes / all * of_day.decisions as f64)
-            ),
-        ),
+        ("Queries", format!("{queries}, {in_memory} in memory")),
+        ("Store", format!("{} with {events} events{growth}", size(bytes))),
         ("Waiting for the store", format!("{} events", app.metrics.deferred_events.load(Relaxed))),
     ];
     page.push_str("<table>");
@@ -172,10 +165,11 @@ fn summary(page: &mut String, app: &App, engine: &Engine, time: u64) {
 
 /// The items of the busiest queries whose clicks a display are surely most.
 fn best_lists(page: &mut String, engine: &mut Engine, busiest: Vec<(Name, Usage)>) {
-    page.push_str(
+    let rate = rate(engine.template.users);
+    _ = write!(
+        page,
         "<h2>Best items of the busiest queries</h2><div class=scroll><table><tr><th>query\
-         <th class=n>decisions<th class=n>clicks<th>items by the lower end of their clicks a display, with \
-         the 95 % interval",
+         <th class=n>decisions<th class=n>clicks<th>items by the lower end of the interval: {rate}"
     );
     for (query, usage) in busiest {
         let rows = engine.rows(&query, 0, MOST_RANKED).unwrap_or_default().into_iter();
@@ -188,13 +182,24 @@ fn best_lists(page: &mut String, engine: &mut Engine, busiest: Vec<(Name, Usage)
         best.sort_by(|(one, _), (other, _)| other[0].total_cmp(&one[0]));
         best.truncate(engine.template.positions.min(10));
         let best = best.iter().map(|([lower, upper], item)| {
-            format!("<li>{} <small class=i>{lower:.3} to {upper:.3}</small>", escaped(item))
+            let [lower, upper] = [lower, upper].map(|rate| significant(*rate, 3));
+            format!("<li>{} <small class=i>{lower} to {upper}</small>", escaped(item))
         });
         let (name, best): (_, String) = (escaped(&query), best.collect());
         let (decisions, clicks) = (usage.decisions, usage.clicks);
         _ = write!(page, "<tr><td>{name}<td class=n>{decisions}<td class=n>{clicks}<td><ol>{best}</ol>");
     }
     page.push_str("</table></div>");
+}
+
+/// The meaning of a rate of clicks, by the model of users.
+fn rate(users: Users) -> &'static str {
+    match users {
+        Users::Pbm | Users::ClicksOnly => {
+            "clicks a display, at all positions together without a correction of position bias, 95 % interval"
+        }
+        _ => "clicks a display that was examined, 95 % interval",
+    }
 }
 
 /// The items of a query that are ranked.
@@ -225,8 +230,8 @@ pub(super) async fn page(
             _ = write!(page, "<p class=fault>{fault}.</p>");
         }
         summary(&mut page, &app, engine, turn.time);
-        if let Some(state) = &engine.launch {
-            page.push_str(&crate::launch::section(state, turn.time, escaped));
+        if let Some(state) = engine.launch_or_first() {
+            page.push_str(&crate::launch::section(&state, turn.time, escaped));
         }
         _ = write!(page, "<div class=figures>{}</div>", charts(&engine.activity, turn.time));
         best_lists(&mut page, engine, busiest);
@@ -235,7 +240,7 @@ pub(super) async fn page(
             let address = utf8_percent_encode(name, NON_ALPHANUMERIC);
             _ = write!(page, "<a href=\"/?query={address}\">{}</a>&emsp;", escaped(name));
         }
-        items(&mut page, &query, &rows, most);
+        items(&mut page, &query, &rows, (most, engine.template.users));
         page.push_str(
             "<h2>The last lists</h2><div class=scroll><table><tr><th>query<th class=n>seconds ago<th>items",
         );
@@ -284,23 +289,25 @@ fn in_words(value: &Value) -> String {
 }
 
 /// Items of a query, and where the next ones are.
-fn items(page: &mut String, query: &Name, rows: &[(usize, ItemRow)], most: usize) {
+fn items(page: &mut String, query: &Name, rows: &[(usize, ItemRow)], (most, users): (usize, Users)) {
     let is_told = |row: &ItemRow| row.value.total_cmp(&1.0).is_ne() || row.group.is_some();
     let has_worth = rows.iter().any(|(_, row)| is_told(row));
     _ = write!(
         page,
         "<h2>Items of query {}</h2><div class=scroll><table><tr><th>item<th class=n>displays\
-         <th class=n>clicks<th>clicks a display, 95 % interval{}",
+         <th class=n>clicks<th>{}{}",
         escaped(query),
+        rate(users),
         if has_worth { "<th class=n>value<th>group" } else { "" }
     );
     for (_, row) in rows {
         let Some(all) = whole(row) else { continue };
-        let (Tally { shows, clicks }, [lower, upper]) = (all.tally, all.interval());
+        let Tally { shows, clicks } = all.tally;
+        let [lower, upper] = all.interval().map(|rate| significant(rate, 3));
         let state = if row.is_present { "" } else { " (retired)" };
         _ = write!(
             page,
-            "<tr><td>{}{state}<td class=n>{shows}<td class=n>{clicks}<td class=i>{lower:.4} to {upper:.4}",
+            "<tr><td>{}{state}<td class=n>{shows}<td class=n>{clicks}<td class=i>{lower} to {upper}",
             escaped(&row.item),
         );
         if has_worth {
