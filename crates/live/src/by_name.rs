@@ -106,11 +106,11 @@ by_name! {
         fn entries(&self, item: Handle) -> Vec<Entry>, collect;
         fn is_known(&self, item: Handle) -> bool;
         fn is_present(&self, item: Handle) -> bool;
-        fn orders(&self, item: Handle) -> Orders;
         fn group(&self, item: Handle) -> Option<&str>;
         fn propensities(&self, id: &D) -> Option<&[Propensity]>;
         fn oldest(&self) -> Option<&D>;
         fn chosen(&self) -> Vec<Handle>, collect;
+        fn check_list(&self, list: &[Handle]) -> Result<(), Error>;
         mut
         fn prior(&mut self) -> Option<Prior>;
         fn set_settings(&mut self, settings: Settings) -> Result<(), Error>;
@@ -119,6 +119,7 @@ by_name! {
         fn add_item_with(&mut self, features: &[f64]) -> Result<Handle, policies::Error>;
         fn check_earned(&mut self, id: &D, position: usize, value: f64, revision: Option<u64>) -> Result<(), Error>;
         fn value(&mut self, item: Handle) -> f64;
+        fn orders(&mut self, item: Handle) -> Orders;
         fn check_value(&mut self, value: f64, is_told: bool) -> Result<(), Error>;
         fn set_value(&mut self, item: Handle, value: f64) -> Result<bool, Error>;
         fn set_group(&mut self, item: Handle, group: Option<&str>) -> Result<bool, Error>;

@@ -12,6 +12,7 @@ mod context_fit;
 mod entry;
 mod error;
 mod for_users;
+mod groups;
 mod in_order;
 mod items;
 mod learns;
@@ -21,7 +22,6 @@ mod on_table;
 mod open;
 mod prior;
 mod window;
-mod worth;
 
 pub use by_name::{ByName, ByNameError, DecisionName};
 pub use context_fit::{ClicksByList, ColumnGain, ContextFit, ContextReport, Gain, NO_SEGMENT, clip};
@@ -35,10 +35,10 @@ pub use live_use::LiveUse;
 pub use observation_rule::ObservationRule;
 pub use on_table::{Live, OnTable};
 pub use prior::Estimator;
-pub use worth::{ItemValues, Orders};
 
 use click_models::Context;
 use policies::Drawing;
+pub use policies::{ItemValues, Orders};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,14 +1,16 @@
 //! The common part of policies in live use.
 
+use crate::groups::{Earned, Groups};
 use crate::items::Items;
 use crate::open::{OpenDecision as _, OpenDecisions};
-use crate::worth::{Earned, Worth};
 use crate::{
     Among, Ask, Entry, Error, Handle, ItemValues, Keeps, Learns, ObservationRule, Orders, Settings, Taken,
     choose,
 };
 use click_models::{Context, ItemId, ItemSet, Ranking};
-use policies::{Decision, Draws, Prior, Propensity, SelectAmongFor as _, Tally, Terms, Valued, check_value};
+use policies::{
+    Decision, Draws, Prior, Propensity, SelectAmongFor as _, Tallies, Tally, Terms, Valued, check_value,
+};
 use rand::Rng;
 use std::collections::BTreeSet;
 use std::hash::Hash;
@@ -27,9 +29,7 @@ pub struct LiveUse<I, L: Keeps, D = u64> {
     pub(crate) settings: Settings,
     pub(crate) items: Items,
     pub(crate) open: OpenDecisions<D, L::Open>,
-    pub(crate) worth: Worth,
-    /// Whether values may differ.
-    pub(crate) is_priced: bool,
+    pub(crate) groups: Groups,
     decision: Decision<Ranking, L::Note>,
     draws: Draws<L::Note>,
     available: ItemSet,
@@ -49,8 +49,7 @@ impl<I, L: Keeps, D> LiveUse<I, L, D> {
             settings,
             items,
             open,
-            worth: Worth::default(),
-            is_priced: settings.values != ItemValues::Told,
+            groups: Groups::default(),
             decision: Decision::default(),
             draws: Draws::default(),
             protocol: PhantomData,
@@ -84,7 +83,7 @@ where
 
     pub(crate) fn with_items(policy: L::Policy, settings: Settings, present: bool) -> Result<Self, Error> {
         let mut learner = L::with_settings(policy, settings.check()?)?;
-        check_values(&mut learner, settings)?;
+        set_source(&mut learner, settings.values)?;
         let n_items = learner.n_items();
         if !present {
             (0..n_items).for_each(|item| learner.set_present(ItemId::from_index(item), false));
@@ -110,22 +109,19 @@ where
 
     /// Takes other settings. What is counted stays: a window that is new counts what comes, beside
     /// what counts already; a smaller one lets the oldest observations go; and without one, those
-    /// that left stay away. Values that were told before `Answers` do not come back after it: all
-    /// are 1 until they are told again.
+    /// that left stay away. Values that were told before those of answers do not come back after
+    /// them: all are 1 until they are told again.
     ///
     /// # Errors
     ///
     /// A setting is out of range, or does not fit the policy. Nothing changes then.
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), Error> {
-        check_values(&mut self.learner, settings.check()?)?;
-        self.learner.set_settings(&settings, &mut self.open.states_mut())?;
-        if settings.values == ItemValues::Told && self.settings.values != ItemValues::Told {
-            let of_answers: Vec<_> = self.values().into_iter().map(|(slot, _)| (slot, 1.0)).collect();
-            _ = valued(&mut self.learner).map(|valued| valued.set_values(&of_answers));
+        if settings.check()?.values != ItemValues::Told {
+            valued(&mut self.learner)?;
         }
+        self.learner.set_settings(&settings, &mut self.open.states_mut())?;
+        set_source(&mut self.learner, settings.values)?;
         self.settings = settings;
-        self.worth.is_known = false;
-        self.is_priced |= settings.values != ItemValues::Told;
         // The propensities of the last list are not those of the next one.
         self.draws = Draws::default();
         self.open.set_most(settings.keep_open);
@@ -144,11 +140,10 @@ where
     /// counts positions apart and the other does not; [`Error::NoValues`] if items have values, and
     /// the other policy knows none. Nothing changes then.
     pub fn set_policy(&mut self, policy: L::Policy) -> Result<(), Error> {
-        let values = self.values();
-        let needs_values = !values.is_empty() || self.settings.values != ItemValues::Told;
-        self.learner.set_policy(policy, &self.items, &mut self.open.states_mut(), needs_values)?;
+        let values = valued(&mut self.learner).map(|valued| valued.values().clone()).unwrap_or_default();
+        self.learner.set_policy(policy, &self.items, &mut self.open.states_mut(), !values.are_none())?;
         if let Ok(valued) = valued(&mut self.learner) {
-            valued.set_values(&values).map_err(|_| Error::NoValues)?;
+            valued.change_values(&mut |of_policy, n_items| of_policy.take_over(&values, n_items));
         }
         self.items.grow(self.learner.n_items());
         self.available.grow(self.items.len());
@@ -201,8 +196,7 @@ where
 
     /// The value of a click on an item, as it is for the next choice; 1 if the policy knows none.
     pub fn value(&mut self, item: Handle) -> f64 {
-        self.renew_values();
-        valued(&mut self.learner).map_or(1.0, |valued| valued.value(item.slot))
+        valued(&mut self.learner).map_or(1.0, |valued| valued.values().value(item.slot))
     }
 
     /// Refuses what cannot be the value of an item that is told, or else of a click.
@@ -229,19 +223,19 @@ where
         let is_known = self.items.is_known(item);
         if is_known {
             valued(&mut self.learner)?.set_values(&[(item.slot, value)]).map_err(|_| Error::Value(value))?;
-            self.is_priced = true;
         }
         Ok(is_known)
     }
 
     /// The clicks on an item that answers gave a value.
-    pub fn orders(&self, item: Handle) -> Orders {
-        if self.items.is_known(item) { self.worth.orders(item.slot) } else { Orders::default() }
+    pub fn orders(&mut self, item: Handle) -> Orders {
+        let valued = valued(&mut self.learner).ok().filter(|_| self.items.is_known(item));
+        valued.map_or_else(Orders::default, |valued| valued.values().orders(item.slot))
     }
 
     /// The group of an item, if it has one.
     pub fn group(&self, item: Handle) -> Option<&str> {
-        self.worth.group(item.slot).filter(|_| self.items.is_known(item))
+        self.groups.name(item.slot).filter(|_| self.items.is_known(item))
     }
 
     /// Sets the group of an item. Returns false if the item is unknown.
@@ -253,7 +247,7 @@ where
         L::table(self.learner.policy_mut()).ok_or(Error::NoTerms)?;
         let is_known = self.items.is_known(item);
         if is_known {
-            self.worth.set_group(item.slot, group);
+            self.groups.set(item.slot, group);
         }
         Ok(is_known)
     }
@@ -311,33 +305,11 @@ where
         let item = shown.list[position];
         _ = shown.give(position, now);
         if self.items.is_known(item) {
-            self.worth.replace(item.slot, before, now);
+            let before = before.map(|earned| earned.value);
+            valued(&mut self.learner)?
+                .change_values(&mut |values, n_items| values.earn(item.slot, before, now.value, n_items));
         }
         Ok(Taken::Counted)
-    }
-
-    /// Whether an item has a value.
-    pub(crate) fn finds_values(&mut self) -> bool {
-        self.settings.values != ItemValues::Told || !self.values().is_empty()
-    }
-
-    /// The values other than 1, by place.
-    fn values(&mut self) -> Vec<(ItemId, f64)> {
-        let slots = (0..self.items.len()).map(ItemId::from_index);
-        valued(&mut self.learner).map_or(vec![], |valued| {
-            slots.map(|slot| (slot, valued.value(slot))).filter(|&(_, value)| value != 1.0).collect()
-        })
-    }
-
-    /// Makes the values of items those of the answers, if they are to be.
-    fn renew_values(&mut self) {
-        if let ItemValues::Answers { cap } = self.settings.values
-            && !self.worth.is_known
-            && let Ok(valued) = valued(&mut self.learner)
-        {
-            let values = self.worth.values(cap, self.items.len());
-            self.worth.is_known = valued.set_values(&values).is_ok();
-        }
     }
 
     /// Adds an item with these features. Takes the place of a forgotten one if there is one;
@@ -354,7 +326,6 @@ where
 
     /// The place of an item to which the policy has given one.
     pub(crate) fn add_place(&mut self) -> Handle {
-        self.worth.is_known = false;
         self.items.take_free().unwrap_or_else(|| {
             self.available.grow(self.items.len() + 1);
             self.items.push()
@@ -389,11 +360,9 @@ where
         let was_retired = self.items.forget(item);
         if was_retired {
             self.learner.clear(item.slot);
-            self.worth.clear(item.slot);
-            if let Ok(valued) = valued(&mut self.learner)
-                && valued.value(item.slot) != 1.0
-            {
-                _ = valued.set_values(&[(item.slot, 1.0)]);
+            self.groups.set(item.slot, None);
+            if let Ok(valued) = valued(&mut self.learner) {
+                valued.change_values(&mut |values, n_items| values.forget(item.slot, n_items));
             }
         }
         was_retired
@@ -482,7 +451,7 @@ where
         }
         match most {
             Some(0) => return Err(Error::NoneOfAGroup),
-            Some(_) if !self.worth.has_groups() => return Err(Error::NoGroups),
+            Some(_) if !self.groups.has_any() => return Err(Error::NoGroups),
             _ => {}
         }
         if self.settings.propensities.is_some() && (most.is_some() || !pins.is_empty()) {
@@ -511,24 +480,25 @@ where
     /// The terms of a choice, if it has any.
     fn terms(&mut self, ask: &Ask<'_>) -> Option<Terms> {
         let &Ask { positions, values, most, pins, .. } = ask;
-        let n_positions = L::table(self.learner.policy_mut())?.n_positions();
+        let table = L::table(self.learner.policy_mut())?;
+        let n_positions = table.n_positions();
         let positions = positions.min(n_positions) - pins.len();
-        let is_short = positions < n_positions && self.is_priced;
-        if values.is_empty() && most.is_none() && pins.is_empty() && !is_short {
+        let is_short = |table: &mut dyn Tallies| table.valued().is_some_and(|of| !of.values().are_none());
+        let has_terms = !values.is_empty() || most.is_some() || !pins.is_empty();
+        if !has_terms && (positions == n_positions || !is_short(table)) {
             return None;
         }
         Some(Terms {
             values: values.iter().map(|&(item, value)| (item.slot, value)).collect(),
             positions: Some(positions),
             most,
-            groups: Arc::clone(self.worth.groups()),
-            taken: pins.iter().map(|(_, item)| self.worth.group_number(item.slot)).collect(),
+            groups: Arc::clone(&self.groups.of),
+            taken: pins.iter().map(|(_, item)| self.groups.number(item.slot)).collect(),
         })
     }
 
     /// Lets the policy choose a list, in `decision`.
     fn select<R: Rng + ?Sized>(&mut self, ask: &Ask<'_>, rng: &mut R) {
-        self.renew_values();
         let without = Ask { values: &[], most: None, pins: &[], ..*ask };
         let ask = if self.check(ask).is_ok() { ask } else { &without };
         let terms = self.terms(ask);
@@ -577,7 +547,12 @@ where
         Ok(Taken::Counted)
     }
 
-    fn check_list(&self, list: &[Handle]) -> Result<(), Error> {
+    /// Refuses what cannot have been shown.
+    ///
+    /// # Errors
+    ///
+    /// As [`show`](Self::show).
+    pub fn check_list(&self, list: &[Handle]) -> Result<(), Error> {
         let kinds = self.learner.n_kinds();
         self.items.check_list(list, if kinds > 1 { kinds } else { crate::error::MOST_POSITIONS })
     }
@@ -652,6 +627,18 @@ fn valued<I: ObservationRule, L: Learns<I>>(learner: &mut L) -> Result<&mut dyn 
     L::table(learner.policy_mut()).and_then(|table| table.valued()).ok_or(Error::NoValues)
 }
 
-fn check_values<I: ObservationRule, L: Learns<I>>(learner: &mut L, settings: Settings) -> Result<(), Error> {
-    if settings.values == ItemValues::Told { Ok(()) } else { valued(learner).map(|_| ()) }
+fn set_source<I: ObservationRule, L: Learns<I>>(learner: &mut L, source: ItemValues) -> Result<(), Error> {
+    match valued(learner) {
+        Err(error) => {
+            if source == ItemValues::Told {
+                Ok(())
+            } else {
+                Err(error)
+            }
+        }
+        Ok(valued) => {
+            valued.change_values(&mut |values, n_items| values.set_source(source, n_items));
+            Ok(())
+        }
+    }
 }

@@ -1,12 +1,12 @@
 //! Live use of a policy with a table.
 
 use crate::error::MOST_POSITIONS;
+use crate::groups::{Beside, Groups};
 use crate::items::{Items, SavedItems};
 use crate::observation_rule::first;
 use crate::open::{OpenDecisions, ShownList};
 use crate::prior::Estimator;
 use crate::window::{BEFORE, Windows};
-use crate::worth::{Beside, Worth};
 use crate::{
     Error, Handle, ItemValues, Keeps, Learns, LiveUse, ObservationRule, SavedError, Settings, Skips,
 };
@@ -296,7 +296,7 @@ where
         let lists = self.open.in_order().enumerate();
         let earned =
             lists.flat_map(|(place, (_, shown))| shown.earned().map(move |(at, one)| (place, at, one)));
-        let worth = self.worth.to_save(self.settings.values, earned.collect());
+        let worth = self.groups.to_save(earned.collect());
         State {
             settings: self.settings,
             items: SavedItems::from(&self.items),
@@ -320,11 +320,8 @@ where
     fn try_from(saved: State<Windows, (D, ShownList), Estimator, P>) -> Result<Self, SavedError> {
         let State { settings, items, windows, mut open, estimator, mut policy } = saved;
         let Beside { estimator, worth: saved } = estimator;
-        let values = saved.as_ref().map_or_else(ItemValues::default, |saved| saved.values);
+        let values = policy.valued().map_or(ItemValues::Told, |valued| valued.values().source());
         let settings = Settings { values, ..settings }.check().map_err(|_| SavedError::Settings)?;
-        if saved.is_some() && policy.valued().is_none() && values != ItemValues::Told {
-            return Err(SavedError::Settings);
-        }
         let items = items.check(policy.n_items())?;
         match (&windows, settings.window) {
             (None, None) => {}
@@ -343,20 +340,19 @@ where
         if !open.iter().all(|(_, shown)| is_sound(shown)) {
             return Err(SavedError::Decision);
         }
-        let worth = saved.as_ref().map(|saved| {
+        let groups = saved.as_ref().map(|saved| {
             saved.give(|place, at, earned| {
                 open.get_mut(place).is_some_and(|(_, list)| list.give(at, earned))
             })?;
-            Worth::restore(saved, items.len())
+            Groups::restore(saved, items.len())
         });
-        let worth = worth.transpose()?.unwrap_or_default();
+        let groups = groups.transpose()?.unwrap_or_default();
         let open = OpenDecisions::restore(open, settings.keep_open, is_sound)?;
         for slot in (0..items.len()).map(ItemId::from_index) {
             policy.set_present(slot, items.present().contains(slot));
         }
         let mut live = Self::with_parts(OnTable { policy, windows, estimator }, settings, items, open);
-        live.worth = worth;
-        live.is_priced = live.finds_values();
+        live.groups = groups;
         Ok(live)
     }
 }

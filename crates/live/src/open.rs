@@ -1,7 +1,7 @@
 //! Decisions that may still be answered.
 
 use crate::error::MOST_POSITIONS;
-use crate::worth::Earned;
+use crate::groups::Earned;
 use crate::{Handle, SavedError};
 use click_models::Clicks;
 use hashbrown::HashTable;

@@ -82,15 +82,6 @@ fn values_in_any_order_give_the_same_table() {
         }
         let all: Vec<f64> = of_items.values().flatten().copied().collect();
         let mean = if all.is_empty() { 1.0 } else { all.iter().sum::<f64>() / all.len() as f64 };
-        // To eight binary digits, so that an order changes the value of its item and seldom others.
-        let mut unit = 1.0 / 128.0;
-        while unit * 256.0 <= mean {
-            unit *= 2.0;
-        }
-        while mean > 0.0 && unit * 128.0 > mean {
-            unit /= 2.0;
-        }
-        let mean = (mean / unit).round() * unit;
         for &item in &items {
             if !live.is_known(item) {
                 continue;
@@ -288,11 +279,12 @@ fn damaged_values_are_refused() {
     for (pointer, value) in [
         ("/estimator/worth/groups", serde_json::json!([2])),
         ("/estimator/worth/groups", serde_json::json!([1, 1, 1, 1])),
-        ("/estimator/worth/orders", serde_json::json!([[1, 0, 0], [u64::MAX, 0, 0]])),
+        ("/policy/live/values/orders", serde_json::json!([[1, 0, 0], [u64::MAX, 0, 0]])),
+        ("/policy/live/values/orders", serde_json::json!([[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]])),
         ("/estimator/worth/open/0/0", serde_json::json!(2)),
         ("/estimator/worth/open/0/1", serde_json::json!(1)),
         ("/estimator/worth/open/0/2/value", serde_json::json!(-1.0)),
-        ("/estimator/worth/values", serde_json::json!({"answers": {"cap": 0.0}})),
+        ("/policy/live/values/cap", serde_json::json!(0.0)),
         ("/policy/live/values/of", serde_json::json!([1.0, 2.0])),
         ("/policy/live/values/of", serde_json::json!([1.0, 2.0, -1.0])),
         ("/policy/live/values/scale", serde_json::json!(-1.0)),

@@ -54,7 +54,7 @@ pub use catalogue::{AnyPolicy, BuildError, NamedLive, NamedPolicy, PolicySpec, S
 pub use drawn::{Drawing, Drawn, Draws, Propensity};
 pub use error::{Error, MAX_COUNT};
 pub use in_order::InOrder;
-pub use live::{MAX_VALUE, Terms, Valued, check_value};
+pub use live::{ItemValues, MAX_VALUE, Orders, Terms, Valued, Values, check_value};
 pub use policy::{Bayesian, Decision, Policy, Recommend, Select, SelectAmong, Stop, Tallies, Tally, Update};
 pub use prior::Prior;
 pub use read_as::ReadAs;

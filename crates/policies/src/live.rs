@@ -8,8 +8,8 @@ mod saved;
 mod values;
 
 pub(crate) use saved::{SavedLive, last};
-pub(crate) use values::Values;
-pub use values::{MAX_VALUE, Terms, Valued, check_value};
+pub(crate) use values::Priced;
+pub use values::{ItemValues, MAX_VALUE, Orders, Terms, Valued, Values, check_value};
 
 use crate::error::MAX_COUNT;
 use crate::sampling::thinning::{Late, Present};
@@ -18,7 +18,7 @@ use click_models::value::GoesOn;
 use click_models::{ItemId, ItemSet, Ranking};
 use rand::Rng;
 use serde::{Serialize, Serializer};
-use std::borrow::Cow;
+use std::ops::Range;
 
 /// The state that live use adds to a policy.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +59,7 @@ impl LiveState {
             absent.insert(item);
         }
         let late = Late { share, drawn: drawn.min(MAX_COUNT) };
-        let values = Values::restore(values, n_items)?;
+        let values = values.restored(n_items)?;
         Ok(Self { absent, prior, late, shows, clicks, values, terms: None })
     }
 
@@ -89,13 +89,12 @@ impl LiveState {
 
     /// The posteriors of the present items.
     pub(crate) fn present<'a, P>(&'a self, posteriors: &'a P) -> Present<'a, P> {
-        let Values { of, scale, .. } = &self.values;
-        Present { posteriors, absent: &self.absent, values: of, scale: *scale }
+        Present { posteriors, absent: &self.absent, values: &self.values }
     }
 
     /// The values of the items of `available`; `None` if all are equal.
-    pub(crate) fn differing(&self, available: &ItemSet, n_items: usize) -> Option<Cow<'_, [f64]>> {
-        self.values.differing(self.terms.as_deref(), self.items(available, n_items), n_items)
+    pub(crate) fn differing(&self, available: &ItemSet, n_items: usize) -> Option<Priced<'_>> {
+        self.values.differing(self.terms.as_deref(), self.items(available, n_items))
     }
 
     /// Returns whether the item came or went.
@@ -364,7 +363,10 @@ impl<P: OnTable> Tallies for P {
         self.table().place(rank)
     }
 
-    fn set_terms(&mut self, terms: Option<Box<Terms>>) {
+    fn set_terms(&mut self, mut terms: Option<Box<Terms>>) {
+        if let Some(terms) = &mut terms {
+            terms.values.sort_by_key(|&(item, _)| item);
+        }
         self.live_mut().terms = terms;
     }
 
@@ -374,19 +376,13 @@ impl<P: OnTable> Tallies for P {
 }
 
 impl<P: OnTable> Valued for P {
-    fn value(&self, item: ItemId) -> f64 {
-        self.live().values.get(item.index())
+    fn values(&self) -> &Values {
+        &self.live().values
     }
 
-    fn set_values(&mut self, values: &[(ItemId, f64)]) -> Result<(), Error> {
-        values.iter().try_for_each(|&(_, value)| check_value(value))?;
+    fn change_values(&mut self, change: &mut dyn FnMut(&mut Values, usize) -> Range<usize>) {
         let n_items = self.table().n_items();
-        for &(item, value) in values.iter().filter(|(item, _)| item.index() < n_items) {
-            if self.live_mut().values.set(item.index(), value, n_items) {
-                self.revalued(item.index());
-            }
-        }
-        Ok(())
+        change(&mut self.live_mut().values, n_items).for_each(|item| self.revalued(item));
     }
 
     fn set_users(&mut self, users: Option<GoesOn>) {

@@ -7,8 +7,8 @@ use click_models::{
 use confidence::Probability;
 use policies::catalogue::{CatalogueProtocol, NamedLive, rows};
 use policies::{
-    BcMpTs, Decision, Error, PbmGibbs, PbmGibbsOrder, PbmTs, PrefixTs, Select, SelectAmong,
-    SelectAmongFor as _, Tallies, Tally, Terms, Update as _,
+    BcMpTs, Decision, Error, ItemValues, PbmGibbs, PbmGibbsOrder, PbmTs, PrefixTs, Select, SelectAmong,
+    SelectAmongFor as _, Tallies, Tally, Terms, Update as _, Valued,
 };
 use rand::RngExt as _;
 use statrs::distribution::{ChiSquared, ContinuousCDF as _};
@@ -27,7 +27,12 @@ fn known(examination: &[Probability], n_items: usize) -> PbmKnown<'_> {
 }
 
 /// How often items were at each position, in rounds in which values also change.
-fn places<P>(mut policy: P, seed: u64, among_some: bool, dear: f64) -> Vec<[u64; 3]>
+fn places<P>(
+    mut policy: P,
+    seed: u64,
+    among_some: bool,
+    price: impl Fn(&mut dyn Valued, usize),
+) -> Vec<[u64; 3]>
 where
     P: SelectAmong<Ranking> + Tallies,
 {
@@ -36,19 +41,10 @@ where
         let tally = Tally { shows: 20, clicks: (number % 7) as u64 };
         policy.add(item(number), 0, tally);
     }
-    // The last item has none; others differ by two orders of magnitude.
-    let value = |number: usize| if number + 1 == n_items { 0.0 } else { 0.3 * f64::from(1 << (number % 8)) };
-    let values: Vec<(ItemId, f64)> = (0..n_items).map(|number| (item(number), value(number))).collect();
-    policy.valued().unwrap().set_values(&values).unwrap();
     let (mut places, mut decision) = (vec![[0; 3]; n_items], Decision::default());
     let mut available = ItemSet::all(n_items);
     for round in 0..40_000 {
-        if round % 500 == 250 {
-            // Dear for a while.
-            policy.valued().unwrap().set_values(&[(item(3), dear)]).unwrap();
-        } else if round % 500 == 0 {
-            policy.valued().unwrap().set_values(&[(item(3), value(3))]).unwrap();
-        }
+        price(policy.valued().unwrap(), round);
         if among_some {
             available = ItemSet::none(n_items);
             (0..n_items).filter(|number| number % 11 != round % 11).for_each(|number| {
@@ -64,6 +60,48 @@ where
     }
     assert!(available.len() >= n_items - 20);
     places
+}
+
+/// Values that differ by two orders of magnitude. The last of 60 items has none.
+fn value(number: usize) -> f64 {
+    if number == 59 { 0.0 } else { 0.3 * f64::from(1 << (number % 8)) }
+}
+
+/// Tells values; an item is dear for a while.
+fn tell(dear: f64) -> impl Fn(&mut dyn Valued, usize) {
+    move |policy, round| {
+        let values: Vec<(ItemId, f64)> = (0..60).map(|number| (item(number), value(number))).collect();
+        match round % 500 {
+            _ if round == 0 => policy.set_values(&values).unwrap(),
+            0 => policy.set_values(&values[3..4]).unwrap(),
+            250 => policy.set_values(&[(item(3), dear)]).unwrap(),
+            _ => {}
+        }
+    }
+}
+
+/// Gives a third of the items an order, and another third ten; one of them is revised.
+fn order(dear: f64) -> impl Fn(&mut dyn Valued, usize) {
+    move |policy, round| {
+        let mut earn = |number: usize, before, now| {
+            policy.change_values(&mut |values, n_items| values.earn(item(number), before, now, n_items));
+        };
+        match round % 500 {
+            _ if round == 0 => {
+                (0..60).flat_map(|number| (0..[0, 1, 10][number % 3]).map(move |_| number)).for_each(
+                    |number| {
+                        earn(number, None, value(number));
+                    },
+                );
+                earn(3, None, 1.0);
+                let source = ItemValues::Answers { cap: Some(30.0) };
+                policy.change_values(&mut |values, n_items| values.set_source(source, n_items));
+            }
+            0 => earn(3, Some(dear), 1.0),
+            250 => earn(3, Some(1.0), dear),
+            _ => {}
+        }
+    }
 }
 
 /// The p-value of the hypothesis that both have the same distribution at a position.
@@ -85,12 +123,14 @@ fn thinned_rounds_have_the_lists_of_rounds_that_draw_every_item() {
     let known = known(&examination, 60);
     for among_some in [false, true] {
         let all = [
-            places(PbmTs::new(known).drawing_all(), 1, among_some, 60.0),
-            places(BcMpTs::new(known).drawing_all(), 2, among_some, 60.0),
+            places(PbmTs::new(known).drawing_all(), 1, among_some, tell(60.0)),
+            places(BcMpTs::new(known).drawing_all(), 2, among_some, tell(60.0)),
+            places(PbmTs::new(known).drawing_all(), 6, among_some, order(900.0)),
         ];
         let thinned = [
-            places(PbmTs::new(known).thinning(), 3, among_some, 60.0),
-            places(BcMpTs::new(known).thinning(), 4, among_some, 60.0),
+            places(PbmTs::new(known).thinning(), 3, among_some, tell(60.0)),
+            places(BcMpTs::new(known).thinning(), 4, among_some, tell(60.0)),
+            places(PbmTs::new(known).thinning(), 7, among_some, order(900.0)),
         ];
         for (all, thinned) in all.iter().zip(&thinned) {
             for place in 0..3 {
@@ -99,8 +139,10 @@ fn thinned_rounds_have_the_lists_of_rounds_that_draw_every_item() {
             }
         }
         // The test tells other values apart.
-        let other = places(PbmTs::new(known).thinning(), 5, among_some, 70.0);
+        let other = places(PbmTs::new(known).thinning(), 5, among_some, tell(70.0));
         assert!(p_value(&all[0], &other, 0) < 1e-6);
+        let other = places(PbmTs::new(known).thinning(), 8, among_some, order(100.0));
+        assert!(p_value(&all[2], &other, 0) < 1e-6);
     }
 }
 
@@ -247,7 +289,7 @@ fn other_policies_are_refused_by_name() {
     for value in [-0.1, f64::NAN, f64::INFINITY, 1.1e9] {
         let refused = policy.valued().unwrap().set_values(&[(item(0), 2.0), (item(1), value)]);
         assert!(matches!(refused, Err(Error::NotAValue(_))));
-        assert_eq!(policy.valued().unwrap().value(item(0)), 1.0);
+        assert_eq!(policy.valued().unwrap().values().value(item(0)), 1.0);
     }
 }
 

@@ -92,7 +92,7 @@ impl Engine {
         let item = self.decisions.get(number).and_then(|open| open.list().nth(place).cloned());
         let query = self.change(query)?;
         let handle = item.and_then(|item| query.handle(&item));
-        let sum = |query: &Query| handle.map_or(0.0, |handle| query.learner.orders(handle).sum());
+        let sum = |query: &mut Query| handle.map_or(0.0, |handle| query.learner.orders(handle).sum());
         let before = sum(query);
         let taken = query.learner.earned(&number, place, value, revision);
         let taken = taken.map_err(|error| Refusal::of_terms(&error, format!("values.{}", position + 1)))?;

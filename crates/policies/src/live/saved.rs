@@ -1,6 +1,6 @@
 //! Live use in a saved policy: its last field, which older states do not have.
 
-use super::values::SavedValues;
+use super::Values;
 use crate::Prior;
 use click_models::ItemId;
 use serde::{Deserialize, Serialize};
@@ -15,8 +15,8 @@ pub(crate) struct SavedLive {
     pub(crate) drawn: u64,
     pub(crate) shows: Vec<u64>,
     pub(crate) clicks: Vec<u64>,
-    #[serde(skip_serializing_if = "SavedValues::is_fresh")]
-    pub(crate) values: SavedValues,
+    #[serde(skip_serializing_if = "Values::is_fresh")]
+    pub(crate) values: Values,
 }
 
 /// A state without values, as binary formats have it.
@@ -24,7 +24,7 @@ type Unvalued = (Vec<ItemId>, Prior, f64, u64, Vec<u64>, Vec<u64>);
 
 impl From<Unvalued> for SavedLive {
     fn from((absent, prior, share, drawn, shows, clicks): Unvalued) -> Self {
-        Self { absent, prior, share, drawn, shows, clicks, values: SavedValues::default() }
+        Self { absent, prior, share, drawn, shows, clicks, values: Values::default() }
     }
 }
 

@@ -197,8 +197,7 @@ impl SelectAmong<Ranking> for PbmGibbs {
         let values = live.differing(available, n_items);
         for item in live.items(available, n_items) {
             let attraction = products.rows()[item.index()];
-            let value = values.as_ref().map(|values| values.get(item.index()).copied().unwrap_or(1.0));
-            let score = value.map_or(attraction, |value| index(attraction, value));
+            let score = values.map_or(attraction, |values| index(attraction, values.get(item)));
             top.offer(item.number(), score, ties);
         }
         top.limit(None);

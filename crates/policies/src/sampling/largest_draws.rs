@@ -10,7 +10,6 @@ use click_models::value::{BestList, Offer, index};
 use click_models::{ItemId, ItemSet};
 use rand::Rng;
 use serde::{Serialize, Serializer};
-use std::borrow::Cow;
 
 /// Thinned rounds among `m` of `n` items are faster from `m * m = MANY * n` on: their cost grows
 /// with `n / m`, that of drawing all `m` with `m` (about 600 of 16,384 items).
@@ -204,14 +203,13 @@ impl LargestDraws {
                 return true;
             }
         }
-        let values = match live.differing(available, n_items) {
-            Some(values) => values,
-            None if live.values.scale == 0.0 => return false,
-            // The thresholds are those of the values of other items.
-            None => Cow::Borrowed(&[][..]),
-        };
+        let values = live.differing(available, n_items);
+        // Otherwise the thresholds are those of the values of other items.
+        if values.is_none() && live.values.scale == 0.0 {
+            return false;
+        }
         let Self { n_positions, top, best_list, chosen, .. } = self;
-        let value = |item: u32| values.get(item as usize).copied().unwrap_or(1.0);
+        let value = |item: u32| values.map_or(1.0, |values| values.get(ItemId::new(item)));
         let (ties, sampler) = (Ties::draw(rng), Sampler::new());
         let users = live.values.users;
         let is_limited = terms.is_some_and(|terms| terms.most.is_some());

@@ -2,6 +2,7 @@
 //! with values have posteriors of what a display earns.
 
 use super::{Posteriors, Sampler, Threshold};
+use crate::live::Values;
 use click_models::value::index;
 use click_models::{ItemId, ItemSet};
 use rand::Rng;
@@ -11,9 +12,7 @@ use rand::Rng;
 pub(crate) struct Present<'a, P> {
     pub(crate) posteriors: &'a P,
     pub(crate) absent: &'a ItemSet,
-    pub(crate) values: &'a [f64],
-    /// Draws are multiplied by the value over this number; 0 if they are not multiplied.
-    pub(crate) scale: f64,
+    pub(crate) values: &'a Values,
 }
 
 impl<P> Present<'_, P> {
@@ -24,10 +23,10 @@ impl<P> Present<'_, P> {
         self.absent.contains(item)
     }
 
-    /// The value of an item over the scale, at most 1.
+    /// The value of an item over the scale.
     #[inline]
-    fn share(&self, item: usize) -> f64 {
-        if self.scale == 0.0 { 1.0 } else { self.values[item] / self.scale }
+    fn value(&self, item: usize) -> f64 {
+        self.values.value(ItemId::from_index(item)) / self.values.scale
     }
 }
 
@@ -40,7 +39,7 @@ impl<P: Posteriors> Posteriors for Present<'_, P> {
     #[inline]
     fn draw<R: Rng + ?Sized>(&self, item: usize, sampler: Sampler, rng: &mut R) -> f64 {
         let draw = self.posteriors.draw(item, sampler, rng);
-        if self.scale == 0.0 { draw } else { index(draw, self.share(item)) }
+        if self.values.scale == 0.0 { draw } else { index(draw, self.value(item)) }
     }
 
     #[inline]
@@ -48,7 +47,7 @@ impl<P: Posteriors> Posteriors for Present<'_, P> {
         if self.is_absent(item) {
             return 0.0;
         }
-        let of_item = threshold.over(self.share(item));
+        let of_item = threshold.over(self.values.share(item));
         of_item.map_or(0.0, |threshold| self.posteriors.bound(item, &threshold))
     }
 
@@ -60,26 +59,36 @@ impl<P: Posteriors> Posteriors for Present<'_, P> {
         least: f64,
         rng: &mut R,
     ) -> Option<f64> {
-        let share = self.share(item);
-        let threshold = threshold.over(share)?;
-        Some(share * self.posteriors.draw_above(item, &threshold, least / share, rng)?)
+        if self.values.scale == 0.0 {
+            return self.posteriors.draw_above(item, threshold, least, rng);
+        }
+        let value = self.value(item);
+        let of_item = threshold.over(self.values.share(item))?;
+        let draw = value * self.posteriors.draw_above(item, &of_item, least / value, rng)?;
+        (draw > threshold.value).then_some(draw)
     }
 
     fn chance(&self, item: usize, threshold: &Threshold) -> f64 {
-        let of_item = threshold.over(self.share(item)).filter(|_| !self.is_absent(item));
+        // By the value itself: with a larger one the threshold would be too high.
+        let share = if self.values.scale == 0.0 { 1.0 } else { self.value(item) };
+        let of_item = threshold.over(share).filter(|_| !self.is_absent(item));
         of_item.map_or(0.0, |threshold| self.posteriors.chance(item, &threshold))
     }
 
     #[inline]
     fn hash(&self, item: usize) -> u64 {
-        let of_value = || if self.scale == 0.0 { 0 } else { self.values[item].to_bits().rotate_left(17) };
+        let has_value = self.values.scale != 0.0;
+        let of_value = || if has_value { self.values.share(item).to_bits().rotate_left(17) } else { 0 };
         if self.is_absent(item) { 0 } else { self.posteriors.hash(item) ^ of_value() }
     }
 
     #[inline]
     fn is_like(&self, item: usize, other: usize) -> bool {
         match (self.is_absent(item), self.is_absent(other)) {
-            (false, false) => self.posteriors.is_like(item, other) && self.share(item) == self.share(other),
+            (false, false) => {
+                let [share, other_share] = [item, other].map(|item| self.values.share(item));
+                self.posteriors.is_like(item, other) && share == other_share
+            }
             (absent, other_absent) => absent == other_absent,
         }
     }

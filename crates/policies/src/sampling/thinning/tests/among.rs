@@ -8,7 +8,7 @@
 use super::super::{Late, Present};
 use super::*;
 use crate::Prior;
-use crate::live::present_items;
+use crate::live::{Values, present_items};
 use click_models::{ItemId, ItemSet};
 use rand::RngExt;
 
@@ -50,7 +50,7 @@ impl Catalogue {
                 }
                 _ => {}
             }
-            let present = Present { posteriors: &posteriors, absent: &absent, values: &[], scale: 0.0 };
+            let present = Present { posteriors: &posteriors, absent: &absent, values: &Values::default() };
             thinning.select_among(&present, sets.next(), &mut late, &mut top, &mut rng);
             for &(_, item) in &top.best {
                 let seen = &mut counts[item as usize];
@@ -58,7 +58,7 @@ impl Catalogue {
                 *(if clicked { &mut seen.0 } else { &mut seen.1 }) += 1.0;
                 posteriors.set(item as usize, *seen);
                 thinning.update(
-                    &Present { posteriors: &posteriors, absent: &absent, values: &[], scale: 0.0 },
+                    &Present { posteriors: &posteriors, absent: &absent, values: &Values::default() },
                     item as usize,
                 );
             }
@@ -72,7 +72,7 @@ impl Catalogue {
             posteriors.set(item.index(), (2.0 + (place % 3) as f64, 8.0));
             if fault != Fault::ReturningOnes {
                 thinning.update(
-                    &Present { posteriors: &posteriors, absent: &absent, values: &[], scale: 0.0 },
+                    &Present { posteriors: &posteriors, absent: &absent, values: &Values::default() },
                     item.index(),
                 );
             }
@@ -82,7 +82,7 @@ impl Catalogue {
             thinning.push();
             if fault != Fault::NewOnes {
                 thinning.update(
-                    &Present { posteriors: &posteriors, absent: &absent, values: &[], scale: 0.0 },
+                    &Present { posteriors: &posteriors, absent: &absent, values: &Values::default() },
                     item as usize,
                 );
             }
@@ -94,7 +94,8 @@ impl Catalogue {
     /// with the share of short ones.
     fn thinned(&self, moved: f64) -> (Seen, f64) {
         let (mut rng, mut sets) = (Xoshiro256PlusPlus::seed_from_u64(9), Sets::new(10));
-        let present = Present { posteriors: &self.posteriors, absent: &self.absent, values: &[], scale: 0.0 };
+        let present =
+            Present { posteriors: &self.posteriors, absent: &self.absent, values: &Values::default() };
         let (mut thinning, mut n_short, mut n_rounds) = (self.thinning.clone(), 0_u32, 0_u32);
         let mut late = self.late;
         if moved > 0.0 {
@@ -117,7 +118,8 @@ impl Catalogue {
     /// With a search whenever one is due.
     fn thinned_with_searches(&self) -> Seen {
         let (mut rng, mut sets) = (Xoshiro256PlusPlus::seed_from_u64(12), Sets::new(10));
-        let present = Present { posteriors: &self.posteriors, absent: &self.absent, values: &[], scale: 0.0 };
+        let present =
+            Present { posteriors: &self.posteriors, absent: &self.absent, values: &Values::default() };
         let (mut thinning, mut late) = (self.thinning.clone(), self.late);
         Seen::of((N_ITEMS + N_NEW) as usize, N_POSITIONS, |top| {
             thinning.select_among(&present, sets.next(), &mut late, top, &mut rng);
