@@ -8,10 +8,9 @@ mod server;
 pub use server::serve;
 
 use crate::api::{
-    Answer, AnswerBody, DecideBody, ItemBody, LaunchBody, Object, Outcome, Outcomes, Price, Receipt, Refusal,
-    ShowBody,
+    Answer, AnswerBody, DecideBody, ItemBody, LaunchBody, Object, Outcomes, Price, Receipt, Refusal, ShowBody,
 };
-use crate::config::Limits;
+use crate::config::{FirstItem, Limits};
 use crate::engine::Usage;
 use crate::event::{Batch, Change, Decision, Event, Name, Terms, Worth};
 use crate::metrics::{self, Metrics};
@@ -281,14 +280,11 @@ impl Work for ItemBody {
     fn work(self, turn: &mut Turn<'_>) -> Result<Receipt, Refusal> {
         turn.needs_store()?;
         let Self { item, query, change, features, value, group } = self;
-        let (change, features) = (change.unwrap_or(Change::Add), features.unwrap_or_default());
-        let Turn { engine, events, .. } = turn;
         let worth = Worth { value: value.map(|Price(value)| value), group };
-        engine.check_worth(&worth, change)?;
-        let changed = engine.change_item(&item, query.as_ref(), change, &features, events)?;
-        let told = engine.set_worth(&item, query.as_ref(), worth, events)?;
-        let is_new = [changed, told].contains(&Outcome::Counted);
-        Ok(Receipt::new(item, if is_new { Outcome::Counted } else { Outcome::Repeated }))
+        let told = FirstItem { item, features: features.unwrap_or_default(), worth };
+        let change = change.unwrap_or(Change::Add);
+        let outcome = turn.engine.take_item(&told, query.as_ref(), change, turn.events)?;
+        Ok(Receipt::new(told.item, outcome))
     }
 
     fn is_newer(&self) -> bool {

@@ -5,7 +5,7 @@ use crate::archive::{DAY, drop_days, write_days};
 use crate::clock::{Clock, now};
 use crate::config::{FirstItem, Template, agree};
 use crate::engine::{Base, Deferred, Engine, Known};
-use crate::event::{Batch, Event};
+use crate::event::{Batch, Change, Event};
 use crate::fitted::FirstEvents;
 use crate::metrics::{Metrics, log};
 use crate::stand_in::{Queue, Shared, State};
@@ -60,7 +60,7 @@ impl Turn<'_> {
     /// Begins a new store with items, and with the fit of a log.
     fn begin(&mut self, items: &[FirstItem], fitted: Option<&FirstEvents>) -> Result<(), Refusal> {
         for first in items {
-            self.engine.add_first(first, self.events)?;
+            self.engine.take_item(first, None, Change::Add, self.events)?;
         }
         fitted.map_or(Ok(()), |fitted| fitted.begin(self))
     }

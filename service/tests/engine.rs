@@ -1,9 +1,9 @@
 //! The state: what is repeated from a store is what was, whatever happened in between.
 
 use click_bandits_service::api::{AnswerBody, Outcome, Refusal};
-use click_bandits_service::config::{Config, Limits, Template, agree};
+use click_bandits_service::config::{Config, FirstItem, Limits, Template, agree};
 use click_bandits_service::engine::{Base, Engine, ItemRow, Origin};
-use click_bandits_service::event::{Batch, Change, Event, Name};
+use click_bandits_service::event::{Batch, Change, Event, Name, Worth};
 use click_bandits_service::export::{Form, export};
 use click_bandits_service::fitted::FirstEvents;
 use click_bandits_service::store::{EmbeddedStore, Store, StoreError};
@@ -50,6 +50,8 @@ pub(crate) struct Served {
     limits: Limits,
     directory: std::path::PathBuf,
     pub(crate) time: u64,
+    /// Whether requests at random tell values, groups and pins.
+    pub(crate) has_terms: bool,
 }
 
 impl Served {
@@ -65,7 +67,7 @@ impl Served {
     ) -> Self {
         let engine = base(&store, template, limits, directory).recover().unwrap();
         let (template, limits, directory) = (template.clone(), limits.clone(), directory.to_owned());
-        Self { store, engine, template, limits, directory, time: 1_000_000 }
+        Self { store, engine, template, limits, directory, time: 1_000_000, has_terms: true }
     }
 
     pub(crate) fn commit<T>(&mut self, work: impl FnOnce(&mut Engine, u64, &mut Vec<Event>) -> T) -> T {
@@ -108,6 +110,8 @@ pub(crate) fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: 
     let (one, two) = (item(rng), item(rng));
     let back = n.saturating_sub(rng.random_range(0..60));
     let (position, choice) = (rng.random_range(1..5_u8), rng.random_range(0..4));
+    let terms =
+        rng.random_range(0..12) + if served.has_terms && served.store.has_small_rows() { 0 } else { 12 };
     // Items have the same features whenever they come back, but for a few that are refused so.
     let features: Vec<f64> =
         served.template.item_features.iter().map(|_| (one.len() + n % 50 / 49) as f64).collect();
@@ -130,6 +134,12 @@ pub(crate) fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: 
                     2 => ask["positions"] = json!(position),
                     _ => {}
                 }
+                match terms {
+                    0 => ask["values"] = json!({ one: n % 9 }),
+                    1 => ask["most"] = json!(1),
+                    2 => ask["pins"] = json!({ "1": one }),
+                    _ => {}
+                }
                 engine.decide(body(told(ask, &template)), time, events).map(|_| ())
             }
             40..45 => {
@@ -137,15 +147,30 @@ pub(crate) fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: 
                 engine.show(body(told(show, &template)), time, events).map(|_| ())
             }
             45..70 => {
-                engine.answer(body(json!({ "id": id(back), "clicks": [position] })), events).map(|_| ())
+                let mut told = json!({ "id": id(back), "clicks": [position] });
+                match terms {
+                    0..3 => told["value"] = json!(n % 17),
+                    3..5 => {
+                        told["values"] = json!({ (position.to_string()): n % 17 });
+                        told["revision"] = json!(n % 5);
+                    }
+                    _ => {}
+                }
+                engine.answer(body(told), events).map(|_| ())
             }
             70..85 => engine.answer(body(json!({ "id": id(back), "close": true })), events).map(|_| ()),
             85..88 => engine.close_before(time - 5_000, 10, events),
             _ => {
                 let change = [Change::Add, Change::Add, Change::Retire, Change::Forget][choice];
                 let of = (what % 3 == 0).then_some(&query);
-                let features = if change == Change::Add { &features[..] } else { &[] };
-                engine.change_item(&name(&one), of, change, features, events).map(|_| ())
+                let features = if change == Change::Add { features } else { vec![] };
+                let worth = match terms {
+                    0..5 => Worth { value: Some((n % 23) as f64 / 4.0), group: None },
+                    5..8 => Worth { value: None, group: Some(name(["red", "blue"][n % 2])) },
+                    _ => Worth::default(),
+                };
+                let told = FirstItem { item: name(&one), features, worth };
+                engine.take_item(&told, of, change, events).map(|_| ())
             }
         };
     });
@@ -156,6 +181,7 @@ fn repeated_is_what_was(template: &Arc<Template>, in_memory: usize) {
     let limits = Limits { queries: in_memory, ..Limits::default() };
     let queries: Vec<Name> = (0..8).map(|n| name(&format!("q{n}"))).collect();
     let mut served = Served::new(directory.path(), template, &limits);
+    served.store.make_for(&template.to_text()).unwrap();
     let rng = &mut Xoshiro256PlusPlus::seed_from_u64(1);
     for n in 0..4_000 {
         act(&mut served, rng, &queries, n);
@@ -191,6 +217,11 @@ fn what_is_repeated_is_what_was() {
 #[test]
 fn what_is_repeated_is_what_was_if_queries_are_written_out() {
     repeated_is_what_was(&template("window = 5\nexplore = 0.2\nprior = 'estimated'"), 2);
+}
+
+#[test]
+fn what_is_repeated_is_what_was_with_values_of_answers() {
+    repeated_is_what_was(&template("keep = 300\nkeep-retired = 3\nvalues = 'answers'\ncap = 12"), 3);
 }
 
 #[test]

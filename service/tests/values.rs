@@ -1,19 +1,24 @@
 //! Values of items, orders that come later, groups and pins.
 #![expect(clippy::float_cmp, reason = "values and counts are kept as they are")]
 
-use crate::engine::{Served, body, name, template};
+use crate::engine::{Served, body, name, pbm_fit, template};
+use crate::kills::environment;
 use crate::server::{Server, one_item_config};
 use click_bandits_service::api::{DecideBody, Outcome, Receipt, Refusal};
 use click_bandits_service::config::{Config, Limits, Template};
 use click_bandits_service::engine::{Deferred, Engine, ItemRow};
 use click_bandits_service::event::{Change, Event, Name, Worth};
 use click_bandits_service::export::{Form, export};
+use click_bandits_service::fitted::FirstEvents;
 use click_bandits_service::store::StoreError;
+use policies::PolicySpec;
 use rand::seq::SliceRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::process::Command;
 use std::sync::Arc;
 
 fn served(directory: &std::path::Path, template: &Arc<Template>) -> Served {
@@ -29,7 +34,7 @@ fn served(directory: &std::path::Path, template: &Arc<Template>) -> Served {
 
 fn tell(served: &mut Served, item: &str, query: Option<&Name>, value: f64, group: &str) -> Outcome {
     let worth = Worth { value: Some(value), group: Some(name(group)) };
-    served.commit(|engine, _, events| engine.set_worth(&name(item), query, worth, events).unwrap())
+    served.commit(|engine, _, events| engine.set_worth(&name(item), query, &worth, events).unwrap())
 }
 
 fn decide(served: &mut Served, ask: Value) -> Result<Vec<String>, Refusal> {
@@ -330,6 +335,63 @@ fn bad_values_groups_and_pins_are_named_and_change_nothing() {
     assert_eq!(config.items[0].worth, Worth { value: Some(3.0), group: Some(name("red")) });
 }
 
+/// What is refused makes no query and no event, also where the query lags behind the items of all.
+#[test]
+fn a_refused_request_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = served(directory.path(), &template(""));
+    decide(&mut served, json!({ "id": "1", "query": "old" })).unwrap();
+    answer(&mut served, json!({ "id": "1", "clicks": [1] })).unwrap();
+    for item in ["late", "later"] {
+        served.commit(|engine, _, events| {
+            engine.change_item(&name(item), None, Change::Add, &[], events).unwrap();
+        });
+        let state = |engine: &Engine| {
+            let queries: Vec<_> = engine.usage(None).map(|(query, usage)| (query.clone(), usage)).collect();
+            (engine.next(), engine.totals(), engine.n_in_memory(), queries)
+        };
+        let before = state(&served.engine);
+        for query in ["old", "new"] {
+            let of_query = name(query);
+            for terms in
+                [json!({ "pins": { "1": "nope" } }), json!({ "pins": { "9": "a" } }), json!({ "most": 1 })]
+            {
+                let mut ask = json!({ "id": "2", "query": query });
+                ask.as_object_mut().unwrap().extend(terms.as_object().unwrap().clone());
+                decide(&mut served, ask).unwrap_err();
+            }
+            for items in [json!(["nope"]), json!(["a", "a"])] {
+                let shown = json!({ "id": "2", "query": query, "items": items });
+                served.commit(|engine, time, events| engine.show(body(shown), time, events).unwrap_err());
+            }
+            served.commit(|engine, _, events| {
+                let told = Worth { value: Some(2.0), group: None };
+                engine.set_worth(&name("nope"), Some(&of_query), &told, events).unwrap_err();
+                engine.change_item(&name("nope"), Some(&of_query), Change::Retire, &[], events).unwrap_err();
+            });
+        }
+        answer(&mut served, json!({ "id": "1", "values": { "2": 5 } })).unwrap_err();
+        assert_eq!(state(&served.engine), before);
+        let list = decide(&mut served, json!({ "id": item, "query": "old", "pins": { "1": item } })).unwrap();
+        assert_eq!(list[0], item);
+        is_repeated(&mut served, &["old"]);
+    }
+}
+
+/// In a launch a pin may be an item of today's list that the query does not know yet.
+#[test]
+fn a_refused_request_of_a_launch_adds_no_items() {
+    let directory = tempfile::tempdir().unwrap();
+    let launch = "[launch]\nname = 'autumn'\nsteps = [0.5]\nfirst = 0";
+    let mut served = served(directory.path(), &template(launch));
+    let ask = |pins: Value| json!({ "id": "1", "user": "u", "baseline": ["ad", "b"], "pins": pins });
+    let before = served.engine.next();
+    decide(&mut served, ask(json!({ "1": "ad", "9": "b" }))).unwrap_err();
+    assert_eq!((served.engine.next(), served.engine.totals().queries), (before, 0));
+    decide(&mut served, ask(json!({ "1": "ad" }))).unwrap();
+    is_repeated(&mut served, &["default"]);
+}
+
 /// A switch to a policy without values is refused, and nothing of a store without values changes.
 #[test]
 fn a_policy_without_values_cannot_take_over() {
@@ -527,4 +589,126 @@ fn values_are_exported() {
     let text = std::fs::read_to_string(out.join("decisions.csv")).unwrap();
     let values: Vec<&str> = text.lines().map(|line| line.rsplit(',').next().unwrap()).collect();
     assert_eq!(values, ["value", "2", "", "", "", "0", "", "", "0", ""]);
+}
+
+/// `dcm-ts` goes on after a click as the fit of a log tells, also after a restart without it.
+#[test]
+fn dcm_ts_takes_the_continuation_of_a_fit() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let positions =
+        json!([{ "position": 1, "value": 0.3, "se": 0.1 }, { "position": 2, "value": 0.5, "se": 0.2 }]);
+    let mut fit = pbm_fit();
+    fit["models"][0]["model"] = json!("dcm");
+    fit["models"][0]["site"]["positions"] = positions;
+    std::fs::create_dir(at("fit")).unwrap();
+    std::fs::write(at("fit/parameters.json"), fit.to_string()).unwrap();
+    let config = one_item_config("").replace("'cascade'", "'dcm'").replace("cascade-ts", "dcm-ts");
+    let config = config.replace("['a'", "[{ item = 'a', value = 9 }");
+    std::fs::write(at("config.toml"), &config).unwrap();
+    let start = |from: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+        command
+            .arg(at("config.toml"))
+            .args(["--listen", "127.0.0.1:0"])
+            .args(from)
+            .current_dir(directory.path());
+        Server::run(command)
+    };
+    assert!(start(&[]).err().unwrap().contains("no values of items"));
+    for from in [&["--from", "fit"][..], &[]] {
+        let server = start(from).unwrap_or_else(|fault| panic!("{fault}"));
+        assert_eq!(server.send("PUT", "/v1/items/b?value=7", "", b"").0, 200);
+        assert_eq!(server.get("/v1/items/a").1["value"]["present"], 9.0);
+        assert!(!server.log().contains("settings-differ"), "{}", server.log());
+        assert!(server.stop("-TERM"));
+    }
+    let mut template = Config::parse(&config).unwrap().policy;
+    FirstEvents::read(&at("fit"), &mut template).unwrap();
+    // 0.7 and 0.5, whose weights are 100 and 25.
+    let PolicySpec::DcmTs { continuation: Some(found) } = template.policy.0 else { panic!("none") };
+    assert!((found.get() - 0.66).abs() < 1e-12);
+}
+
+/// Orders that were acknowledged are there after kills, once each, whatever was sent again.
+#[test]
+fn values_that_were_acknowledged_are_there_after_kills() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = one_item_config("").replace("positions = 3", "positions = 3\nvalues = 'answers'");
+    std::fs::write(directory.path().join("config.toml"), config).unwrap();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut n = 0_u64;
+    // The order of each decision: item, value, revision.
+    let mut holds: BTreeMap<u64, (String, f64, u64)> = BTreeMap::new();
+    for turn in 0..environment("KILLS", 6) {
+        let mut server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+        // What was acknowledged changes nothing.
+        for (id, (_, value, revision)) in holds.iter().rev().take(50) {
+            let told = json!({ "id": id.to_string(), "clicks": [1], "value": value, "revision": revision });
+            assert_eq!(server.post("/v1/clicks", &told).1["outcome"], "repeated");
+        }
+        let found: BTreeMap<String, Value> = (server.get("/v1/items").1["items"].as_array().unwrap().iter())
+            .map(|row| (row["item"].as_str().unwrap().to_owned(), row["value"].clone()))
+            .collect();
+        for item in ["a", "b", "c", "d", "e"] {
+            let of_item: Vec<f64> = holds.values().filter(|of| of.0 == item).map(|of| of.1).collect();
+            let orders = found[item]["orders"].as_u64().unwrap_or(0);
+            let sum = found[item]["sum"].as_f64().unwrap_or(0.0);
+            assert_eq!((orders, sum), (of_item.len() as u64, of_item.iter().sum()), "{turn}: {item}");
+        }
+        let killed = std::time::Instant::now() + std::time::Duration::from_millis(rng.random_range(50..400));
+        std::thread::scope(|scope| {
+            let address = server.address.clone();
+            let (holds, rng, n) = (&mut holds, &mut rng, &mut n);
+            let client = scope.spawn(move || {
+                let post = |path: &str, body: &Value| try_post(&address, path, body);
+                // Until the server is gone; what was not acknowledged is sent again to the next one.
+                loop {
+                    let id = n.to_string();
+                    let Some(list) = post("/v1/decide", &json!({ "id": id })) else { return };
+                    let item = list["items"][0]["item"].as_str().unwrap().to_owned();
+                    for revision in [rng.random_range(0..3), 5] {
+                        let value = f64::from(rng.random_range(0..100));
+                        // It may be kept without being acknowledged: sent again, the larger one holds.
+                        let value = if revision == 5 { (*n % 50) as f64 } else { value };
+                        let told = json!({ "id": id, "clicks": [1], "value": value, "revision": revision });
+                        if post("/v1/clicks", &told).is_none() {
+                            // It is sent again as the last word.
+                            holds.insert(*n, (item, (*n % 50) as f64, 5));
+                            return;
+                        }
+                        holds.insert(*n, (item.clone(), value, revision));
+                    }
+                    *n += 1;
+                }
+            });
+            std::thread::sleep(killed.saturating_duration_since(std::time::Instant::now()));
+            server.process.kill().unwrap();
+            server.process.wait().unwrap();
+            client.join().unwrap();
+        });
+        let server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+        if let Some((_, value, revision)) = holds.get(&n) {
+            let told = json!({ "id": n.to_string(), "clicks": [1], "value": value, "revision": revision });
+            assert_eq!(server.post("/v1/clicks", &told).0, 200);
+        }
+        n += 1;
+    }
+    assert!(holds.len() > 20, "{}", holds.len());
+}
+
+/// The answer, unless the server is gone.
+fn try_post(address: &str, path: &str, body: &Value) -> Option<Value> {
+    let body = body.to_string();
+    let mut stream = std::net::TcpStream::connect(address).ok()?;
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    assert!(head.contains(" 200 "), "{answer}");
+    serde_json::from_str(body).ok()
 }

@@ -32,7 +32,8 @@ impl Engine {
         let revision = body.revision.map(|Revision(revision)| revision);
         if !values.is_empty() {
             let is_clicked = |position| clicks.contains(&position);
-            self.query(&query)?.check_values(Some(number), &values, revision, is_clicked)?;
+            let check = |query: &mut Query| query.check_values(Some(number), &values, revision, is_clicked);
+            self.look_at(&query, None, check)??;
         }
         let metrics = body.metrics.map(|metrics| self.new_metrics(number, metrics)).transpose()?;
         let before = events.len();

@@ -14,6 +14,11 @@ pub(crate) struct SharedItem {
     /// The change that last forgot the item.
     pub(crate) forgotten: u64,
     pub(crate) features: Box<[f64]>,
+    /// The last change of `state`, and its value and its group: saved apart.
+    #[serde(skip)]
+    pub(crate) came: u64,
+    #[serde(skip)]
+    pub(crate) worth: Worth,
 }
 
 /// The items of all queries. Queries see the changes when they are used next, so that a change
@@ -36,13 +41,6 @@ pub(crate) struct Catalogue {
     /// The version that queries see, while it is not the last one.
     #[serde(skip)]
     seen: Option<u64>,
-    /// Values and groups of items by the change that told them, the last one, and while events are
-    /// repeated those before it; saved apart.
-    #[serde(skip)]
-    worths: BTreeMap<Name, BTreeMap<u64, Worth>>,
-    /// Items by the changes that told of their worth.
-    #[serde(skip)]
-    told: BTreeMap<u64, Name>,
 }
 
 impl Catalogue {
@@ -80,12 +78,6 @@ impl Catalogue {
     /// Notes that no query will see an earlier version.
     pub(crate) fn forget_earlier(&mut self) {
         self.earlier.clear();
-        if self.told.len() > self.worths.len() {
-            self.told.clear();
-            for (item, mut worths) in std::mem::take(&mut self.worths) {
-                self.restore_worths(worths.pop_last().map(|last| (item, last)));
-            }
-        }
     }
 
     /// Changes an item, and forgets the longest absent ones if more than `keep` are. With
@@ -98,35 +90,20 @@ impl Catalogue {
         keep: usize,
         is_later: bool,
     ) {
-        self.version += 1;
-        let changed = self.version;
-        let old = self.items.get(item);
-        if let Some(old) = old {
-            self.changes.remove(&old.changed);
-            self.absent.remove(&old.changed);
-        }
-        let forgotten = if state == Change::Forget { changed } else { old.map_or(0, |old| old.forgotten) };
+        let (old, came) = (self.items.get(item), self.version + 1);
+        let forgotten = if state == Change::Forget { came } else { old.map_or(0, |old| old.forgotten) };
         let features = match (state, old) {
             (Change::Retire, Some(old)) => old.features.clone(),
             _ => features.into(),
         };
-        if let Some(old) = old.filter(|_| is_later) {
-            self.earlier.insert(old.changed, (item.clone(), old.clone(), changed));
-        }
-        self.items.insert(item.clone(), SharedItem { state, changed, forgotten, features });
-        self.changes.insert(changed, item.clone());
-        if state == Change::Forget && self.worths.contains_key(item) {
-            self.tell(item, Worth::default(), is_later);
-        }
-        if state != Change::Add {
-            self.absent.insert(changed);
-        }
+        let known = old.filter(|_| state != Change::Forget);
+        let worth = known.map(|old| old.worth.clone()).unwrap_or_default();
+        self.put(item, SharedItem { state, changed: came, forgotten, features, came, worth }, is_later);
         while self.absent.len() > keep {
             let Some(first) = self.absent.pop_first() else { break };
             self.dropped = first;
             if let Some(name) = self.changes.remove(&first) {
                 self.items.remove(&name);
-                self.untell(&name);
             }
         }
     }
@@ -134,61 +111,52 @@ impl Catalogue {
     /// Tells the value or the group of an item, and returns whether that is new; `None` if the item
     /// is not known. With `is_later`, queries can still see what was before.
     pub(crate) fn set_worth(&mut self, item: &Name, worth: &Worth, is_later: bool) -> Option<bool> {
-        self.is_present(item)?;
-        let (old, worth) = (self.worth(item), worth.clone());
-        let worth = worth.or(&old);
-        let is_new = worth != old;
+        let old = self.items.get(item).filter(|item| item.state != Change::Forget)?;
+        let (worth, changed) = (worth.clone().or(&old.worth), self.version + 1);
+        let is_new = worth != old.worth;
         if is_new {
-            self.version += 1;
-            self.tell(item, worth, is_later);
+            self.put(item, SharedItem { changed, worth, ..old.clone() }, is_later);
         }
         Some(is_new)
     }
 
-    fn tell(&mut self, item: &Name, worth: Worth, is_later: bool) {
-        if !is_later {
-            self.untell(item);
+    /// Puts an item in the place of what was of it.
+    fn put(&mut self, name: &Name, item: SharedItem, is_later: bool) {
+        let changed = item.changed;
+        self.version = changed;
+        if item.state != Change::Add {
+            self.absent.insert(changed);
         }
-        self.worths.entry(item.clone()).or_default().insert(self.version, worth);
-        self.told.insert(self.version, item.clone());
+        self.changes.insert(changed, name.clone());
+        if let Some(old) = self.items.insert(name.clone(), item) {
+            self.changes.remove(&old.changed);
+            self.absent.remove(&old.changed);
+            if is_later {
+                self.earlier.insert(old.changed, (name.clone(), old, changed));
+            }
+        }
     }
 
-    fn untell(&mut self, item: &Name) {
-        for told in self.worths.remove(item).into_iter().flat_map(BTreeMap::into_keys) {
-            self.told.remove(&told);
-        }
-    }
-
-    /// The value and the group of an item, as queries see them.
+    /// The value and the group of an item.
     pub(crate) fn worth(&self, item: &str) -> Worth {
-        let of_item = self.worths.get(item).and_then(|of| of.range(..=self.seen()).next_back());
-        of_item.map(|(_, worth)| worth.clone()).unwrap_or_default()
-    }
-
-    /// The items of whose worth changes told after a version.
-    pub(crate) fn told_since(&self, version: u64) -> impl Iterator<Item = &Name> {
-        let seen = self.seen();
-        self.told.range(version + 1..).take_while(move |(told, _)| **told <= seen).map(|(_, item)| item)
+        self.items.get(item).map(|item| item.worth.clone()).unwrap_or_default()
     }
 
     /// Forgets the values of all items, which keep their groups.
     pub(crate) fn forget_values(&mut self) {
-        self.worths.values_mut().flat_map(BTreeMap::values_mut).for_each(|worth| worth.value = None);
+        self.items.values_mut().for_each(|item| item.worth.value = None);
     }
 
-    /// Values and groups of the items that have some, with the changes that told them.
+    /// What is saved apart of the items that have more than a state.
     pub(crate) fn worths(&self) -> BTreeMap<&Name, (u64, &Worth)> {
-        let last = self.worths.iter().filter_map(|(name, of)| Some((name, of.last_key_value()?)));
-        last.map(|(name, (told, worth))| (name, (*told, worth))).collect()
+        let told = self.items.iter().filter(|(_, of)| of.came < of.changed || of.worth != Worth::default());
+        told.map(|(name, of)| (name, (of.came, &of.worth))).collect()
     }
 
-    /// Gives items the values and groups that were saved.
-    pub(crate) fn restore_worths(&mut self, worths: impl IntoIterator<Item = (Name, (u64, Worth))>) {
-        for (name, (told, worth)) in worths {
-            if worth != Worth::default() {
-                self.told.insert(told, name.clone());
-                self.worths.insert(name, BTreeMap::from([(told, worth)]));
-            }
+    /// Takes what was saved apart.
+    pub(crate) fn restore_worths(&mut self, mut worths: BTreeMap<Name, (u64, Worth)>) {
+        for (name, item) in &mut self.items {
+            (item.came, item.worth) = worths.remove(name).unwrap_or((item.changed, Worth::default()));
         }
     }
 

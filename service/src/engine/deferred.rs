@@ -286,7 +286,6 @@ impl Engine {
             let is_same = open.list().eq(&decision.list);
             return if is_same { Ok(()) } else { Err(Refusal::other_request(&decision.id)) };
         }
-        self.make_room(time, events)?;
         let user = self.user(decision.context.as_ref())?;
         self.note_outside(&decision, &user);
         if decision.chosen.is_none() {

@@ -1,11 +1,27 @@
 //! Changes of items, of all queries or of one.
 
 use super::Engine;
+use super::query::Query;
 use crate::api::{Outcome, Refusal};
+use crate::config::FirstItem;
 use crate::event::{Change, Event, Name, Worth};
 use crate::store::StoreError;
 
 impl Engine {
+    /// Changes an item of a query, or of all, and tells its value and its group.
+    pub fn take_item(
+        &mut self,
+        FirstItem { item, features, worth }: &FirstItem,
+        query: Option<&Name>,
+        change: Change,
+        events: &mut Vec<Event>,
+    ) -> Result<Outcome, Refusal> {
+        self.check_worth(worth, change)?;
+        let changed = self.change_item(item, query, change, features, events)?;
+        let told = self.set_worth(item, query, worth, events)?;
+        Ok(if changed == Outcome::Repeated { told } else { changed })
+    }
+
     /// Changes an item of a query, or of all.
     pub fn change_item(
         &mut self,
@@ -18,6 +34,13 @@ impl Engine {
         let expected = if change == Change::Add { self.template.item_features.len() } else { 0 };
         if features.len() != expected {
             return Err(Refusal::not_features(features.len(), &self.template.item_features, "features"));
+        }
+        if let Some(query) = query {
+            if change != Change::Add && !self.load(query)? {
+                return Err(Refusal::unknown_query(query));
+            }
+            let most = self.most.items;
+            self.look_at(query, Some(&[]), |query| check_own(query, item, change, features, most))??;
         }
         let n_queries = self.totals.queries;
         self.noting(events, |engine, events| {
@@ -45,28 +68,32 @@ impl Engine {
         &mut self,
         item: &Name,
         query: Option<&Name>,
-        worth: Worth,
+        worth: &Worth,
         events: &mut Vec<Event>,
     ) -> Result<Outcome, Refusal> {
-        if worth == Worth::default() {
+        if *worth == Worth::default() {
             return Ok(Outcome::Repeated);
+        }
+        if let Some(query) = query {
+            let handle = self.look_at(query, Some(&[]), |query| query.handle(item))?;
+            handle.ok_or_else(|| Refusal::unknown_item(item, "item".into()))?;
         }
         self.noting(events, |engine, events| {
             let is_new = match query {
-                Some(query) => engine.set_own_worth(item, query, &worth)?,
-                None => engine.set_shared_worth(item, &worth)?,
+                Some(query) => engine.set_own_worth(item, query, worth)?,
+                None => engine.set_shared_worth(item, worth)?,
             };
             if !is_new {
                 return Ok(Outcome::Repeated);
             }
             engine.next += 1;
-            events.push(Event::Worth { item: item.clone(), query: query.cloned(), worth });
+            events.push(Event::Worth { item: item.clone(), query: query.cloned(), worth: worth.clone() });
             Ok(Outcome::Counted)
         })
     }
 
     /// Refuses a value or a group of which the policy can know nothing.
-    pub fn check_worth(&self, worth: &Worth, change: Change) -> Result<(), Refusal> {
+    fn check_worth(&self, worth: &Worth, change: Change) -> Result<(), Refusal> {
         if change == Change::Forget && *worth != Worth::default() {
             return Err(Refusal::other_terms("a forgotten item has no value and no group", "change"));
         }
@@ -82,14 +109,15 @@ impl Engine {
     }
 
     pub(super) fn set_own_worth(&mut self, item: &Name, name: &Name, worth: &Worth) -> Result<bool, Refusal> {
-        self.has_values |= worth.value.is_some();
-        let query = self.change(name)?;
-        query.set_worth(item, worth).ok_or_else(|| Refusal::unknown_item(item, "item".into()))
+        let is_new = self.change(name)?.set_worth(item, worth);
+        // A value that is known makes no event, so that a repetition would not know of it.
+        self.has_values |= is_new == Some(true) && worth.value.is_some();
+        is_new.ok_or_else(|| Refusal::unknown_item(item, "item".into()))
     }
 
     pub(super) fn set_shared_worth(&mut self, item: &Name, worth: &Worth) -> Result<bool, Refusal> {
-        self.has_values |= worth.value.is_some();
         let is_new = self.catalogue.set_worth(item, worth, !self.later.is_empty());
+        self.has_values |= is_new == Some(true) && worth.value.is_some();
         is_new.ok_or_else(|| Refusal::unknown_item(item, "item".into()))
     }
 
@@ -101,18 +129,9 @@ impl Engine {
         features: &[f64],
     ) -> Result<bool, Refusal> {
         let most = self.most.items;
-        if change != Change::Add && !self.load(name)? {
-            return Err(Refusal::unknown_query(name));
-        }
         let query = self.change(name)?;
-        match query.handle(item) {
-            None if change != Change::Add => Err(Refusal::unknown_item(item, "item".into())),
-            None if query.n_items() >= most => Err(Refusal::too_many("items of a query", most)),
-            _ if change == Change::Add && !query.may_have(item, features) => {
-                Err(Refusal::other_features(item))
-            }
-            _ => Ok(query.change(item, change, features, false)),
-        }
+        check_own(query, item, change, features, most)?;
+        Ok(query.change(item, change, features, false))
     }
 
     pub(super) fn change_shared(
@@ -141,5 +160,21 @@ impl Engine {
             self.catalogue.change(item, change, features, keep, is_later);
         }
         Ok(is_new)
+    }
+}
+
+/// Refuses a change of an item of a query.
+fn check_own(
+    query: &mut Query,
+    item: &Name,
+    change: Change,
+    features: &[f64],
+    most: usize,
+) -> Result<(), Refusal> {
+    match query.handle(item) {
+        None if change != Change::Add => Err(Refusal::unknown_item(item, "item".into())),
+        None if query.n_items() >= most => Err(Refusal::too_many("items of a query", most)),
+        _ if change == Change::Add && !query.may_have(item, features) => Err(Refusal::other_features(item)),
+        _ => Ok(()),
     }
 }

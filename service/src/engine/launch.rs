@@ -141,7 +141,6 @@ impl Engine {
         let query = self.query(&decision.query)?;
         let Some(choice) = &decision.chosen else { unreachable!("a list was asked for") };
         let asked = Asked::new(query, &choice.allowed)?;
-        asked.check(query, user, choice)?;
         query.is_changed = true;
         let ask = asked.ask(user, choice);
         let of_today = places(query, &today)?;

@@ -34,6 +34,11 @@ impl Engine {
             return Ok(Answer::new(open));
         }
         self.check_baseline(baseline.as_mut(), positions)?;
+        if let Some(choice) = decision.chosen.as_ref().filter(|choice| choice.allowed.parts().1.is_some()) {
+            let new = baseline.as_deref().unwrap_or_default();
+            let check = |query: &mut Query| Asked::new(query, &choice.allowed)?.check(query, &user, choice);
+            self.look_at(&decision.query, Some(new), check)??;
+        }
         self.make_room(time, events)?;
         self.note_outside(&decision, &user);
         self.noting(events, |engine, events| {
@@ -104,7 +109,6 @@ impl Engine {
         let query = self.query(&decision.query)?;
         let Some(choice) = &mut decision.chosen else { return Ok(decision) };
         let asked = Asked::new(query, &choice.allowed)?;
-        asked.check(query, user, choice)?;
         query.is_changed = true;
         let list = query.learner.decide(&number, asked.ask(user, choice), &mut query.rng).to_vec();
         decision.list = list.into_iter().map(|handle| query.name(handle).clone()).collect();
@@ -126,7 +130,6 @@ impl Engine {
             }
             return Ok(Receipt::new(body.id, Outcome::Repeated));
         }
-        self.make_room(time, events)?;
         let decision = Decision {
             id: body.id,
             query,
@@ -147,8 +150,10 @@ impl Engine {
         time: u64,
         events: &mut Vec<Event>,
     ) -> Result<(), Refusal> {
+        let user = self.user(decision.context.as_ref())?;
+        self.look_at(&decision.query, Some(&[]), |query| shown_items(query, &decision.list))??;
+        self.make_room(time, events)?;
         self.noting(events, |engine, events| {
-            let user = engine.user(decision.context.as_ref())?;
             let unknown = engine.shown(engine.decisions.next(), &user, &decision)?;
             engine.remember(&decision, &user, unknown, time);
             events.push(Event::Decided(Box::new(decision)));
@@ -164,19 +169,11 @@ impl Engine {
         decision: &Decision,
     ) -> Result<Box<[Name]>, Refusal> {
         let query = self.change(&decision.query)?;
-        let list = places(query, &decision.list)?;
+        let list = shown_items(query, &decision.list)?;
         let asked = decision.chosen.as_ref().map(|choice| Asked::new(query, &choice.allowed)).transpose()?;
         // The number is new, so this cannot be a repeated decision.
         let taken = query.learner.show(&number, user, &list);
-        _ = taken.map_err(|error| {
-            match list.iter().rposition(|item| error == live::Error::RepeatedItem(*item)) {
-                Some(place) => {
-                    let message = format!("item `{}` is twice in the list", &*decision.list[place]);
-                    Refusal::new(409, "repeated_item", message, format!("items[{place}]"))
-                }
-                None => Refusal::malformed(&error.to_string(), "items"),
-            }
-        })?;
+        _ = taken.map_err(|error| Refusal::malformed(&error.to_string(), "items"))?;
         Ok(asked.unwrap_or_default().unknown)
     }
 
@@ -257,6 +254,21 @@ pub(super) fn places(query: &Query, items: &[Name]) -> Result<Vec<Handle>, Refus
     let places =
         items.iter().enumerate().map(|(place, item)| query.handle(item).ok_or_else(|| unknown(place)));
     places.collect()
+}
+
+/// The items of a list that may have been shown.
+fn shown_items(query: &Query, items: &[Name]) -> Result<Vec<Handle>, Refusal> {
+    let list = places(query, items)?;
+    query.learner.check_list(&list).map_err(|error| {
+        match list.iter().rposition(|item| error == live::Error::RepeatedItem(*item)) {
+            Some(place) => {
+                let message = format!("item `{}` is twice in the list", &*items[place]);
+                Refusal::new(409, "repeated_item", message, format!("items[{place}]"))
+            }
+            None => Refusal::malformed(&error.to_string(), "items"),
+        }
+    })?;
+    Ok(list)
 }
 
 /// The items that a choice asks for, and its terms, with items in place of names.

@@ -4,7 +4,7 @@ use super::Engine;
 use super::query::{ItemRow, Query};
 use crate::api::{Outcome, Refusal};
 use crate::config::Template;
-use crate::event::{Event, Name};
+use crate::event::{Change, Event, Name};
 use crate::store::StoreError;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -16,42 +16,57 @@ const COPIES: usize = 8;
 impl Engine {
     /// The items of a query that exists, or of `default`, from a place on, with their places.
     pub fn rows(&mut self, query: &Name, from: usize, most: usize) -> Result<Vec<(usize, ItemRow)>, Refusal> {
-        self.look_at(query, |query| query.rows(from).take(most).collect())
+        self.look_at(query, None, |query| query.rows(from).take(most).collect())
     }
 
     /// One of these items.
     pub fn row(&mut self, query: &Name, item: &Name) -> Result<ItemRow, Refusal> {
-        let row = self.look_at(query, |query| query.row(item))?;
+        let row = self.look_at(query, None, |query| query.row(item))?;
         row.ok_or_else(|| Refusal::unknown_item(item, "item".into()))
     }
 
-    /// Looks at a query as its next decision would find it. What that would change, a copy takes:
-    /// who looks makes no event, and a repetition knows nothing of it.
-    fn look_at<T>(&mut self, name: &Name, look: impl FnOnce(&mut Query) -> T) -> Result<T, Refusal> {
+    /// Looks at a query as its next decision would find it: one that exists, or with `new`, which
+    /// are items that it has then. What that would change, a copy takes: who looks or is refused
+    /// makes no event, and a repetition knows nothing of it.
+    pub(super) fn look_at<T>(
+        &mut self,
+        name: &Name,
+        new: Option<&[Name]>,
+        look: impl FnOnce(&mut Query) -> T,
+    ) -> Result<T, Refusal> {
         self.load(name)?;
+        let items = new.unwrap_or_default();
+        let has_all = |query: &Query| items.iter().all(|item| query.handle(item).is_some());
         let known = match self.queries.get_mut(name) {
-            Some(query) if query.has_seen(&self.catalogue) => return Ok(look(query)),
-            None if *name != Name::default_query() => return Err(Refusal::unknown_query(name)),
+            Some(query) if query.has_seen(&self.catalogue) && has_all(query) => return Ok(look(query)),
+            None if new.is_none() && *name != Name::default_query() => {
+                return Err(Refusal::unknown_query(name));
+            }
             known => known,
         };
         // To copy many items takes as long as many decisions: once for each use and each change.
         let state =
             [known.as_ref().map_or(0, |query| query.used), self.catalogue.seen(), self.history.len() as u64];
-        if self.copies.get(name).is_none_or(|(of, _)| *of != state) {
-            let mut copy = match known {
-                Some(query) => {
-                    restored(&self.history, self.prior, name, &query.save(self.history.len() - 1))?
-                }
-                None => Query::fresh(name, &self.template, self.prior).map_err(StoreError::OtherSettings)?,
-            };
-            copy.follow(&self.catalogue);
+        let kept = self.copies.get_mut(name).filter(|(of, _)| new.is_none() && *of == state);
+        if let Some((_, copy)) = kept {
+            return Ok(look(copy));
+        }
+        let mut copy = match known {
+            Some(query) => restored(&self.history, self.prior, name, &query.save(self.history.len() - 1))?,
+            None => Query::fresh(name, &self.template, self.prior).map_err(StoreError::OtherSettings)?,
+        };
+        copy.follow(&self.catalogue);
+        for item in items {
+            copy.change(item, Change::Add, &[], false);
+        }
+        let seen = look(&mut copy);
+        if new.is_none() {
             if self.copies.len() >= COPIES {
                 self.copies.clear();
             }
             self.copies.insert(name.clone(), (state, copy));
         }
-        let (_, copy) = self.copies.get_mut(name).expect("it is there now");
-        Ok(look(copy))
+        Ok(seen)
     }
 
     /// Forgets a query with its items and counts; its decisions keep their lists, and are no longer

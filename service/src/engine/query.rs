@@ -162,11 +162,10 @@ impl Query {
             if item.forgotten > self.seen && item.state != Change::Forget {
                 self.change(name, Change::Forget, &[], true);
             }
-            self.change(name, item.state, &item.features, true);
-            self.set_worth(name, &catalogue.worth(name));
-        }
-        for name in catalogue.told_since(self.seen) {
-            self.set_worth(name, &catalogue.worth(name));
+            if item.came > self.seen {
+                self.change(name, item.state, &item.features, true);
+            }
+            self.set_worth(name, &item.worth);
         }
         self.seen = catalogue.seen();
         true
@@ -249,9 +248,10 @@ impl Query {
             (Change::Retire, Some(handle)) => self.learner.retire(handle),
             (Change::Forget, Some(handle)) => {
                 self.learner.retire(handle);
-                let was_known = self.learner.forget(handle);
+                self.learner.forget(handle);
+                // Of one that was retired too long ago there was only the name, which goes as well.
                 self.unname(handle.slot.index());
-                was_known
+                true
             }
         }
     }

@@ -85,13 +85,6 @@ impl Engine {
         Ok(Differences { template, items, gone, new, told, lines })
     }
 
-    /// Adds an item of a configuration.
-    pub fn add_first(&mut self, first: &FirstItem, events: &mut Vec<Event>) -> Result<(), Refusal> {
-        let FirstItem { item, features, worth } = first;
-        self.change_item(item, None, Change::Add, features, events)?;
-        self.set_worth(item, None, worth.clone(), events).map(|_| ())
-    }
-
     /// Makes the settings and items of a configuration those of the store. An error names the keys
     /// that cannot change, each with the reason, and nothing changes.
     pub fn change_settings(
@@ -122,10 +115,10 @@ impl Engine {
         self.next += 1;
         events.push(Event::Settings { settings, items });
         for first in new {
-            self.add_first(first, events)?;
+            self.take_item(first, None, Change::Add, events)?;
         }
         for FirstItem { item, worth, .. } in told {
-            self.set_worth(item, None, worth.clone(), events)?;
+            self.set_worth(item, None, worth, events)?;
         }
         for item in gone {
             if self.catalogue.is_present(item) == Some(true) {
