@@ -318,22 +318,30 @@ impl Template {
     }
 
     fn of_nobody(&self) -> Option<Box<Learner>> {
-        crate::engine::fresh(&self.completed()).ok()
+        let of = Self { policy: self.policy.clone(), ..self.completed() };
+        crate::engine::fresh(&of).ok()
     }
 
-    /// With an examination, which may come from a fit or a store.
+    /// With an examination and a continuation, which may come from a fit or a store.
     fn completed(&self) -> Self {
-        let examination = if self.is_complete() {
-            self.examination.clone()
-        } else {
-            vec![Probability::ONE; self.positions]
-        };
-        Self { examination, ..self.clone() }
+        let mut all = self.clone();
+        if !self.is_complete() {
+            all.examination = vec![Probability::ONE; self.positions];
+        }
+        if let PolicySpec::DcmTs { continuation } = &mut all.policy.0 {
+            continuation.get_or_insert(Probability::ONE);
+        }
+        all
     }
 
     /// Whether policies can be made without what a fit or a store knows.
     pub fn is_complete(&self) -> bool {
         self.users != Users::Pbm || !self.examination.is_empty()
+    }
+
+    /// Whether a fit or a store may know more.
+    pub(crate) fn may_be_completed(&self) -> bool {
+        !self.is_complete() || matches!(self.policy.0, PolicySpec::DcmTs { continuation: None })
     }
 
     /// The most items of all queries, of one query, and retired ones, so that a policy that sees
@@ -410,7 +418,8 @@ impl Template {
         }
     }
 
-    /// Takes examination, segments and features that are not given from settings of a store.
+    /// Takes examination, continuation, segments and features that are not given from settings of a
+    /// store.
     pub(crate) fn complete(&mut self, of_store: &Self) {
         fn given<T: Clone>(given: &mut Vec<T>, of_store: &[T]) {
             if given.is_empty() {
@@ -423,6 +432,11 @@ impl Template {
         given(&mut self.segments, &of_store.segments);
         given(&mut self.features, &of_store.features);
         given(&mut self.item_features, &of_store.item_features);
+        let policies = (&mut self.policy.0, &of_store.policy.0);
+        if let (PolicySpec::DcmTs { continuation: to @ None }, PolicySpec::DcmTs { continuation }) = policies
+        {
+            *to = *continuation;
+        }
     }
 
     /// Reads what [`to_text`](Self::to_text) wrote.
@@ -597,7 +611,10 @@ impl Config {
     pub fn check(&self) -> Result<(), String> {
         let incomplete = self.incomplete.as_ref().filter(|_| !self.policy.is_complete());
         let placed = |what| incomplete.map_or_else(|| format!("policy: {what}"), ToString::to_string);
-        crate::engine::check(&self.policy).map_err(placed)
+        let is_guard = self.policy.launch.as_ref().is_some_and(|launch| launch.guard(VALUE).is_some());
+        let needs_values = is_guard || self.items.iter().any(|of| of.worth.value.is_some());
+        let values = || if needs_values { self.policy.has_values() } else { Ok(()) };
+        crate::engine::check(&self.policy).and_then(|()| values()).map_err(placed)
     }
 
     fn of(source: &Source) -> Result<Self, Error> {
@@ -635,7 +652,7 @@ impl Config {
             if config.policy.propensities.is_some() {
                 add(&policy, "propensities", "not in a launch, whose lists mix two sides".into());
             }
-            if let (Some(_), Err(what)) = (launch.guard(VALUE), config.policy.has_values()) {
+            if let (Some(_), Err(what)) = (launch.guard(VALUE), config.policy.completed().has_values()) {
                 add(&table, "guards", format!("`{VALUE}`: {what}"));
             }
             config.policy.launch = Some(launch);
@@ -648,7 +665,7 @@ impl Config {
         if config.policy.cap.is_some() && config.policy.values == ValuesFrom::Told {
             add(&policy, "cap", "only for values = \"answers\"".into());
         }
-        let mut of_nobody = config.policy.of_nobody();
+        let mut of_nobody = config.policy.completed().of_nobody();
         for FirstItem { item, features, worth } in &config.items {
             if let (Some(value), Some(of_nobody)) = (worth.value, &mut of_nobody)
                 && let Err(what) = of_nobody.check_value(value, true)

@@ -12,8 +12,9 @@ use crate::writer::Turn;
 use by_position::ByPosition;
 use confidence::Probability;
 use documents::number::counted;
-use documents::parameters::{Model, ModelRecord, Parameters};
+use documents::parameters::{Model, ModelRecord, Parameters, continuation};
 use policies::MAX_COUNT;
+use policies::catalogue::PolicySpec;
 use std::path::{Path, PathBuf};
 
 /// The most displays of a query: half of what a policy can count, so that there is room for more.
@@ -31,7 +32,7 @@ pub struct FirstEvents {
 
 impl FirstEvents {
     /// Reads the fit for the policy of a template, and completes the template: examination,
-    /// segments and features that it does not give are those of the fit.
+    /// continuation, segments and features that it does not give are those of the fit.
     pub fn read(directory: &Path, template: &mut Template) -> Result<Self, String> {
         let mut left_out = vec![];
         let events = if template.sees_contexts() {
@@ -101,6 +102,9 @@ fn read_counts(
     };
     if template.examination.is_empty() {
         template.examination = examination(fit, template.positions);
+    }
+    if let PolicySpec::DcmTs { continuation: to @ None } = &mut template.policy.0 {
+        *to = continuation(model, &fit.site.positions).and_then(|share| Probability::new(share).ok());
     }
     let others = Event::Began { query: None, prior: prior(fit, fit.site.typical), items: vec![] };
     let mut events = vec![others];

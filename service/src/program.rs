@@ -104,8 +104,8 @@ pub fn run() -> Result<(), String> {
         return Err(format!("{}: without `tokens`, only a loopback address is served", config.listen));
     }
     let fitted = from.map(|from| FirstEvents::read(&from, &mut config.policy)).transpose()?;
-    // A store knows the examination with which it began.
-    if config.policy.is_complete() || check {
+    // A store knows the examination and the continuation with which it began.
+    if !config.policy.may_be_completed() || check {
         config.check()?;
     }
     let left_out = fitted.as_ref().map_or(&[][..], |fitted| &fitted.left_out);

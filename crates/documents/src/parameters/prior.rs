@@ -1,6 +1,6 @@
 //! The prior of items, without the items.
 
-use super::{Model, SCHEMA, WITH_TABLE, null};
+use super::{Model, PositionRecord, SCHEMA, WITH_TABLE, null};
 use crate::json::read_json;
 use crate::regular::read_regular;
 use crate::toml_reader::Error;
@@ -34,6 +34,18 @@ struct Query {
     query: String,
     #[serde(deserialize_with = "null::nan")]
     typical: f64,
+}
+
+/// The probability to go on after a click, of users of the DCM: the mean over the positions, by the
+/// precision of each. After the last one, nothing is known of it.
+pub fn continuation(model: Model, positions: &[PositionRecord]) -> Option<f64> {
+    let known = positions.iter().map(|record| record.estimate).filter(|found| found.value.is_finite());
+    let precision = |se: Option<f64>| se.map_or(1.0, |se| se.max(1e-6).powi(-2));
+    let sums = known.fold([0.0; 2], |[sum, all], found| {
+        let weight = precision(found.se);
+        [sum + weight * (1.0 - found.value), all + weight]
+    });
+    (model == Model::Dcm && sums[1] > 0.0).then(|| (sums[0] / sums[1]).clamp(0.0, 1.0))
 }
 
 /// The shapes of the Beta distribution that a fit has found as prior of the attraction of an item:
