@@ -1,9 +1,9 @@
 //! Priors from the fit of a log, and `pbm-gibbs`, which begins with them instance by instance.
 
-use crate::lists::ListModel;
+use crate::lists::{ListModel, values_of};
 use click_models::{Feedback, ListFeedback, Pbm};
 use documents::InputFile;
-use policies::{HybridPrior, PbmGibbs, PbmGibbsOrder, PbmPrior, PrefixKnown, ReadAs};
+use policies::{HybridPrior, PbmGibbs, PbmGibbsOrder, PbmPrior, PrefixKnown, ReadAs, Valued as _};
 use sim::{Contender, Entry, Replication};
 use std::sync::Arc;
 
@@ -42,7 +42,11 @@ where
             return ReadAs::new(PbmGibbs::new(known, order));
         };
         let policy = PbmGibbs::new(known, order).with_prior(&priors[replication.instance]);
-        ReadAs::new(policy.expect("beliefs that fit the instance"))
+        let mut policy = policy.expect("beliefs that fit the instance");
+        if M::IS_POSITION_BASED {
+            policy.set_values(&values_of(replication.told)).expect("checked values");
+        }
+        ReadAs::new(policy)
     };
     Box::new(Entry::from_replication(label, fresh).saved())
 }

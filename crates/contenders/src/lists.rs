@@ -27,6 +27,9 @@ type Known<'a, M> = <M as ClickModel>::Known<'a>;
 
 /// A click model of lists, with the knowledge that it gives to policies.
 pub(crate) trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
+    /// Whether policies for position-based users are given the values of its items.
+    const IS_POSITION_BASED: bool = false;
+
     /// Sizes, and the order of the positions for the best items if it is not from the top.
     fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a>;
 
@@ -148,11 +151,12 @@ where
     }
     Some(Box::new(
         Entry::new(entrant.label.clone(), move |known: Known<'_, M>| {
-            let known = M::prefix(&known);
+            let (known, of_users) = (M::prefix(&known), Knowledge::positions(&M::positions(&known)));
             let known = match &told {
                 Some(examination) if To::PROTOCOL == Protocol::PositionBased => {
                     Knowledge { examination: examination.clone(), ..Knowledge::list(known.shape()) }
                 }
+                None if To::PROTOCOL == Protocol::PositionBased && M::IS_POSITION_BASED => of_users,
                 _ => Knowledge::prefix(&known),
             };
             let policy = AnyPolicy::build(spec, To::PROTOCOL, Knowledge { horizon: Some(horizon), ..known });
@@ -161,6 +165,11 @@ where
         })
         .saved(),
     ))
+}
+
+/// The values of items, if the users have any.
+pub(crate) fn values_of(users: &impl ClickModel) -> Vec<(ItemId, f64)> {
+    (0..).map(ItemId::new).zip(users.values().unwrap_or_default().iter().copied()).collect()
 }
 
 /// A policy that is given the values of items by users who have them.
@@ -203,8 +212,7 @@ where
         let mut known = Knowledge::positions(&M::positions(&replication.told.known()));
         known.examination = told.clone().unwrap_or(known.examination);
         let mut policy = AnyPolicy::build(spec, M::Interaction::PROTOCOL, known).expect(GOES_WITH_USERS);
-        let values = replication.told.values().unwrap_or_default();
-        let values: Vec<(ItemId, f64)> = (0..).map(ItemId::new).zip(values.iter().copied()).collect();
+        let values = values_of(replication.told);
         policy.valued().expect(GOES_WITH_USERS).set_values(&values).expect("checked values");
         NamedPolicy::<M::Interaction>::try_from(policy).expect(GOES_WITH_USERS)
     };
@@ -213,6 +221,8 @@ where
 }
 
 impl ListModel for PositionBased {
+    const IS_POSITION_BASED: bool = true;
+
     fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
         known.shape().into()
     }

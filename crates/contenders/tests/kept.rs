@@ -196,10 +196,11 @@ fn n_live(protocol: Protocol) -> [usize; 2] {
 
 #[test]
 fn values_of_items() {
-    fn check_valued<M: Play>([users, larger]: [M; 2], names: &[&str]) {
+    fn check_valued<M: Play>([users, larger]: [M; 2], own: Protocol, names: &[&str]) {
         let schedule = Schedule::new(vec![1, 1_024, HORIZON]).expect("increasing");
-        for name in names {
-            let entrant = Entrant::new(*name, name.parse().expect("a policy"));
+        for (name, read_as) in names.iter().flat_map(|name| [(name, None), (name, Some(own))]) {
+            let spec: PolicySpec = name.parse().expect("a policy");
+            let entrant = Entrant { read_as, ..Entrant::new(*name, spec) };
             let contenders = M::contenders(&[entrant], HORIZON).expect("it plays");
             check(&*contenders[0], &schedule, [&users, &larger], true, &[]);
         }
@@ -207,10 +208,12 @@ fn values_of_items() {
     let values = |n: usize| -> Vec<f64> { (0..n).map(|number| 1.0 + number as f64).collect() };
     check_valued(
         both(|n, m| PositionBased::from_values(&probabilities(n), &falling(m))?.with_values(&values(n))),
+        Protocol::PositionBased,
         &["pbm-ts", "bc-mp-ts", "pbm-gibbs", "pbm-pie"],
     );
     check_valued(
         both(|n, m| CascadeModel::from_values(&probabilities(n), m)?.with_values(&values(n))),
+        Protocol::Cascade,
         &["cascade-ts", "rsf-ts", "dcm-ts", "cascade-kl-ucb"],
     );
     check_valued(
@@ -218,6 +221,7 @@ fn values_of_items() {
             let users = DependentClick::from_values(&probabilities(n), &vec![0.3; m], DcmReward::Clicks)?;
             users.with_values(&values(n))
         }),
+        Protocol::Dcm,
         &["dcm-ts(continuation=0.7)", "dcm-ts"],
     );
 }
@@ -280,6 +284,11 @@ fn a_fitted_prior() {
             let [users, larger] = both(|n, m| PositionBased::from_values(&probabilities(n), &falling(m)));
             let contenders = PositionBased::contenders(&[entrant], HORIZON).expect("it plays them");
             check(&*contenders[0], &schedule, [&users, &larger], true, &[]);
+            let dear = |users: PositionBased| {
+                let values: Vec<f64> = (0..users.shape().n_items()).map(|n| 1.0 + n as f64).collect();
+                users.with_values(&values).expect("values")
+            };
+            check(&*contenders[0], &schedule, [&dear(users), &dear(larger)], true, &[]);
         } else {
             let [users, larger] = both(|n, m| CascadeModel::from_values(&probabilities(n), m));
             let contenders = CascadeModel::contenders(&[entrant], HORIZON).expect("it plays them");

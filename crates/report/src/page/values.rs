@@ -298,7 +298,12 @@ fn write_references(html: &mut Html, found: &VariantReport) {
         && let Some(optimum) = &found.result.optimum
         && let (Some(mean), Some(se)) = (optimum.clicks.mean.last(), optimum.clicks.se.last())
     {
-        let unit = if found.result.unit == "value" { "value" } else { "clicks" };
+        let unit = match found.result.unit {
+            "value" => "value",
+            // Of a result whose experiment cannot be read.
+            "reward" => "clicks or value",
+            _ => "clicks",
+        };
         let is_exact = number::is_rounding(*se, *mean);
         let most = if is_exact { number::significant(*mean, 4) } else { number::with_error(*mean, *se) };
         references.push(format!("always a best list: {most} {unit}"));
