@@ -348,7 +348,7 @@ fn a_refused_request_leaves_nothing() {
         });
         let state = |engine: &Engine| {
             let queries: Vec<_> = engine.usage(None).map(|(query, usage)| (query.clone(), usage)).collect();
-            (engine.next(), engine.totals(), engine.n_in_memory(), queries)
+            (engine.next, engine.totals, engine.n_in_memory(), queries)
         };
         let before = state(&served.engine);
         for query in ["old", "new"] {
@@ -385,9 +385,9 @@ fn a_refused_request_of_a_launch_adds_no_items() {
     let launch = "[launch]\nname = 'autumn'\nsteps = [0.5]\nfirst = 0";
     let mut served = served(directory.path(), &template(launch));
     let ask = |pins: Value| json!({ "id": "1", "user": "u", "baseline": ["ad", "b"], "pins": pins });
-    let before = served.engine.next();
+    let before = served.engine.next;
     decide(&mut served, ask(json!({ "1": "ad", "9": "b" }))).unwrap_err();
-    assert_eq!((served.engine.next(), served.engine.totals().queries), (before, 0));
+    assert_eq!((served.engine.next, served.engine.totals.queries), (before, 0));
     decide(&mut served, ask(json!({ "1": "ad" }))).unwrap();
     is_repeated(&mut served, &["default"]);
 }
