@@ -335,7 +335,8 @@ fn bad_values_groups_and_pins_are_named_and_change_nothing() {
     assert_eq!(config.items[0].worth, Worth { value: Some(3.0), group: Some(name("red")) });
 }
 
-/// What is refused makes no query and no event, also where the query lags behind the items of all.
+/// A refused request makes no query and no event, also where the query lags behind the items of
+/// all.
 #[test]
 fn a_refused_request_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
@@ -642,7 +643,7 @@ fn values_that_were_acknowledged_are_there_after_kills() {
     let mut holds: BTreeMap<u64, (String, f64, u64)> = BTreeMap::new();
     for turn in 0..environment("KILLS", 6) {
         let mut server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
-        // What was acknowledged changes nothing.
+        // An acknowledged answer changes nothing when it is sent again.
         for (id, (_, value, revision)) in holds.iter().rev().take(50) {
             let told = json!({ "id": id.to_string(), "clicks": [1], "value": value, "revision": revision });
             assert_eq!(server.post("/v1/clicks", &told).1["outcome"], "repeated");
@@ -662,14 +663,16 @@ fn values_that_were_acknowledged_are_there_after_kills() {
             let (holds, rng, n) = (&mut holds, &mut rng, &mut n);
             let client = scope.spawn(move || {
                 let post = |path: &str, body: &Value| try_post(&address, path, body);
-                // Until the server is gone; what was not acknowledged is sent again to the next one.
+                // It ends with the server; an answer without acknowledgement is sent again to the
+                // next one.
                 loop {
                     let id = n.to_string();
                     let Some(list) = post("/v1/decide", &json!({ "id": id })) else { return };
                     let item = list["items"][0]["item"].as_str().unwrap().to_owned();
                     for revision in [rng.random_range(0..3), 5] {
                         let value = f64::from(rng.random_range(0..100));
-                        // It may be kept without being acknowledged: sent again, the larger one holds.
+                        // It may be kept without being acknowledged: sent again, the larger one
+                        // holds.
                         let value = if revision == 5 { (*n % 50) as f64 } else { value };
                         let told = json!({ "id": id, "clicks": [1], "value": value, "revision": revision });
                         if post("/v1/clicks", &told).is_none() {

@@ -147,7 +147,7 @@ impl Catalogue {
         self.items.values_mut().for_each(|item| item.worth.value = None);
     }
 
-    /// What is saved apart of the items that have more than a state.
+    /// Items that have more than a state: the last change of the state, their value and group.
     pub(crate) fn worths(&self) -> BTreeMap<&Name, (u64, &Worth)> {
         let told = self.items.iter().filter(|(_, of)| of.came < of.changed || of.worth != Worth::default());
         told.map(|(name, of)| (name, (of.came, &of.worth))).collect()

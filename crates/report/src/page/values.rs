@@ -300,7 +300,7 @@ fn write_references(html: &mut Html, found: &VariantReport) {
     {
         let unit = match found.result.unit {
             "value" => "value",
-            // Of a result whose experiment cannot be read.
+            // The experiment of this result cannot be read.
             "reward" => "clicks or value",
             _ => "clicks",
         };
