@@ -5,8 +5,9 @@ use crate::message::{type_error, value_error};
 use crate::name::typed;
 use crate::names::Names;
 use click_logs::fit::Model;
-use click_logs::parameters::{item_prior, item_prior_in};
-use policies::catalogue::{AnyPolicy, Protocol};
+use click_logs::parameters::{FittedPrior, item_prior, item_prior_in};
+use confidence::Probability;
+use policies::catalogue::{AnyPolicy, PolicySpec, Protocol};
 use policies::{Error, Tallies};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -105,19 +106,35 @@ impl Prior {
         let bayesian = policy.tallies_mut().and_then(Tallies::bayesian);
         let bayesian = bayesian.ok_or_else(|| invalid(Error::NoPrior))?;
         let model = model_of(protocol);
-        let estimated = match self {
-            &Self::Given(a, b) => {
-                return policies::Prior::new(a, b)
-                    .and_then(|prior| bayesian.set_prior(prior))
-                    .map_err(invalid);
-            }
+        if let &Self::Given(a, b) = self {
+            return policies::Prior::new(a, b).and_then(|prior| bayesian.set_prior(prior)).map_err(invalid);
+        }
+        if let Some(FittedPrior { shapes: [a, b], .. }) = self.of_fit(model, query)? {
+            bayesian.set_estimated_prior(a, b);
+        }
+        Ok(())
+    }
+
+    /// Gives `dcm-ts` the continuation of a fit, unless it has one.
+    pub(crate) fn complete(
+        &self,
+        spec: &mut PolicySpec,
+        protocol: Protocol,
+        query: Option<&str>,
+    ) -> PyResult<()> {
+        if let (PolicySpec::DcmTs { continuation: to @ None }, Protocol::Dcm) = (spec, protocol) {
+            let found = self.of_fit(model_of(protocol), query)?.and_then(|fit| fit.continuation);
+            *to = found.and_then(|share| Probability::new(share).ok());
+        }
+        Ok(())
+    }
+
+    fn of_fit(&self, model: Model, query: Option<&str>) -> PyResult<Option<FittedPrior>> {
+        let found = match self {
             Self::Fitted(directory) => item_prior(directory, model, query),
             Self::Written(json) => item_prior_in("prior", json, model, query),
-            // A fit with contexts was given above.
-            Self::Estimated | Self::Contexts(_) => return Ok(()),
+            Self::Given(..) | Self::Estimated | Self::Contexts(_) => return Ok(None),
         };
-        let [a, b] = estimated.map_err(value_error)?;
-        bayesian.set_estimated_prior(a, b);
-        Ok(())
+        found.map(Some).map_err(value_error)
     }
 }

@@ -424,3 +424,143 @@ def test_it_begins_with_what_a_log_counted():
         live.begin_with(Fitted.from_json(numbers.to_json()))
     with pytest.raises(TypeError):
         live.begin_with("fitted")
+
+
+def valued(name="cascade-ts", model="cascade", **more):
+    """After many clicks on every item: cheap ones are clicked more often."""
+    told = {"examination": [0.9, 0.6]} if model == "pbm" and name not in UNKNOWN else {"positions": 2}
+    policy = Live(name, model, **told, items=[*"abc"], seed=1, **more)
+    for item, clicks in zip("abc", (600, 300, 200)):
+        for t in range(1000):
+            policy.show(f"{item}{t}", [item])
+            if t < clicks:
+                policy.click(f"{item}{t}", 0)
+            policy.close(f"{item}{t}")
+    return policy
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "more"),
+    [
+        ("cascade-ts", "cascade", {}),
+        ("rsf-ts", "cascade", {}),
+        ("dcm-ts", "dcm", {"continuation": 0.2}),
+        ("pbm-ts", "pbm", {}),
+        ("bc-mp-ts", "pbm", {}),
+        ("pbm-gibbs", "pbm", {"order": "known"}),
+    ],
+)
+def test_lists_earn_most(name, model, more):
+    policy = valued(name, model, **more)
+    assert set(policy.decide(1)) == {"a", "b"} and policy.values == {"a": 1.0, "b": 1.0, "c": 1.0}
+    for item, value in (("a", 1), ("b", 10.5), ("c", 100)):
+        assert not policy.add(item, value=value)
+    assert policy.decide(2) == ["c", "b"]
+    # A price of the moment holds for one list.
+    assert policy.decide(3, values={"a": 1e4}) == ["a", "c"] and policy.decide(4) == ["c", "b"]
+    assert Live.load(policy.save()).decide(5) == policy.decide(5) and pickle.loads(pickle.dumps(policy)).values == policy.values
+    assert policy.decide(6, pins={0: "a"}) == ["a", "c"]
+    # A forgotten item has no value when it comes again.
+    policy.forget("c")
+    assert policy.add("c") and policy.values == {"a": 1.0, "b": 10.5, "c": 1.0}
+
+
+def test_values_of_answers():
+    policy = valued(values="answers", cap=50.0)
+    assert policy.values == {"a": 1.0, "b": 1.0, "c": 1.0}
+    assert policy.click("a0", 0, value=2.0) == "counted" and policy.click("a0", 0, value=2.0) == "repeated"
+    assert policy.click("c0", 0, value=400.0, revision=2) == "counted"
+    # The mean of all is 201.
+    assert policy.values == pytest.approx({"a": 50.0, "b": 50.0, "c": 50.0})
+    assert policy.click("c0", 0, value=9.0, revision=1) == "repeated"
+    assert policy.click("c0", 0, value=4.0, revision=3) == "counted"
+    assert policy.values == pytest.approx({"a": (5 * 3 + 2) / 6, "b": 3.0, "c": (5 * 3 + 4) / 6})
+    # Refunds, also later and after the end.
+    assert policy.click("a0", 0, value=0) == "counted"
+    assert policy.values == pytest.approx({"a": 10 / 6, "b": 2.0, "c": 14 / 6})
+    again = Live.load(policy.save())
+    for t in range(20):
+        assert again.decide(t) == policy.decide(t)
+        assert again.click(t, 0, value=t) == policy.click(t, 0, value=t) == "counted"
+    assert again.values == policy.values and again.save() == policy.save()
+    with pytest.raises(ValueError, match="revision"):
+        policy.click("c0", 0, value=1.0)
+
+
+def test_values_in_any_order_give_the_same_table():
+    world, begun = random.Random(1), valued(values="answers")
+    for _ in range(50):
+        messages = [(f"{world.choice('abc')}{world.randrange(4)}", world.randrange(1000) / 7, n) for n in range(30)]
+        messages += messages[:5]
+        found = []
+        for _ in range(2):
+            policy = copy.copy(begun)
+            world.shuffle(messages)
+            for id, value, revision in messages:
+                assert policy.click(id, 0, value=value, revision=revision) in ("counted", "repeated")
+            found.append(policy.values)
+        assert found[0] == found[1]
+
+
+def test_the_continuation_of_a_fit():
+    """After a click, 70 of 100 users go on at either position."""
+    world = random.Random(1)
+    log = {"session": [], "item": [], "position": [], "click": []}
+    for session in range(3000):
+        stays = True
+        for position, item in enumerate(world.sample("abcd", 3), 1):
+            click = stays and world.random() < 0.4
+            stays = stays and not (click and world.random() < 0.3)
+            for column, entry in zip(log.values(), (session, item, position, int(click))):
+                column.append(entry)
+    fitted = fit(log, model="dcm")
+    policy = Live("dcm-ts", "dcm", positions=2, items=[*"abcd"], prior=fitted, values={"a": 5.0})
+    share = float(repr(policy).split("continuation=")[1].split(")")[0])
+    assert abs(share - 0.7) < 0.06 and policy.values["a"] == 5.0
+    given = Live("dcm-ts", "dcm", positions=2, prior=fitted, continuation=0.5)
+    assert "continuation=0.5" in repr(given)
+    with pytest.raises(ValueError, match="`dcm-ts`: .*no values of items.*`continuation`"):
+        Live("dcm-ts", "dcm", positions=2, items=["a"], values={"a": 5.0})
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"values": {"a": -1.0}}, "-1"),
+        ({"values": {"a": math.nan}}, "NaN"),
+        ({"values": {"a": 2e9}}, "2000000000"),
+        ({"values": {"a": "39 EUR"}}, "str"),
+        ({"values": ["a"]}, "values: expected a dict"),
+        ({"values": {"nobody": 1.0}}, "nobody"),
+        ({"values": "sums"}, "values: expected a dict"),
+        ({"cap": 3.0}, "cap: values are not"),
+        ({"values": "answers", "cap": 0.0}, "cap"),
+    ],
+)
+def test_bad_values_are_refused(given, error):
+    with pytest.raises((ValueError, TypeError, KeyError), match=error):
+        Live("cascade-ts", "cascade", positions=1, items=["a", "b"], **given)
+
+
+def test_refused_values_change_nothing():
+    policy, of_answers, ucb = valued(), valued(values="answers"), valued("cascade-kl-ucb")
+    saved = policy.save(), of_answers.save(), ucb.save()
+    for call, error in [
+        (lambda: policy.add("new", value=-1.0), "-1"),
+        (lambda: policy.add("new", value=math.inf), "inf"),
+        (lambda: policy.decide("x", values={"a": -1.0}), "-1"),
+        (lambda: policy.decide("x", most=0), "most"),
+        (lambda: policy.decide("x", most=1), "group"),
+        (lambda: policy.decide("x", pins={2: "a"}), "pin beyond"),
+        (lambda: policy.decide("x", pins={0: "a", 1: "a"}), "pinned"),
+        (lambda: policy.click("a0", 0, revision=1), "revision: there is no value"),
+        (lambda: policy.click("a0", 0, value=-1.0), "-1"),
+        (lambda: of_answers.add("a", value=3.0), "answers"),
+        (lambda: ucb.add("a", value=3.0), "`cascade-kl-ucb`: .*no values"),
+        (lambda: ucb.click("a0", 0, value=3.0), "`cascade-kl-ucb`: .*no values"),
+        (lambda: valued("cascade-kl-ucb", values="answers"), "`cascade-kl-ucb`: .*no values"),
+    ]:
+        with pytest.raises(ValueError, match=error):
+            call()
+    assert (policy.save(), of_answers.save(), ucb.save()) == saved
+    assert policy.click("nobody", 0, value=1.0) == "unknown"

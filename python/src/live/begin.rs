@@ -72,7 +72,9 @@ pub(super) fn new_policy(
         return Err(type_error(format!("{argument}: `{}` sees no contexts", spec.name())));
     }
     spec.check_live().map_err(value_error)?;
-    let mut policy = build(spec, protocol_of(&spec, model, &given)?, &given)?;
+    let (mut spec, protocol) = (spec, protocol_of(&spec, model, &given)?);
+    prior.as_ref().map_or(Ok(()), |prior| prior.complete(&mut spec, protocol, query))?;
+    let mut policy = build(spec, protocol, &given)?;
     prior.map_or(Ok(()), |prior| prior.give(&mut policy, query))?;
     Ok((<dyn ByName<_>>::empty(policy, settings).map_err(value_error)?, None))
 }

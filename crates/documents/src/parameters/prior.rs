@@ -27,13 +27,17 @@ struct Site {
     #[serde(deserialize_with = "null::nan")]
     typical: f64,
     prior: f64,
+    #[serde(default)]
+    positions: Vec<PositionRecord>,
 }
 
-#[derive(Deserialize)]
-struct Query {
-    query: String,
-    #[serde(deserialize_with = "null::nan")]
-    typical: f64,
+/// A fit's knowledge of the items and the users of a policy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FittedPrior {
+    /// The shapes of the Beta distribution of the attraction of an item.
+    pub shapes: [f64; 2],
+    /// As [`continuation`].
+    pub continuation: Option<f64>,
 }
 
 /// The probability to go on after a click, of users of the DCM: the mean over the positions, by the
@@ -48,14 +52,21 @@ pub fn continuation(model: Model, positions: &[PositionRecord]) -> Option<f64> {
     (model == Model::Dcm && sums[1] > 0.0).then(|| (sums[0] / sums[1]).clamp(0.0, 1.0))
 }
 
-/// The shapes of the Beta distribution that a fit has found as prior of the attraction of an item:
-/// a new item of `query`, or of any query. `directory` is what `fit` has written.
+#[derive(Deserialize)]
+struct Query {
+    query: String,
+    #[serde(deserialize_with = "null::nan")]
+    typical: f64,
+}
+
+/// The prior that a fit has found for the attraction of an item, a new one of `query` or of any
+/// query, and for users. `directory` is what `fit` has written.
 ///
 /// # Errors
 ///
 /// There is no file `parameters.json` of this version, it has no such model or query, or the fit
 /// has no prior.
-pub fn item_prior(directory: &Path, model: Model, query: Option<&str>) -> Result<[f64; 2], Error> {
+pub fn item_prior(directory: &Path, model: Model, query: Option<&str>) -> Result<FittedPrior, Error> {
     let path = directory.join("parameters.json");
     let name = path.display().to_string();
     let json = read_regular(&path).map_err(|error| Error::whole_file(&name, error.to_string()))?;
@@ -67,7 +78,12 @@ pub fn item_prior(directory: &Path, model: Model, query: Option<&str>) -> Result
 /// # Errors
 ///
 /// As [`item_prior`].
-pub fn item_prior_in(name: &str, json: &[u8], model: Model, query: Option<&str>) -> Result<[f64; 2], Error> {
+pub fn item_prior_in(
+    name: &str,
+    json: &[u8],
+    model: Model,
+    query: Option<&str>,
+) -> Result<FittedPrior, Error> {
     let fault = |message: String| Error::whole_file(name, message);
     let File { schema, models } = read_json(name, json, "the parameters that `fit` writes")?;
     if ![SCHEMA, WITH_TABLE].contains(&schema) {
@@ -93,5 +109,6 @@ pub fn item_prior_in(name: &str, json: &[u8], model: Model, query: Option<&str>)
     }
     // Relative to the first position, so that it may exceed 1.
     let mean = typical.min(0.99);
-    Ok([strength * mean, strength * (1.0 - mean)])
+    let continuation = continuation(model, &fit.site.positions);
+    Ok(FittedPrior { shapes: [strength * mean, strength * (1.0 - mean)], continuation })
 }
