@@ -1,10 +1,10 @@
 //! `cascade`: users scan a list from the top and click the first item that attracts them.
 
 use super::context::{self, CONTEXT, ItemCount, read_attraction};
-use super::fields::{at_fault, read_positions, read_values, with_values};
-use super::keys::{ALSO_THETA, ATTRACTION, POSITIONS, THETA, VALUES, values_of};
+use super::fields::{at_fault, read_positions};
+use super::keys::{ALSO_THETA, ATTRACTION, POSITIONS, THETA, VALUES};
 use super::posterior::{Drawn, instances, scanned};
-use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, WithValues, evidence};
 use crate::bound::Bound;
 use crate::fields::LONGEST_LIST;
 use crate::key::{Key, Part};
@@ -84,6 +84,7 @@ impl Member for CascadeModel {
     const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
     const LOWER_BOUND: Option<LowerBound<Self>> = Some(("lower bound (cascade model)", Self::lower_bound));
     const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
+    const WITH_VALUES: Option<WithValues<Self>> = Some(Self::with_values);
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
@@ -93,7 +94,6 @@ impl Member for CascadeModel {
         let mut values =
             vec![ATTRACTION.with(users.attraction()), POSITIONS.with(users.shape().n_positions())];
         values.extend(weights);
-        values.extend(values_of(users));
         values
     }
 
@@ -171,14 +171,8 @@ fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<CascadeModel
     };
     let two_values = two_values.map(|field| field.build::<TwoValues>()).transpose();
     let weights = table.field(WEIGHTS.name).map(|field| Ok((field.get::<Vec<f64>>()?, field))).transpose();
-    let (attraction, two_values, positions, weights, values, ()) = all((
-        attraction,
-        two_values,
-        read_positions(table),
-        weights,
-        read_values(table, given),
-        table.finish(),
-    ))?;
+    let (attraction, two_values, positions, weights, ()) =
+        all((attraction, two_values, read_positions(table), weights, table.finish()))?;
     let n_positions = positions.value;
     let fault = |error: click_models::Error| at_fault(&error, &attraction.field, &positions.field);
     let users = match two_values {
@@ -192,12 +186,10 @@ fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<CascadeModel
         }
     };
     let users = users.map_err(fault)?;
-    let users = match weights {
-        None => users,
+    match weights {
+        None => Ok(users),
         Some((numbers, field)) => {
-            users.with_weights(&numbers).map_err(|error| at_fault(&error, &field, &field))?
+            users.with_weights(&numbers).map_err(|error| at_fault(&error, &field, &field))
         }
-    };
-    let n_items = users.shape().n_items();
-    with_values(users, n_items, values, CascadeModel::with_values)
+    }
 }

@@ -14,6 +14,7 @@ pub(super) use keys::CONTEXT;
 use keys::ContextKeys;
 
 use super::fields::read_each;
+use super::keys::VALUES;
 use super::list::unit;
 use super::users_of_runs::ValuesOfUsers;
 use super::{Instance, InstanceTable, Instances, Member, Model, Parameter, Parameters, Users};
@@ -273,6 +274,9 @@ pub(super) fn instances<M: Member + WithAttraction>(
             table.missing("context", "users who differ: either all instances have a `context`, or none")
         })?;
         let contexts = Contexts::read(&field)?;
+        if let Some(values) = table.field(VALUES.name) {
+            return Err(values.error("users who differ have no values: leave out `values` or `context`"));
+        }
         let given = ItemCount { n_items: contexts.n_items(), field };
         let model = read(table, Some(&given))?;
         found.push(DifferentUsers::new(table.optional("name")?, model, contexts)?);

@@ -1,10 +1,10 @@
 //! `dcm`: users scan a list from the top, click what attracts them, and may leave after a click.
 
 use super::context::{self, CONTEXT, ItemCount, read_attraction};
-use super::fields::{at_fault, choice_or_default, name_of, read_values, with_values};
-use super::keys::{ALSO_THETA, ATTRACTION, OF_POSITIONS, THETA, VALUES, values_of};
+use super::fields::{at_fault, choice_or_default, name_of};
+use super::keys::{ALSO_THETA, ATTRACTION, OF_POSITIONS, THETA, VALUES};
 use super::posterior::{Drawn, instances, scanned};
-use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, WithValues, evidence};
 use crate::key::Key;
 use crate::schema::names;
 use click_models::{DcmReward, DependentClick, ListShape};
@@ -62,15 +62,15 @@ impl Member for DependentClick {
     const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
     const LOWER_BOUND: Option<LowerBound<Self>> = Some(("lower bound (dependent clicks)", Self::lower_bound));
     const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
+    const WITH_VALUES: Option<WithValues<Self>> = Some(Self::with_values);
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
-        let own = [
+        vec![
             ATTRACTION.with(users.attraction()),
             LEAVE.with(users.leave()),
             REWARD.with(name_of(&REWARDS, users.reward())),
-        ];
-        own.into_iter().chain(values_of(users)).collect()
+        ]
     }
 
     fn unit(&self) -> &'static str {
@@ -82,18 +82,16 @@ impl Member for DependentClick {
 }
 
 fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<DependentClick, Error> {
-    let (attraction, leave, reward, values, ()) = all((
+    let (attraction, leave, reward, ()) = all((
         read_attraction(table, given, &[ATTRACTION, THETA]),
         LEAVE.read::<Vec<_>>(table),
         choice_or_default(table, &REWARD, &REWARDS),
-        read_values(table, given),
         table.finish(),
     ))?;
-    let n_items = attraction.value.len();
-    let users = DependentClick::new(attraction.value, leave.value, reward)
-        .map_err(|error| at_fault(&error, &attraction.field, &leave.field))?;
-    if let (Some(field), Some(_), DcmReward::Satisfaction) = (table.field(REWARD.name), &values, reward) {
+    let named = (table.field(REWARD.name), table.field(VALUES.name));
+    if let ((Some(field), Some(_)), DcmReward::Satisfaction) = (named, reward) {
         return Err(field.error("with `values` the reward is that of clicks: leave out `reward`"));
     }
-    with_values(users, n_items, values, DependentClick::with_values)
+    DependentClick::new(attraction.value, leave.value, reward)
+        .map_err(|error| at_fault(&error, &attraction.field, &leave.field))
 }

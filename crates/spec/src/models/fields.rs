@@ -1,21 +1,34 @@
 //! Readers that several models share.
 
-use super::Instance;
-use super::context::ItemCount;
 use super::keys::{POSITIONS, VALUES};
+use super::{Instance, Member};
 use crate::key::{Key, Part};
 use click_models::value::log_normal;
-use documents::toml_reader::{Error, Field, Table, choice, collect};
+use documents::toml_reader::{Error, Field, Table, all, choice, collect};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use sim::Streams;
 
-/// Reads the instances of tables. Their `model` and `name` have been checked before.
-pub(super) fn read_each<M>(
+/// Reads the instances of tables, with the values of their items if the model has some. Their
+/// `model` and `name` have been checked before.
+pub(super) fn read_each<M: Member>(
     tables: &[Table<'_>],
     model: impl Fn(&Table<'_>) -> Result<M, Error>,
 ) -> Result<Vec<Instance<M>>, Error> {
-    let read = |table: &Table<'_>| Ok(Instance::new(table.optional("name")?, model(table)?));
+    let read = |table: &Table<'_>| {
+        let name = table.optional("name")?;
+        let given = M::WITH_VALUES.and_then(|with_values| Some((with_values, table.field(VALUES.name)?)));
+        let Some((with_values, field)) = given else { return Ok(Instance::new(name, model(table)?)) };
+        let is_table = field.get::<Table<'_>>().is_ok();
+        let values = if is_table { field.build().map(Err) } else { field.get::<Vec<f64>>().map(Ok) };
+        let (users, values) = all((model(table), values))?;
+        let draw = |of: LogNormal| {
+            log_normal(of.log_normal, users.n_items(), &mut Streams::new(of.seed).instance(0))
+        };
+        let values = values.unwrap_or_else(draw);
+        let users = with_values(users, &values).map_err(|error| at_fault(&error, &field, &field))?;
+        Ok(Instance::new(name, users))
+    };
     collect(tables.iter().map(read))
 }
 
@@ -36,35 +49,6 @@ pub(super) struct LogNormal {
     /// The seed of the draw.
     #[schemars(example = 1)]
     seed: u64,
-}
-
-/// The key `values`, listed or to be drawn.
-pub(super) type GivenValues<'doc> = Option<(Field<'doc>, Result<Vec<f64>, LogNormal>)>;
-
-/// The key `values`, which users who differ have not.
-pub(super) fn read_values<'doc>(
-    table: &Table<'doc>,
-    given: Option<&ItemCount<'_>>,
-) -> Result<GivenValues<'doc>, Error> {
-    let Some(field) = table.field(VALUES.name) else { return Ok(None) };
-    if given.is_some() {
-        return Err(field.error("users who differ have no values: leave out `values` or `context`"));
-    }
-    let is_table = field.get::<Table<'_>>().is_ok();
-    let values = if is_table { Err(field.build()?) } else { Ok(field.get()?) };
-    Ok(Some((field, values)))
-}
-
-/// The users with these values of their items.
-pub(super) fn with_values<M>(
-    users: M,
-    n_items: usize,
-    given: GivenValues<'_>,
-    with: impl FnOnce(M, &[f64]) -> Result<M, click_models::Error>,
-) -> Result<M, Error> {
-    let Some((field, values)) = given else { return Ok(users) };
-    let draw = |of: LogNormal| log_normal(of.log_normal, n_items, &mut Streams::new(of.seed).instance(0));
-    with(users, &values.unwrap_or_else(draw)).map_err(|error| at_fault(&error, &field, &field))
 }
 
 /// The name of one of the `known` values; the default one if the key is absent.

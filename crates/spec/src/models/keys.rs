@@ -1,10 +1,8 @@
 //! Keys that several models have.
 
-use super::Parameter;
 use super::fields::LogNormal;
 use crate::key::{Key, Kind};
 use crate::schema::{either, integer, list, number, probability};
-use click_models::ClickModel;
 use documents::toml_reader::schema;
 
 /// The kind of `attraction` and the like.
@@ -53,11 +51,6 @@ pub(super) const VALUES: Key = Key::optional(
     "[2.0, 1.0, 8.5, 0.5, 30.0]",
 )
 .called("Values of clicks");
-
-/// The values of items as a parameter, if there are any.
-pub(super) fn values_of(users: &impl ClickModel) -> Option<(&'static str, Parameter)> {
-    users.values().map(|values| VALUES.with(Parameter::Numbers(values.to_vec())))
-}
 
 /// A number of rows, columns or items that are not listed.
 pub(super) const SIZE: Kind = || integer(&(1..=crate::fields::LONGEST_LIST));

@@ -1,6 +1,6 @@
 //! A list of instances of one click model, and the trait that a click model implements for it.
 
-use super::keys::ATTRACTION;
+use super::keys::{ATTRACTION, VALUES};
 use super::own_clicks::LogLists;
 use super::users_of_runs::{ValuesOfUsers, values_of_users};
 use super::{Evidence, EvidenceOf, Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
@@ -23,6 +23,9 @@ impl<M: Member> UserModel for M {}
 /// The name of a lower bound for readers, and its factor of `ln t`.
 pub(crate) type LowerBound<M> = (&'static str, fn(&M) -> f64);
 
+/// Gives the items of users values.
+pub(crate) type WithValues<M> = fn(M, &[f64]) -> Result<M, click_models::Error>;
+
 /// Properties of a click model that an experiment needs.
 pub trait Member: ClickModel + Clone + Debug + Send + Sync + 'static {
     /// Its row of [`MODELS`](super::MODELS).
@@ -42,7 +45,7 @@ pub trait Member: ClickModel + Clone + Debug + Send + Sync + 'static {
 
     /// The list parameters of an instance, which calibrated users have besides their summary.
     fn lists(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
-        Self::parameters(instance).into_iter().filter(|(_, value)| !value.numbers().is_empty()).collect()
+        parameters_of(instance).into_iter().filter(|(_, value)| !value.numbers().is_empty()).collect()
     }
 
     /// The number of items or rows.
@@ -64,6 +67,9 @@ pub trait Member: ClickModel + Clone + Debug + Send + Sync + 'static {
     /// `None` if the model shows no lists.
     const EVIDENCE: Option<EvidenceOf<Self>> = None;
 
+    /// Gives items values; `None` if the model has none.
+    const WITH_VALUES: Option<WithValues<Self>> = None;
+
     /// Bounds on the stopping time of the experiment's policies.
     fn bounds_of_stopping(_instances: &[Instance<Self>], _policies: &[Entrant]) -> Vec<Bound> {
         Vec::new()
@@ -83,6 +89,12 @@ pub trait Member: ClickModel + Clone + Debug + Send + Sync + 'static {
     fn instances(list: Vec<Instance<Self>>) -> Instances {
         Instances::from_users(list)
     }
+}
+
+/// The parameters of an instance, with the values of its items.
+fn parameters_of<M: Member>(instance: &Instance<M>) -> Vec<(&'static str, Parameter)> {
+    let values = instance.model.values().map(|values| VALUES.with(Parameter::Numbers(values.to_vec())));
+    M::parameters(instance).into_iter().chain(values).collect()
 }
 
 /// The mean of a value over instances.
@@ -118,7 +130,7 @@ impl<M: Member> Users for Vec<Instance<M>> {
     fn parameters(&self) -> Vec<Parameters> {
         let one = |instance: &Instance<M>| Parameters {
             name: instance.name.clone(),
-            values: M::parameters(instance),
+            values: parameters_of(instance),
         };
         self.iter().map(one).collect()
     }
@@ -128,7 +140,7 @@ impl<M: Member> Users for Vec<Instance<M>> {
         let table = |(index, instance): (usize, &Instance<M>)| InstanceTable {
             name: instance.name.clone().unwrap_or_else(|| format!("instance {index}")),
             n_items: instance.model.n_items(),
-            parameters: M::parameters(instance).into_iter().map(readable).collect(),
+            parameters: parameters_of(instance).into_iter().map(readable).collect(),
             lists: M::lists(instance),
         };
         self.iter().enumerate().map(table).collect()

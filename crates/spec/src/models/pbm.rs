@@ -1,13 +1,13 @@
 //! `pbm`: position-based users.
 
 use super::context::{self, CONTEXT, ItemCount, read_attraction};
-use super::fields::{at_fault, read_values, with_values};
-use super::keys::{ALSO_ATTRACTION, ATTRACTION, OF_POSITIONS, THETA, VALUES, values_of};
+use super::fields::at_fault;
+use super::keys::{ALSO_ATTRACTION, ATTRACTION, OF_POSITIONS, THETA, VALUES};
 use super::posterior::{Drawn, instances};
-use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, WithValues, evidence};
 use crate::key::Key;
 use crate::posterior::{LogPart, Query, Uncertain};
-use click_models::{ClickModel, ListShape, PositionBased};
+use click_models::{ListShape, PositionBased};
 use confidence::Probability;
 use documents::toml_reader::{Error, Table, all};
 use policies::catalogue::Protocol;
@@ -19,11 +19,7 @@ pub(super) static MODEL: Model = Model {
     keys: &[THETA, ALSO_ATTRACTION, KAPPA, CONTEXT.in_place_of(&[THETA.name]), VALUES],
     first_choices: &["pbm-ts", "pbm-pie"],
     names_best_items: false,
-    read: |tables, _| {
-        context::instances(tables, |table, given| {
-            read(table, given, PositionBased::new, PositionBased::with_values)
-        })
-    },
+    read: |tables, _| context::instances(tables, |table, given| read(table, given, PositionBased::new)),
     of_queries: Some(|queries| Ok(Instances::named(queries.each(PositionBased::new)?))),
     of_posterior: Some(|file| instances(file, &DRAWN)),
 };
@@ -64,19 +60,16 @@ impl Member for PositionBased {
     const LOWER_BOUND: Option<LowerBound<Self>> =
         Some(("lower bound (PBM paper, Theorem 6)", Self::lower_bound));
     const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
+    const WITH_VALUES: Option<WithValues<Self>> = Some(Self::with_values);
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
-        theta_kappa(&instance.model, instance.model.attraction(), instance.model.examination())
+        theta_kappa(instance.model.attraction(), instance.model.examination())
     }
 }
 
-/// The attraction of items, the examination of positions and the values of items as parameters.
-pub(super) fn theta_kappa(
-    users: &impl ClickModel,
-    theta: &[Probability],
-    kappa: &[Probability],
-) -> Vec<(&'static str, Parameter)> {
-    [THETA.with(theta), KAPPA.with(kappa)].into_iter().chain(values_of(users)).collect()
+/// The attraction of items and the examination of positions as parameters.
+pub(super) fn theta_kappa(theta: &[Probability], kappa: &[Probability]) -> Vec<(&'static str, Parameter)> {
+    vec![THETA.with(theta), KAPPA.with(kappa)]
 }
 
 /// Reads users with the attraction of items and the examination of positions.
@@ -84,13 +77,8 @@ pub(super) fn read<M>(
     table: &Table<'_>,
     given: Option<&ItemCount<'_>>,
     build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
-    with: impl Fn(M, &[f64]) -> Result<M, click_models::Error>,
 ) -> Result<M, Error> {
     let theta = read_attraction(table, given, &[THETA, ATTRACTION]);
-    let values = read_values(table, given);
-    let (theta, kappa, values, ()) = all((theta, KAPPA.read::<Vec<_>>(table), values, table.finish()))?;
-    let n_items = theta.value.len();
-    let users = build(theta.value, kappa.value);
-    let users = users.map_err(|error| at_fault(&error, &theta.field, &kappa.field))?;
-    with_values(users, n_items, values, with)
+    let (theta, kappa, ()) = all((theta, KAPPA.read::<Vec<_>>(table), table.finish()))?;
+    build(theta.value, kappa.value).map_err(|error| at_fault(&error, &theta.field, &kappa.field))
 }

@@ -3,7 +3,7 @@
 use super::fields::read_each;
 use super::keys::{ALSO_ATTRACTION, THETA, VALUES};
 use super::pbm::{KAPPA, read, theta_kappa};
-use super::{Instance, Instances, LowerBound, Member, Model, Parameter};
+use super::{Instance, Instances, LowerBound, Member, Model, Parameter, WithValues};
 use click_models::{ListShape, RandomSemiBandit};
 use documents::toml_reader::Table;
 use policies::catalogue::Protocol;
@@ -16,8 +16,7 @@ pub(super) static MODEL: Model = Model {
     first_choices: &["rsf-ts", "rsf-kl-ucb"],
     names_best_items: false,
     read: |tables, _| {
-        let read =
-            |table: &Table<'_>| read(table, None, RandomSemiBandit::new, RandomSemiBandit::with_values);
+        let read = |table: &Table<'_>| read(table, None, RandomSemiBandit::new);
         Ok(Instances::from_users(read_each(tables, read)?))
     },
     // Users scan the positions of a log in the order of its fitted examination, which may rise
@@ -40,8 +39,9 @@ impl Member for RandomSemiBandit {
     const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
     const LOWER_BOUND: Option<LowerBound<Self>> =
         Some(("lower bound (RSF paper, Theorem 4)", Self::lower_bound));
+    const WITH_VALUES: Option<WithValues<Self>> = Some(Self::with_values);
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
-        theta_kappa(&instance.model, instance.model.attraction(), instance.model.examination())
+        theta_kappa(instance.model.attraction(), instance.model.examination())
     }
 }
