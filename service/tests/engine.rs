@@ -2,7 +2,7 @@
 
 use click_bandits_service::api::{AnswerBody, Outcome, Refusal};
 use click_bandits_service::config::{Config, FirstItem, Limits, Template, agree};
-use click_bandits_service::engine::{Base, Engine, ItemRow, Origin};
+use click_bandits_service::engine::{Base, Engine, ItemRow, Origin, Totals};
 use click_bandits_service::event::{Batch, Change, Event, Name, Worth};
 use click_bandits_service::export::{Form, export};
 use click_bandits_service::fitted::FirstEvents;
@@ -100,7 +100,16 @@ fn assert_same(one: &mut Engine, other: &mut Engine, queries: &[Name]) {
     assert_eq!(lists(one), lists(other));
 }
 
-/// One request at random; refusals are part of it.
+/// The state that no refused request may change, but for decisions that time closes.
+fn beside_ends(engine: &Engine) -> impl PartialEq + std::fmt::Debug + use<> {
+    let usage: Vec<_> = engine.usage(None).map(|(query, usage)| (query.clone(), usage)).collect();
+    let totals = Totals { closed: 0, ..engine.totals };
+    let others = engine.next - engine.totals.closed;
+    let launch = engine.launch.as_ref().map(|of| (of.decisions, of.agreement, of.launch.total));
+    (others, totals, engine.n_items(), usage, engine.activity.clone(), launch, engine.outside)
+}
+
+/// One request at random; those that are refused are part of it, and change nothing.
 pub(crate) fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: usize) {
     let item = |rng: &mut dyn Rng| format!("i{}", rng.random_range(0..30));
     let id = |n: usize| format!("d{n}");
@@ -125,9 +134,14 @@ pub(crate) fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: 
     };
     let template = served.template.clone();
     served.commit(|engine, time, events| {
-        _ = match what {
+        let before = beside_ends(engine);
+        let outcome = match what {
             0..40 => {
                 let mut ask = json!({ "id": id(n), "query": &*query });
+                if template.launch.is_some() {
+                    ask["user"] = json!(format!("u{}", n % 40));
+                    ask["baseline"] = json!([two, format!("b{}", n % 4), one]);
+                }
                 match choice {
                     0 => ask["only"] = json!([one, two]),
                     1 => ask["except"] = json!([one]),
@@ -156,6 +170,9 @@ pub(crate) fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: 
                     }
                     _ => {}
                 }
+                if template.launch.is_some() {
+                    told["metrics"] = json!({ "bounce": n % 2 });
+                }
                 engine.answer(body(told), events).map(|_| ())
             }
             70..85 => engine.answer(body(json!({ "id": id(back), "close": true })), events).map(|_| ()),
@@ -173,14 +190,21 @@ pub(crate) fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: 
                 engine.take_item(&told, of, change, events).map(|_| ())
             }
         };
+        if let Err(refusal) = outcome {
+            assert_eq!(beside_ends(engine), before, "{what} {refusal:?}");
+        }
     });
 }
 
 fn repeated_is_what_was(template: &Arc<Template>, in_memory: usize) {
+    repeated_within(template, &Limits { queries: in_memory, ..Limits::default() });
+}
+
+fn repeated_within(template: &Arc<Template>, limits: &Limits) {
     let directory = tempfile::tempdir().unwrap();
-    let limits = Limits { queries: in_memory, ..Limits::default() };
+    let in_memory = limits.queries;
     let queries: Vec<Name> = (0..8).map(|n| name(&format!("q{n}"))).collect();
-    let mut served = Served::new(directory.path(), template, &limits);
+    let mut served = Served::new(directory.path(), template, limits);
     served.store.make_for(&template.to_text()).unwrap();
     let rng = &mut Xoshiro256PlusPlus::seed_from_u64(1);
     for n in 0..4_000 {
@@ -197,14 +221,20 @@ fn repeated_is_what_was(template: &Arc<Template>, in_memory: usize) {
         }
     }
     assert!(served.engine.n_in_memory() <= in_memory);
-    assert!(served.engine.totals.decided > 1_000 && served.engine.totals.differing == 0);
+    let Totals { decided, differing, .. } = served.engine.totals;
+    assert!(decided > 300 && differing == 0, "{decided} {differing}");
     // So are the generators: both choose alike from now on.
     let mut twin = served.twin();
     for n in 0..200 {
-        let ask = json!({ "id": format!("new{n}"), "query": &*queries[n % 8] });
+        let mut ask = json!({ "id": format!("new{n}"), "query": &*queries[n % 8] });
+        if template.launch.is_some() {
+            ask["baseline"] = json!(["i1"]);
+        }
         let time = served.time;
-        let lists = [&mut served.engine, &mut twin]
-            .map(|engine| engine.decide(body(ask.clone()), time, &mut vec![]).unwrap());
+        let lists = [&mut served.engine, &mut twin].map(|engine| {
+            let list = engine.decide(body(ask.clone()), time, &mut vec![]);
+            list.map_err(|refusal| refusal.to_json())
+        });
         assert_eq!(lists[0], lists[1]);
     }
 }
@@ -248,6 +278,43 @@ pub(crate) fn for_users(settings: &str) -> Arc<Template> {
 fn what_is_repeated_is_what_was_of_a_policy_that_sees_who_asks() {
     repeated_is_what_was(&for_users("keep = 300\nkeep-retired = 3"), 2);
     repeated_is_what_was(&for_users("propensities = { draws = 5, epsilon = 0.1 }"), 100);
+}
+
+/// Within limits that refuse queries and items, and in a launch, whose lists bring items.
+#[test]
+fn what_is_repeated_is_what_was_within_limits() {
+    let launch = "[launch]\nname = 'autumn'\nsteps = [0.5]\nfirst = 3\n\
+                  guards = [{ metric = 'bounce', worse = 'up', most = 0.9 }]";
+    let limits = Limits { items: 26, all_queries: 6, queries: 3, ..Limits::default() };
+    for of in ["keep = 300\nkeep-retired = 3", "keep-retired = 0", "keep = 200\nvalues = 'answers'"] {
+        repeated_within(&template(of), &limits);
+        repeated_within(&template(&format!("{of}\n{launch}")), &limits);
+    }
+    repeated_within(&for_users(&format!("keep = 300\nkeep-retired = 3\n{launch}")), &limits);
+}
+
+/// A click on a decision that is closed is refused, although its query lags behind the catalogue.
+#[test]
+fn a_late_click_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = Served::new(directory.path(), &for_users(""), &Limits::default());
+    for item in ["a", "b"] {
+        served.commit(|engine, time, events| {
+            engine.change_item(&name(item), None, Change::Add, &[0.5], events).unwrap();
+            if item == "a" {
+                engine.decide(body(json!({ "id": "1" })), time, events).unwrap();
+                engine.answer(body(json!({ "id": "1", "close": true, "seen": 0 })), events).unwrap();
+            }
+        });
+    }
+    let before = beside_ends(&served.engine);
+    for (told, at) in
+        [(json!({ "id": "1", "clicks": [1] }), "clicks"), (json!({ "id": "1", "seen": 1 }), "seen")]
+    {
+        let refusal = served.commit(|engine, _, events| engine.answer(body(told), events).unwrap_err());
+        assert_eq!(refusal.to_json()["error"]["at"], at);
+        assert_eq!(beside_ends(&served.engine), before);
+    }
 }
 
 #[test]

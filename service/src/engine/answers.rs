@@ -27,13 +27,24 @@ impl Engine {
         if open.is_dropped {
             return Err(Refusal::dropped_query(&body.id, open.query()));
         }
-        let query = open.query().clone();
+        // A policy that sees who asks has learned from it whole.
+        let (query, is_learned) = (open.query().clone(), open.is_closed && self.template.sees_contexts());
         let Told { clicks, closes, seen, values } = body.told(&open.list())?;
         let revision = body.revision.map(|Revision(revision)| revision);
         if !values.is_empty() {
             let is_clicked = |position| clicks.contains(&position);
-            let check = |query: &mut Query| query.check_values(Some(number), &values, revision, is_clicked);
-            self.look_at(&query, None, check)??;
+            self.loaded(&query)?.check_values(Some(number), &values, revision, is_clicked)?;
+        }
+        if is_learned {
+            // All that can be new is refused, before the query takes the items of all queries.
+            for position in &clicks {
+                let taken = self.loaded(&query)?.learner.click(&number, usize::from(*position));
+                self.is_new(taken, number, "clicks")?;
+            }
+            if closes {
+                let taken = self.loaded(&query)?.learner.close(&number, seen.map(usize::from));
+                self.is_new(taken, number, "seen")?;
+            }
         }
         let metrics = body.metrics.map(|metrics| self.new_metrics(number, metrics)).transpose()?;
         let before = events.len();

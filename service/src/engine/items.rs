@@ -75,8 +75,9 @@ impl Engine {
             return Ok(Outcome::Repeated);
         }
         if let Some(query) = query {
-            let handle = self.look_at(query, Some(&[]), |query| query.handle(item))?;
-            handle.ok_or_else(|| Refusal::unknown_item(item, "item".into()))?;
+            let unknown = || Refusal::unknown_item(item, "item".into());
+            let check = |query: &mut Query| query.known(item).map(|_| ()).ok_or_else(unknown);
+            self.check_at(query, &[], |named| named == item, check)?;
         }
         self.noting(events, |engine, events| {
             let is_new = match query {
@@ -94,7 +95,9 @@ impl Engine {
 
     /// Refuses a value or a group of which the policy can know nothing.
     fn check_worth(&self, worth: &Worth, change: Change) -> Result<(), Refusal> {
-        if change == Change::Forget && *worth != Worth::default() {
+        let is_forgotten = change == Change::Forget
+            || change == Change::Retire && self.template.settings().keep_retired == 0;
+        if is_forgotten && *worth != Worth::default() {
             return Err(Refusal::other_terms("a forgotten item has no value and no group", "change"));
         }
         if let Some(value) = worth.value {
@@ -164,7 +167,7 @@ impl Engine {
 }
 
 /// Refuses a change of an item of a query.
-fn check_own(
+pub(super) fn check_own(
     query: &mut Query,
     item: &Name,
     change: Change,

@@ -2,6 +2,7 @@
 
 use super::Engine;
 use super::lists::{Asked, places};
+use super::query::Query;
 use crate::api::{LaunchBody, Refusal};
 use crate::event::{Change as ItemChange, Decision, Event, LaunchedDecision, Name};
 use crate::metrics::log;
@@ -101,17 +102,25 @@ impl Engine {
         Ok(())
     }
 
-    /// Adds the items of today's list that the query does not know.
+    /// Adds the items of today's list that the query does not know, if there is room for all.
     pub(super) fn add_baseline(
         &mut self,
         list: &[Name],
         query: &Name,
         events: &mut Vec<Event>,
     ) -> Result<(), Refusal> {
-        let known = self.change(query)?;
-        let new: Vec<&Name> = list.iter().filter(|item| known.handle(item).is_none()).collect();
+        let (keep, features) =
+            (self.template.settings().keep_retired, vec![0.0; self.template.item_features.len()]);
+        let n_items = if self.load(query)? { self.loaded(query)?.n_items() } else { 0 };
+        if !features.is_empty() || n_items + self.catalogue.counts()[0] + list.len() > self.most.items {
+            let has_all = |query: &mut Query| list.iter().all(|item| query.known(item).is_some());
+            let too_many = || Refusal::too_many("retired items", keep);
+            let check = |query: &mut Query| has_all(query).then_some(()).ok_or_else(too_many);
+            self.check_at(query, list, |item| list.contains(item), check)?;
+        }
+        let of_query = self.change(query)?;
+        let new: Vec<&Name> = list.iter().filter(|item| of_query.known(item).is_none()).collect();
         for item in new {
-            let features = vec![0.0; self.template.item_features.len()];
             self.change_item(item, Some(query), ItemChange::Add, &features, events)?;
             if !features.is_empty() {
                 // The policy shows none whose features it was not told.

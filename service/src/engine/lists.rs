@@ -34,10 +34,13 @@ impl Engine {
             return Ok(Answer::new(open));
         }
         self.check_baseline(baseline.as_mut(), positions)?;
-        if let Some(choice) = decision.chosen.as_ref().filter(|choice| choice.allowed.parts().1.is_some()) {
+        if let Some(choice) = &decision.chosen
+            && let Some(Terms { values, pins, .. }) = choice.allowed.parts().1
+        {
             let new = baseline.as_deref().unwrap_or_default();
+            let named = values.iter().map(|(item, _)| item).chain(pins.iter().map(|(_, item)| item));
             let check = |query: &mut Query| Asked::new(query, &choice.allowed)?.check(query, &user, choice);
-            self.look_at(&decision.query, Some(new), check)??;
+            self.check_at(&decision.query, new, |item| named.clone().any(|named| named == item), check)?;
         }
         self.make_room(time, events)?;
         self.note_outside(&decision, &user);
@@ -151,7 +154,9 @@ impl Engine {
         events: &mut Vec<Event>,
     ) -> Result<(), Refusal> {
         let user = self.user(decision.context.as_ref())?;
-        self.look_at(&decision.query, Some(&[]), |query| shown_items(query, &decision.list))??;
+        let is_named = |item: &Name| decision.list.contains(item);
+        let check = |query: &mut Query| shown_items(query, &decision.list).map(|_| ());
+        self.check_at(&decision.query, &[], is_named, check)?;
         self.make_room(time, events)?;
         self.noting(events, |engine, events| {
             let unknown = engine.shown(engine.decisions.next(), &user, &decision)?;
@@ -252,7 +257,7 @@ impl Engine {
 pub(super) fn places(query: &Query, items: &[Name]) -> Result<Vec<Handle>, Refusal> {
     let unknown = |place| Refusal::unknown_item(&items[place], format!("items[{place}]"));
     let places =
-        items.iter().enumerate().map(|(place, item)| query.handle(item).ok_or_else(|| unknown(place)));
+        items.iter().enumerate().map(|(place, item)| query.known(item).ok_or_else(|| unknown(place)));
     places.collect()
 }
 
@@ -284,15 +289,15 @@ pub(super) struct Asked {
 impl Asked {
     /// Finds the items; one of the terms that is unknown is refused.
     pub(super) fn new(query: &Query, allowed: &AllowedItems) -> Result<Self, Refusal> {
-        let (items, is_unknown) = (allowed.named(), |item: &&Name| query.handle(item).is_none());
+        let (items, is_unknown) = (allowed.named(), |item: &&Name| query.known(item).is_none());
         let mut asked = Self {
-            handles: items.iter().filter_map(|item| query.handle(item)).collect(),
+            handles: items.iter().filter_map(|item| query.known(item)).collect(),
             unknown: items.iter().filter(is_unknown).take(1_000).cloned().collect(),
             ..Self::default()
         };
         let Some(terms) = allowed.parts().1 else { return Ok(asked) };
         let known =
-            |item: &Name, at: String| query.handle(item).ok_or_else(|| Refusal::unknown_item(item, at));
+            |item: &Name, at: String| query.known(item).ok_or_else(|| Refusal::unknown_item(item, at));
         for (item, value) in &terms.values {
             asked.values.push((known(item, format!("values.{}", &**item))?, *value));
         }

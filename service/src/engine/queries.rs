@@ -1,6 +1,7 @@
 //! Queries in memory, and those that are written out.
 
 use super::Engine;
+use super::items::check_own;
 use super::query::{ItemRow, Query};
 use crate::api::{Outcome, Refusal};
 use crate::config::Template;
@@ -36,7 +37,7 @@ impl Engine {
     ) -> Result<T, Refusal> {
         self.load(name)?;
         let items = new.unwrap_or_default();
-        let has_all = |query: &Query| items.iter().all(|item| query.handle(item).is_some());
+        let has_all = |query: &Query| items.iter().all(|item| query.known(item).is_some());
         let known = match self.queries.get_mut(name) {
             Some(query) if query.has_seen(&self.catalogue) && has_all(query) => return Ok(look(query)),
             None if new.is_none() && *name != Name::default_query() => {
@@ -56,8 +57,14 @@ impl Engine {
             None => Query::fresh(name, &self.template, self.prior).map_err(StoreError::OtherSettings)?,
         };
         copy.follow(&self.catalogue);
-        for item in items {
-            copy.change(item, Change::Add, &[], false);
+        let features = vec![0.0; self.template.item_features.len()];
+        for item in items.iter().filter(|item| copy.known(item).is_none()).collect::<Vec<_>>() {
+            check_own(&mut copy, item, Change::Add, &features, self.most.items)?;
+            copy.change(item, Change::Add, &features, false);
+            if !features.is_empty() {
+                // As today's list of a launch adds it.
+                copy.change(item, Change::Retire, &[], false);
+            }
         }
         let seen = look(&mut copy);
         if new.is_none() {
@@ -67,6 +74,23 @@ impl Engine {
             self.copies.insert(name.clone(), (state, copy));
         }
         Ok(seen)
+    }
+
+    /// Refuses a request that names items of a query, which has some `new` ones then, by what is at
+    /// fault. To copy many items takes as long as many decisions, and is seldom needed.
+    pub(super) fn check_at(
+        &mut self,
+        name: &Name,
+        new: &[Name],
+        is_named: impl Fn(&Name) -> bool,
+        check: impl Fn(&mut Query) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        self.load(name)?;
+        let query = self.queries.get_mut(name).filter(|query| query.keeps(&self.catalogue, is_named));
+        if query.is_some_and(|query| check(query).is_ok()) {
+            return Ok(());
+        }
+        self.look_at(name, Some(new), check)?
     }
 
     /// Forgets a query with its items and counts; its decisions keep their lists, and are no longer
@@ -172,6 +196,12 @@ impl Engine {
             events.push(Event::Used { query });
         }
         outcome
+    }
+
+    /// The query of a decision, as it was used last.
+    pub(super) fn loaded(&mut self, name: &Name) -> Result<&mut Query, Refusal> {
+        self.load(name)?;
+        self.queries.get_mut(name).ok_or_else(|| Refusal::unknown_query(name))
     }
 
     /// The query, which is made on its first use, with the present items.

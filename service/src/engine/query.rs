@@ -1,6 +1,6 @@
 //! The policy of one query, with the names of its items.
 
-use super::catalogue::Catalogue;
+use super::catalogue::{Catalogue, SharedItem};
 use super::learner::{self, Learner};
 use super::recovery::{of_version, versioned};
 use crate::api::Refusal;
@@ -141,6 +141,15 @@ impl Query {
     /// Whether it has taken all changes of the items of all queries.
     pub(crate) fn has_seen(&self, catalogue: &Catalogue) -> bool {
         self.seen == catalogue.seen()
+    }
+
+    /// Whether the changes of the items of all queries since it was used last leave the places of
+    /// those that a request names as they are.
+    pub(crate) fn keeps(&self, catalogue: &Catalogue, is_named: impl Fn(&Name) -> bool) -> bool {
+        let is_new = |name, item: &SharedItem| item.state == Change::Add && !is_named(name);
+        let mut since = catalogue.since(self.seen);
+        self.seen >= catalogue.dropped
+            && since.all(|(name, item)| item.came <= self.seen || is_new(name, item))
     }
 
     /// Takes the changes of the items of all queries since it was used last, and returns whether
@@ -285,11 +294,17 @@ impl Query {
 
     /// Whether the item would have these features if it were added: it has none yet, or these.
     pub(crate) fn may_have(&mut self, item: &str, features: &[f64]) -> bool {
-        self.handle(item).is_none_or(|handle| self.learner.has_features(handle, features))
+        self.known(item).is_none_or(|handle| self.learner.has_features(handle, features))
     }
 
+    /// The place of an item that has a name, perhaps of one that was retired too long ago.
     pub(crate) fn handle(&self, item: &str) -> Option<Handle> {
         self.places.get(item).copied()
+    }
+
+    /// The place of an item that is present or retired.
+    pub(crate) fn known(&self, item: &str) -> Option<Handle> {
+        self.handle(item).filter(|handle| self.learner.is_known(*handle))
     }
 
     /// The name of an item that has a place.
