@@ -7,7 +7,6 @@ use crate::config::Template;
 use crate::event::{Change, Event, Name, from_bytes, to_bytes};
 use crate::store::{Store, StoreError, Sum, checksum};
 use live::ContextFit;
-use policies::Tally;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
@@ -97,7 +96,7 @@ impl Engine {
                 let query = self.change(name).map(|query| {
                     for (item, shows, clicks) in items {
                         query.change(item, Change::Add, &[], false);
-                        query.begin_with(item, Tally { shows: *shows, clicks: *clicks });
+                        query.begin_with(item, false, &[(*shows, *clicks)]);
                     }
                 });
                 self.prior = others;
@@ -106,8 +105,7 @@ impl Engine {
             Event::BeganAtPositions { query, items } => {
                 let query = self.change(query)?;
                 for (item, tallies) in items {
-                    let tallies = tallies.iter().map(|&(shows, clicks)| Tally { shows, clicks });
-                    query.begin_with_positions(item, tallies);
+                    query.begin_with(item, true, tallies);
                 }
                 Ok(())
             }

@@ -274,21 +274,13 @@ impl Query {
         }
     }
 
-    /// Adds displays and clicks of a log, unless the policy counts positions apart.
-    pub(crate) fn begin_with(&mut self, item: &str, tally: Tally) {
-        if let Some(&handle) = self.places.get(item)
-            && self.learner.entries(handle).len() == 1
-        {
-            self.learner.begin_with(handle, 0, tally);
-        }
-    }
-
-    /// As [`begin_with`](Self::begin_with), for a policy that counts positions apart.
-    pub(crate) fn begin_with_positions(&mut self, item: &str, tallies: impl Iterator<Item = Tally>) {
+    /// Adds displays and clicks of a log, of all positions or of each, if the policy counts so.
+    pub(crate) fn begin_with(&mut self, item: &str, are_apart: bool, tallies: &[(u64, u64)]) {
         let Some(&handle) = self.places.get(item) else { return };
         let kinds = self.learner.entries(handle).len();
-        for (kind, tally) in tallies.enumerate().take(if kinds > 1 { kinds } else { 0 }) {
-            self.learner.begin_with(handle, kind, tally);
+        let most = if are_apart == (kinds > 1) { kinds } else { 0 };
+        for (kind, &(shows, clicks)) in tallies.iter().take(most).enumerate() {
+            self.learner.begin_with(handle, kind, Tally { shows, clicks });
         }
     }
 
