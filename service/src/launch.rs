@@ -120,6 +120,9 @@ fn difference_of_week(Week { clicks, .. }: &Week) -> String {
 
 /// The lists of a side, and how often they were clicked.
 fn lists(number: f64, rate: f64, of: &str) -> String {
+    if number == 0.0 {
+        return format!("no list of {of} yet");
+    }
     format!("{} lists of {of} with {} clicks each", fixed(number, 0), significant(rate, 3))
 }
 
@@ -167,7 +170,7 @@ fn of_shadow(LaunchState { launch, agreement, .. }: &LaunchState, time: u64) -> 
     let [today, policy] = launch.total;
     let seen = |[number, clicks]: [f64; 2], of| lists(number, clicks / number, of);
     let mut text = format!(
-        "A shadow since {}, {}: everybody sees today's lists. So far {}",
+        "A shadow since {}, {}: everybody sees today's lists. Counted: {}",
         day(since),
         days(since, time),
         seen(today, "today")
@@ -201,7 +204,8 @@ fn of_stop(launch: &Launch) -> String {
             let most = percent(guard.most);
             _ = write!(
                 text,
-                ". The mean of `{}` was {policy}, and {today} today: it may be {most} worse",
+                ". The mean of `{}` was {policy} on the policy's side and {today} on today's: it may be at most \
+                 {most} worse",
                 guard.metric
             );
         }
@@ -220,7 +224,8 @@ fn of_comparison(launch: &Launch, time: u64) -> String {
         _ = write!(text, "In the week to {end}, users on the policy's side ({share}) clicked {what}. ");
     }
     let found = difference_since(&since);
-    _ = write!(text, "Since {share} began on {}, {}: {found}. ", day(began), days(began, time));
+    let (date, age) = (day(began), days(began, time));
+    _ = write!(text, "Since {date}, {age}, {share} of users see the policy's lists: {found}. ");
     if launch.has_changed() {
         text.push_str("The week and the time since then contradict each other: something has changed. ");
     }
@@ -230,25 +235,32 @@ fn of_comparison(launch: &Launch, time: u64) -> String {
     match launch.next_share() {
         None => {
             let brake = percent((launch.settings.risk / launch.share).min(SURELY_BROKEN));
-            let back = launch.step_below().unwrap_or(launch.share);
+            let back = launch
+                .step_below()
+                .map(|back| format!(", and after a worse week it goes on at {}", percent(back)));
             _ = write!(
                 text,
                 "{share} is the last step, so nothing is left to decide. It is watched: a loss of surely more \
-                 than {brake} stops it, and after a worse week it goes on at {}. POST /v1/launch with {{\"share\": 1}} \
-                 shows the policy to everybody.",
-                percent(back)
+                 than {brake} stops it{}. POST /v1/launch with {{\"share\": 1}} shows the policy to everybody.",
+                back.unwrap_or_default()
             );
         }
         Some(_) if launch.is_held(time) => match launch.held_until() {
-            Some(until) => _ = write!(text, "After a worse week it does not rise before {}.", day(until)),
-            None => text.push_str("It is held until POST /v1/launch has {\"hold\": false}."),
+            Some(until) => {
+                _ = write!(text, "After a worse week the share does not rise before {}.", day(until));
+            }
+            None => text.push_str("The share is held until POST /v1/launch has {\"hold\": false}."),
         },
         Some(next) => {
             let loss = percent((launch.settings.risk / next).min(1.0));
-            _ = write!(text, "The next step, {}, comes once surely less than {loss} is lost", percent(next));
+            let next = percent(next);
+            _ = write!(
+                text,
+                "The next step, {next}, comes once that side surely loses less than {loss} of its clicks"
+            );
             let most = since.loss()[1];
             if !since.is_early && most > 0.0 {
-                _ = write!(text, "; it may be {} now", percent(most));
+                _ = write!(text, "; it may lose {} now", percent(most));
             }
             let passed = time.saturating_sub(began) as f64 / 8.64e7;
             match launch.days_to_next(time).map(|days| (days - passed).ceil()) {
@@ -279,17 +291,18 @@ fn reason(launch: &Launch, Change { why, .. }: &Change) -> String {
     }
 }
 
-/// The variance of a list's clicks by the square of their mean, for a plan: users who differ about
-/// as much as those of the simulated sites in docs/launch.md.
-const VARIANCE: f64 = 2.0;
+/// The variance of users' click rates by the square of their mean, for a plan: about that of the
+/// simulated sites in docs/launch.md.
+const USERS_DIFFER: f64 = 0.75;
 /// Days within which a plan names the smallest risk that reaches a step.
 const SOON: f64 = 60.0;
 
-/// The days that each step takes if both sides are alike, at this number of lists a day, and at the
-/// last one those until a policy that halves the clicks is stopped.
-pub fn plan(settings: &Settings, lists_a_day: f64) -> Vec<String> {
+/// The days that each step takes if both sides are alike, at these numbers of lists a day and of
+/// clicks a list, and at the last one those until a policy that halves the clicks is stopped.
+pub fn plan(settings: &Settings, lists_a_day: f64, clicks_a_list: f64) -> Vec<String> {
+    let variance = 1.0 / clicks_a_list + USERS_DIFFER;
     let days = |share: f64, risk: f64| {
-        let error = (VARIANCE / lists_a_day * (1.0 / share + 1.0 / (1.0 - share))).sqrt();
+        let error = (variance / lists_a_day * (1.0 / share + 1.0 / (1.0 - share))).sqrt();
         match settings.steps.iter().find(|step| **step > share) {
             Some(next) => days_of_step(error, *next, risk),
             None => days_of_brake(error, share, risk),

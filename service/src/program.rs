@@ -60,8 +60,11 @@ struct Arguments {
     #[arg(long, conflicts_with = "apply")]
     check: bool,
     /// With --check, print the days that each step of [launch] takes at this number of lists a day
-    #[arg(long, value_name = "N", requires = "check", value_parser = lists_a_day)]
+    #[arg(long, value_name = "N", requires = "check", value_parser = positive)]
     lists_a_day: Option<f64>,
+    /// The clicks of the site on a list, for the days: fewer clicks take more of them
+    #[arg(long, value_name = "R", requires = "lists_a_day", value_parser = positive, default_value = "0.8")]
+    clicks_a_list: f64,
 }
 
 #[derive(Subcommand)]
@@ -71,9 +74,9 @@ enum Command {
     Export(Export),
 }
 
-fn lists_a_day(text: &str) -> Result<f64, &'static str> {
-    let number = text.parse().ok().filter(|number: &f64| *number >= 1.0 && number.is_finite());
-    number.ok_or("expected a number from 1 on")
+fn positive(text: &str) -> Result<f64, &'static str> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.ok_or("expected a number above 0")
 }
 
 fn print(text: impl std::fmt::Display) -> Result<(), String> {
@@ -91,7 +94,7 @@ pub fn run() -> Result<(), String> {
     if let Some(Command::Export(Export { store, out, form, archives, authorities })) = arguments.command {
         return export(&store, authorities.as_deref(), &archives, &out, form);
     }
-    let Arguments { data, listen, from, check, apply, lists_a_day, .. } = arguments;
+    let Arguments { data, listen, from, check, apply, lists_a_day, clicks_a_list, .. } = arguments;
     let Some(path) = arguments.config else { return print(TEMPLATE) };
     let mut config = Config::read(&path).map_err(|error| {
         let faults: Vec<String> = error.all().iter().map(ToString::to_string).collect();
@@ -115,7 +118,8 @@ pub fn run() -> Result<(), String> {
         if let Some(lists) = lists_a_day {
             let launch = config.policy.launch.as_ref();
             let launch = launch.ok_or("--lists-a-day: the configuration has no [launch]")?;
-            crate::launch::plan(launch, lists).iter().try_for_each(|line| print(format_args!("{line}\n")))?;
+            let plan = crate::launch::plan(launch, lists, clicks_a_list);
+            plan.iter().try_for_each(|line| print(format_args!("{line}\n")))?;
         }
         return left_out.iter().try_for_each(|what| print(format_args!("left out: {what}\n")));
     }

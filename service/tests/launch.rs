@@ -143,7 +143,8 @@ fn a_shadow_shows_today_and_becomes_a_launch() {
     let told = sentence(served.engine.launch.as_ref().unwrap(), served.time);
     assert!(told.starts_with("A shadow since 1970-01-01, 2 days: everybody sees today's lists"), "{told}");
     let [lists, clicks] = launch.total[0];
-    let seen = format!("So far {lists} lists of today with {:.3} clicks each. Agreement by", clicks / lists);
+    let seen =
+        format!("Counted: {lists} lists of today with {:.3} clicks each. Agreement by", clicks / lists);
     assert!(
         told.contains(&seen) && told.contains(" there), by item ") && told.contains("Next: `steps`"),
         "{told}"
@@ -324,7 +325,7 @@ fn faults_of_the_settings_are_named_at_their_places() {
 #[test]
 fn a_plan_has_the_days_of_each_step() {
     let settings = Config::parse(&config("steps = [0.01, 0.05, 0.25]")).unwrap().policy.launch.unwrap();
-    let steps = |lists: f64| plan(&settings, lists);
+    let steps = |lists: f64| plan(&settings, lists, 0.8);
     assert!(
         steps(450.0)[1].starts_with("launch: 5 % to 25 % in 135 days if both sides"),
         "{:?}",
@@ -336,7 +337,8 @@ fn a_plan_has_the_days_of_each_step() {
         steps(450.0)[2],
         "launch: 25 %, the last step: a policy that halves the clicks is stopped in 3 days"
     );
-    let of_one = |share: f64, lists: f64| plan(&Settings { steps: vec![share], ..settings.clone() }, lists);
+    let of_one =
+        |share: f64, lists: f64| plan(&Settings { steps: vec![share], ..settings.clone() }, lists, 0.8);
     assert!(
         of_one(0.01, 450.0)[0].ends_with(" days; the site is too small for that: begin at 2 %"),
         "{:?}",
@@ -346,7 +348,10 @@ fn a_plan_has_the_days_of_each_step() {
         of_one(0.5, 450.0)[0].ends_with("is stopped in 3 days")
             && of_one(0.5, 1.0)[0].ends_with("is enough for this site")
     );
-    assert_eq!(plan(&Settings { steps: vec![], ..settings.clone() }, 1.0).len(), 1);
+    assert_eq!(plan(&Settings { steps: vec![], ..settings.clone() }, 1.0, 0.8).len(), 1);
+    // Of a fifth of the clicks, with users who differ as much: 3.5 times the days.
+    let seldom = &plan(&settings, 450.0, 0.16)[1];
+    assert!(seldom.starts_with("launch: 5 % to 25 % in 472 days if both sides"), "{seldom}");
 }
 
 #[test]
@@ -563,7 +568,7 @@ fn the_page_has_the_share_and_the_weeks_as_figures() {
     let state = served.engine.launch.as_ref().unwrap();
     let told = sentence(state, served.time);
     assert!(
-        told.contains("40 % is the last step") && told.contains("a worse week it goes on at 40 %."),
+        told.contains("40 % is the last step") && told.contains("surely more than 5 % stops it. POST"),
         "{told}"
     );
     let html = section(state, served.time, str::to_owned);
@@ -622,7 +627,10 @@ fn a_stop_by_a_guard_tells_its_means() {
     let [today, policy] = [0, 1].map(|side| means[side].as_f64().unwrap());
     assert!(policy == 1.0 && today < 0.8, "{told}");
     assert!(
-        told.contains(&format!("The mean of `bounce` was 1.00, and {today:.3} today: it may be 50 % worse.")),
+        told.contains(&format!(
+            "The mean of `bounce` was 1.00 on the policy's side and {today:.3} on today's: it may be at most 50 \
+             % worse."
+        )),
         "{told}"
     );
 }

@@ -39,7 +39,7 @@ fn the_walk_from_the_log_to_the_launch_runs() {
     for line in [
         "A shadow since ",
         "policy: 0 lists",
-        "Since 50 % began on ",
+        " 50 % of users see the policy's lists: ",
         "rows in out/decisions.csv",
         "would have earned ",
     ] {
