@@ -349,7 +349,7 @@ fn a_plan_has_the_days_of_each_step() {
             && of_one(0.5, 1.0)[0].ends_with("is enough for this site")
     );
     assert_eq!(plan(&Settings { steps: vec![], ..settings.clone() }, 1.0, 0.8).len(), 1);
-    // Of a fifth of the clicks, with users who differ as much: 3.5 times the days.
+    // A fifth of the clicks, of users who differ as much, takes 3.5 times the days.
     let seldom = &plan(&settings, 450.0, 0.16)[1];
     assert!(seldom.starts_with("launch: 5 % to 25 % in 472 days if both sides"), "{seldom}");
 }

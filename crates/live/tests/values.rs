@@ -9,6 +9,7 @@ use policies::{AnyPolicy, Drawing, PrefixTs, PrefixUcb, Tally};
 use rand::{Rng, RngExt as _, SeedableRng, rngs::ChaCha8Rng};
 use rand_distr::{Distribution as _, LogNormal};
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 type Cascading = Live<Cascade, PrefixTs>;
 
@@ -675,15 +676,10 @@ fn table() {
     }
 }
 
-/// The time of the processor that this thread has had, in nanoseconds.
-fn spent() -> u64 {
-    let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    times.split(' ').next().unwrap().parse().unwrap()
-}
-
-/// Prints the time of a list of 10,000 items.
+/// Prints the median time of a list of 10,000 items, which others on the machine hardly change.
 #[test]
 #[ignore = "prints times"]
+#[expect(clippy::disallowed_methods, reason = "it measures")]
 fn times() {
     let shape = ListShape::new(10_000, 5).unwrap();
     let examination = [1.0, 0.7, 0.5, 0.35, 0.25].map(|examined| Probability::new(examined).unwrap());
@@ -707,9 +703,9 @@ fn times() {
             let (n_lists, mut all) = (if in_cascade { 2_000 } else { 20_000 }, [vec![], vec![]]);
             let mut is_earned = false;
             for id in 0..n_lists {
-                let begun = spent();
+                let begun = Instant::now();
                 let list = live.decide(&id, Ask::default(), rng).to_vec();
-                all[usize::from(is_earned)].push(spent() - begun);
+                all[usize::from(is_earned)].push(begun.elapsed().as_secs_f64() * 1e3);
                 is_earned = false;
                 let place = rng.random_range(0..5);
                 if rng.random::<f64>() < 1.0 / (20.0 + (list[place].slot.index() % 97) as f64) {
@@ -721,13 +717,17 @@ fn times() {
                 _ = live.close(&id, None);
             }
             let users = if in_cascade { "cascade-ts" } else { "pbm-ts" };
-            let mean = |times: &[u64]| times.iter().sum::<u64>() as f64 / 1e6 / times.len().max(1) as f64;
+            let median = |times: &[f64]| {
+                let mut times = times.to_vec();
+                times.sort_by(f64::total_cmp);
+                times.get(times.len() / 2).copied().unwrap_or_default()
+            };
             let [others, after] = &all;
-            let ends = [others, after].map(|times| mean(&times[times.len() - times.len() / 10..]));
+            let ends = [others, after].map(|times| median(&times[times.len() - times.len() / 10..]));
             println!(
                 "{users}, {name}: {:.3} ms a list, {:.3} after each of {} orders, at the end {ends:.3?}",
-                mean(others),
-                mean(after),
+                median(others),
+                median(after),
                 after.len()
             );
         }
