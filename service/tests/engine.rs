@@ -2,7 +2,7 @@
 
 use click_bandits_service::api::{AnswerBody, Outcome, Refusal};
 use click_bandits_service::config::{Config, FirstItem, Limits, Template, agree};
-use click_bandits_service::engine::{Base, Engine, ItemRow, Origin, Totals};
+use click_bandits_service::engine::{Base, Deferred, Engine, ItemRow, Origin, Totals};
 use click_bandits_service::event::{Batch, Change, Event, Name, Worth};
 use click_bandits_service::export::{Form, export};
 use click_bandits_service::fitted::FirstEvents;
@@ -291,6 +291,33 @@ fn what_is_repeated_is_what_was_within_limits() {
         repeated_within(&template(&format!("{of}\n{launch}")), &limits);
     }
     repeated_within(&for_users(&format!("keep = 300\nkeep-retired = 3\n{launch}")), &limits);
+}
+
+/// A list that waits for the store has the present items, and its query stays behind: no event
+/// tells that it followed.
+#[test]
+fn a_list_that_waits_leaves_its_query_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = Served::new(directory.path(), &template(""), &Limits::default());
+    let change = |served: &mut Served, item: &str, change: Change| {
+        served
+            .commit(|engine, _, events| engine.change_item(&name(item), None, change, &[], events).unwrap());
+    };
+    let decide = |served: &mut Served, id: &str| {
+        served.commit(|engine, time, events| engine.decide(body(json!({ "id": id })), time, events).unwrap());
+    };
+    change(&mut served, "a", Change::Add);
+    decide(&mut served, "1");
+    change(&mut served, "b", Change::Add);
+    let mut deferred = Deferred::default();
+    for id in ["2", "3"] {
+        let list = served.engine.decide_deferred(body(json!({ "id": id })), &mut deferred).unwrap();
+        assert_eq!(list.items.len(), 2);
+    }
+    change(&mut served, "b", Change::Retire);
+    decide(&mut served, "4");
+    let mut twin = served.twin();
+    assert_same(&mut twin, &mut served.engine, &[Name::default_query()]);
 }
 
 /// A click on a decision that is closed is refused, although its query lags behind the catalogue.

@@ -167,21 +167,30 @@ impl Engine {
             let side = Some("baseline");
             return Ok(Answer { side, ..Answer::deferred(&decision, Box::default(), self.next) });
         }
-        let query = self.queries.get_mut(&decision.query).ok_or_else(Refusal::not_in_memory)?;
-        query.follow(&self.catalogue);
+        if !self.queries.contains_key(&decision.query) {
+            return Err(Refusal::not_in_memory());
+        }
         let Some(choice) = &mut decision.chosen else { return Err(Refusal::other_request(&decision.id)) };
-        let asked = Asked::new(query, &choice.allowed)?;
-        asked.check(query, &user, choice)?;
-        if !deferred.places.contains_key(&decision.id) {
-            if !deferred.unsure.contains_key(&decision.id) {
+        let waits = deferred.places.contains_key(&decision.id);
+        let is_new = !waits && !deferred.unsure.contains_key(&decision.id);
+        // One that is behind stays so: no event would tell that it followed.
+        let unknown = self.look_at(&decision.query, None, |query| {
+            let asked = Asked::new(query, &choice.allowed)?;
+            asked.check(query, &user, choice)?;
+            if is_new {
                 let (list, of) = query.learner.draw(asked.ask(&user, choice), &mut query.rng);
                 choice.propensities = learner::propensities(&of);
                 decision.list = list.into_iter().map(|handle| query.name(handle).clone()).collect();
-                decision.user = self.kept_user(decision.user.take());
             }
+            Ok::<_, Refusal>(asked.unknown)
+        })??;
+        if is_new {
+            decision.user = self.kept_user(decision.user.take());
+        }
+        if !waits {
             deferred.push(Event::Decided(Box::new(decision.clone())));
         }
-        Ok(Answer::deferred(&decision, asked.unknown, self.next))
+        Ok(Answer::deferred(&decision, unknown, self.next))
     }
 
     /// Takes an answer to a decision that is known, which waits for the store.
