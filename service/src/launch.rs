@@ -110,7 +110,8 @@ fn difference(of: f64, reach: f64, today: f64) -> String {
     if ![middle, low, high].iter().all(|percent| percent.is_finite()) {
         return "too seldom to tell".to_owned();
     }
-    let said = |of: f64| format!("{:.1} % {}", of.abs(), if of < 0.0 { "less" } else { "more" });
+    // Nobody loses more than all.
+    let said = |of: f64| format!("{:.1} % {}", of.max(-100.0).abs(), if of < 0.0 { "less" } else { "more" });
     format!("{} ({} to {})", said(middle), said(low), said(high))
 }
 
@@ -135,6 +136,9 @@ fn difference_since(Since { clicks, reach, is_early }: &Since) -> String {
         format!("the policy's side clicked {found}")
     };
     let [today, policy] = [0, 1].map(|side| (clicks.sessions[side], clicks.rates[side]));
+    if today.0 + policy.0 == 0.0 {
+        return "no list yet".into();
+    }
     format!("{found}; {}, {}", lists(policy.0, policy.1, "the policy"), lists(today.0, today.1, "today"))
 }
 
@@ -256,11 +260,11 @@ fn of_comparison(launch: &Launch, time: u64) -> String {
             let next = percent(next);
             _ = write!(
                 text,
-                "The next step, {next}, comes once that side surely loses less than {loss} of its clicks"
+                "The next step, {next}, comes once the policy's side surely loses less than {loss} of its clicks"
             );
             let most = since.loss()[1];
             if !since.is_early && most > 0.0 {
-                _ = write!(text, "; it may lose {} now", percent(most));
+                _ = write!(text, "; it may lose {} now", percent(most.min(1.0)));
             }
             let passed = time.saturating_sub(began) as f64 / 8.64e7;
             match launch.days_to_next(time).map(|days| (days - passed).ceil()) {

@@ -70,7 +70,7 @@ fn the_page_shows_hours_and_days() {
     }
     let busiest: u64 = (0..24).sum();
     for expected in [
-        format!("{made} decided"),
+        format!("<td>{} decided", documents::number::fixed(made as f64, 0)),
         "Decisions by hour<span>at most 23, now".into(),
         format!("Decisions by day<span>at most {busiest}, now"),
         "Time to a click, mean by day<span>at most 15.0 min, now".into(),

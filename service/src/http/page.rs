@@ -11,7 +11,7 @@ use crate::tokens::Role;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse as _, Response};
-use documents::number::significant;
+use documents::number::{fixed, significant};
 use live::Entry;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use policies::Tally;
@@ -128,7 +128,7 @@ fn size(bytes: f64) -> String {
 
 /// Writes what happened, what is open, and what the store has.
 fn summary(page: &mut String, app: &App, engine: &Engine, time: u64) {
-    let (totals, [present, retired], early) = (engine.totals, engine.n_items(), engine.early);
+    let (totals, [present, retired]) = (engine.totals, engine.n_items());
     let of_day = engine.activity.range((time / HOUR).saturating_sub(23)..).map(|(_, of)| *of);
     let of_day = of_day.fold(Activity::default(), std::ops::Add::add);
     let all = (totals.decided + totals.shown).max(1) as f64;
@@ -143,7 +143,12 @@ fn summary(page: &mut String, app: &App, engine: &Engine, time: u64) {
     };
     let Totals { decided, shown, clicks, closed, queries, .. } = totals;
     let (of_day_clicks, late) = (of_day.clicks, of_day.late);
-    let (open, in_memory, events) = (engine.n_open(), engine.n_in_memory(), engine.next);
+    let [open, in_memory, early, present, retired] =
+        [engine.n_open(), engine.n_in_memory(), engine.early, present, retired]
+            .map(|number| fixed(number as f64, 0));
+    let numbers = [decided, shown, clicks, of_day_clicks, late, closed, queries, engine.next];
+    let [decided, shown, clicks, of_day_clicks, late, closed, queries, events] =
+        numbers.map(|number| fixed(number as f64, 0));
     let rows = [
         ("Lists", format!("{decided} decided, {shown} shown without asking")),
         ("Clicks", format!("{clicks}, in the last 24 hours {of_day_clicks}, of which {late} late")),
