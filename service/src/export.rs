@@ -139,32 +139,25 @@ impl<W: Write> Table<W> {
     }
 
     fn take(&mut self, event: Event, time: u64) -> io::Result<()> {
-        let waiting = |table: &mut Self, id: &Name| {
-            let number = table.numbers.get(id).copied()?;
-            Some(number - table.first)
-        };
+        if let Event::Clicked { id, .. } | Event::Valued { id, .. } | Event::Closed { id, .. } = &event {
+            let Some(number) = self.numbers.get(id) else { return Ok(()) };
+            let open = &mut self.waiting[number - self.first];
+            match event {
+                Event::Clicked { position, .. } => {
+                    open.clicks |= 1_u64.checked_shl(position.into()).unwrap_or(0);
+                }
+                Event::Valued { position, value, .. } => _ = open.values.insert(position, value),
+                Event::Closed { seen, .. } => open.seen = open.seen.max(Some(seen.unwrap_or(u8::MAX))),
+                _ => {}
+            }
+            return Ok(());
+        }
         match event {
             Event::Decided(decision) => self.wait(*decision, time, None)?,
             Event::Launched(launched) => {
                 let period = launched.compared.map(|bits| Compared::from(bits).period);
                 let side = Some((launched.side(), period));
                 self.wait(launched.decision, time, side)?;
-            }
-            Event::Clicked { id, position } => {
-                if let Some(place) = waiting(self, &id) {
-                    self.waiting[place].clicks |= 1_u64.checked_shl(position.into()).unwrap_or(0);
-                }
-            }
-            Event::Valued { id, position, value, .. } => {
-                if let Some(place) = waiting(self, &id) {
-                    self.waiting[place].values.insert(position, value);
-                }
-            }
-            Event::Closed { id, seen } => {
-                if let Some(place) = waiting(self, &id) {
-                    let waiting = &mut self.waiting[place];
-                    waiting.seen = waiting.seen.max(Some(seen.unwrap_or(u8::MAX)));
-                }
             }
             Event::Item { item, query, change: Change::Add, features } => {
                 self.items.insert((query, item), features);

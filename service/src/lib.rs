@@ -17,3 +17,8 @@ mod stand_in;
 pub mod store;
 pub mod tokens;
 pub mod writer;
+
+/// The value behind a lock, also after a panic: nothing is changed by halves.
+fn lock<T>(what: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

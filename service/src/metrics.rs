@@ -1,12 +1,13 @@
 //! Counts and times for Prometheus, and lines of the log.
 
 use crate::clock::now;
+use crate::lock;
 use crate::store::StoreError;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Writes a line to standard error: an object with `time`, `level` and `event`, and these fields.
@@ -155,25 +156,23 @@ numbers! {
 impl Metrics {
     /// Why events could not be archived, if they could not the last time.
     pub fn archive_fault(&self) -> MutexGuard<'_, Option<String>> {
-        self.archive_fault.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.archive_fault)
     }
 
     /// Notes a request.
     pub fn request(&self, route: &'static str, status: u16, time: Duration) {
         self.requests.observe(time.as_secs_f64());
-        let mut by_route = self.by_route.lock().unwrap_or_else(PoisonError::into_inner);
-        *by_route.entry((route, status)).or_default() += 1;
+        *lock(&self.by_route).entry((route, status)).or_default() += 1;
     }
 
     /// Notes the outcome of a request, or of an entry of a batch.
     pub fn outcome(&self, of: &'static str, outcome: &'static str) {
-        let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
-        *outcomes.entry((of, outcome)).or_default() += 1;
+        *lock(&self.outcomes).entry((of, outcome)).or_default() += 1;
     }
 
     /// Notes why the store fails, if it does. Returns whether that is new.
     pub fn set_fault(&self, fault: Option<&StoreError>) -> bool {
-        let mut known = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.fault);
         let is_new = known.as_ref().map(ToString::to_string) != fault.map(ToString::to_string);
         *known = fault.cloned();
         is_new
@@ -181,7 +180,7 @@ impl Metrics {
 
     /// Why the store fails, in words that tell nothing of its internals.
     pub fn fault(&self) -> Option<&'static str> {
-        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        let fault = lock(&self.fault);
         fault.as_ref().map(|fault| match fault {
             StoreError::Unavailable(_) => "the store does not answer, or has no room",
             _ => "the store cannot be read",
@@ -196,11 +195,11 @@ impl Metrics {
         self.batches.write(&mut text, "clickbandits_batch_events", "events of a commit");
         self.requests.write(&mut text, "clickbandits_request_seconds", "times of requests");
         counter(&mut text, "outcomes", "outcomes of requests and of entries of batches");
-        for ((of, outcome), count) in &*self.outcomes.lock().unwrap_or_else(PoisonError::into_inner) {
+        for ((of, outcome), count) in &*lock(&self.outcomes) {
             _ = writeln!(text, "clickbandits_outcomes_total{{of=\"{of}\",outcome=\"{outcome}\"}} {count}");
         }
         counter(&mut text, "requests", "requests");
-        for ((route, of), count) in &*self.by_route.lock().unwrap_or_else(PoisonError::into_inner) {
+        for ((route, of), count) in &*lock(&self.by_route) {
             _ = writeln!(text, "clickbandits_requests_total{{route=\"{route}\",status=\"{of}\"}} {count}");
         }
         text

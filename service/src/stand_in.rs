@@ -3,6 +3,7 @@
 
 use crate::engine::{Deferred, Engine};
 use crate::event::Batch;
+use crate::lock;
 use crate::metrics::{Metrics, log};
 use crate::store::Journal;
 use crate::writer::{Answer, Job, MOST, Turn, answer_all};
@@ -10,7 +11,7 @@ use serde_json::json;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -72,10 +73,6 @@ pub(crate) struct Shared {
     since: Mutex<Option<Instant>>,
     is_over: AtomicBool,
     pub(crate) journal: Option<Journal>,
-}
-
-fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
-    what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {

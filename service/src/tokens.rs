@@ -3,7 +3,7 @@
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use subtle::ConstantTimeEq as _;
 
 /// The roles that a token allows.
@@ -33,7 +33,7 @@ impl Made {
         time: u64,
         work: impl FnOnce(u64) -> (T, u64),
     ) -> T {
-        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = crate::lock(&self.0);
         let minute = time / 60_000;
         if made.0 != minute {
             *made = (minute, HashMap::new());

@@ -10,6 +10,7 @@ use super::{
     Events, MakeValue, Queries, Receive, ReceiveState, Store, StoreError, of_snapshot, opened, sealed,
 };
 use crate::event::{Batch, Name, from_bytes, to_bytes};
+use crate::lock;
 use crate::metrics::log;
 use redb::{
     Database, DatabaseError, Durability, Key, ReadOnlyTable, ReadTransaction, ReadableDatabase as _,
@@ -22,7 +23,7 @@ use std::ops::{ControlFlow, Range};
 use std::os::unix::fs::FileExt as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Batches by the number of their first event.
 const EVENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("events");
@@ -65,7 +66,7 @@ impl File {
     }
 
     fn database(&self) -> Result<Arc<Database>, StoreError> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = lock(&self.open);
         if let Some(database) = &*open {
             return Ok(database.clone());
         }
@@ -97,7 +98,7 @@ impl File {
         let database = self.database()?;
         let outcome = self.guarded(|| work(&database).map_err(|error| self.fault(&error)));
         if outcome.is_err() {
-            self.close(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
+            self.close(lock(&self.open).take());
         }
         self.close(database);
         outcome
@@ -150,7 +151,7 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        self.close(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.close(lock(&self.open).take());
     }
 }
 
@@ -255,10 +256,6 @@ impl std::fmt::Debug for EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    fn rows(&self) -> MutexGuard<'_, Rows> {
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Opens the store of a directory, which is created if it is not there.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         std::fs::create_dir_all(directory).map_err(|error| unavailable(directory, &error))?;
@@ -313,7 +310,7 @@ impl EmbeddedStore {
         let before = if first == anchor { None } else { last_before(&table, first, sum_of_row)? };
         let mut before = before.map_or(if first == anchor { sum } else { Sum::default() }, |(_, sum)| sum);
         // The writer does not wait for this thread, which may be one of low priority.
-        let names = self.rows().names();
+        let names = lock(&self.rows).names();
         for row in table.range(first..numbers.end)? {
             let (first, row) = row?;
             let first = first.value();
@@ -451,11 +448,11 @@ fn belongs_to(events: &File, snapshots: File) -> Result<File, StoreError> {
 
 impl Store for EmbeddedStore {
     fn has_small_rows(&self) -> bool {
-        self.rows().are_small
+        lock(&self.rows).are_small
     }
 
     fn append(&self, first: u64, batch: &Batch) -> Result<(), StoreError> {
-        let mut rows = self.rows();
+        let mut rows = lock(&self.rows);
         let NewRow { row, sum } = rows.of_batch(&first.to_le_bytes(), batch);
         let outcome = self.events.with(|database| {
             let transaction = database.begin_write()?;
@@ -477,7 +474,7 @@ impl Store for EmbeddedStore {
         rows.keep(sum);
         drop(rows);
         let next = first + batch.events.len() as u64;
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = lock(&self.kept);
         _ = kept.write_all_at(&sealed(KEPT, next.to_le_bytes().into()), 0);
         Ok(())
     }
@@ -556,8 +553,8 @@ impl Store for EmbeddedStore {
     fn make_for(&self, settings: &str) -> Result<(), StoreError> {
         self.events.put("settings", small_settings(settings))?;
         let (_, file) = kept_file(&self.directory, true)?;
-        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = file;
-        self.rows().are_small = true;
+        *lock(&self.kept) = file;
+        lock(&self.rows).are_small = true;
         match std::fs::remove_file(self.directory.join("events.kept")) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(unavailable(&self.directory, &error))
@@ -598,7 +595,7 @@ impl Store for EmbeddedStore {
 
     fn drop_before(&self, next: u64) -> Result<(), StoreError> {
         self.put_by_to(next)?;
-        let _dropping = self.dropping.lock().unwrap_or_else(PoisonError::into_inner);
+        let _dropping = lock(&self.dropping);
         let before = self.history.with(|database| {
             let Some(table) = table_of(database, EVENTS)? else { return Ok(None) };
             last_before(&table, next, sum_of_row)
@@ -615,7 +612,7 @@ impl Store for EmbeddedStore {
 
     fn back_up(&self, directory: &Path) -> Result<(), StoreError> {
         let read = |file: &File| file.with(|database| Ok(database.begin_read()?));
-        let dropping = self.dropping.lock().unwrap_or_else(PoisonError::into_inner);
+        let dropping = lock(&self.dropping);
         // In this order events may be newer than the snapshot, and none is missing in between.
         let snapshot = (&self.snapshots, read(&self.snapshots)?);
         let events = (&self.events, read(&self.events)?);

@@ -11,6 +11,7 @@ use super::{
     sum_of_event,
 };
 use crate::event::{Batch, Event, Name, from_bytes, to_bytes};
+use crate::lock;
 use crate::metrics::log;
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::{Client, Config, GenericClient, Row, SimpleQueryMessage};
@@ -19,7 +20,7 @@ use serde_json::json;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -262,10 +263,6 @@ fn next_of_snapshot(client: &mut impl GenericClient) -> Result<u64, postgres::Er
 
 fn key_of_query(name: &str, next: i64) -> Vec<u8> {
     [name.as_bytes(), &next.to_le_bytes()].concat()
-}
-
-fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
-    what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The message of the database, without the query.
