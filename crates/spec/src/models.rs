@@ -59,6 +59,7 @@ use contenders::Entrant;
 use documents::InputFile;
 use documents::names::{read_title, unique};
 use documents::toml_reader::{Error, Faults, Field, Location, Table, choice};
+use dyn_clone::DynClone;
 use live::ContextFit;
 use policies::HybridPrior;
 use policies::catalogue::Protocol;
@@ -176,7 +177,7 @@ pub fn for_readers(key: &'static str) -> &'static str {
 
 /// The users of an experiment: at least one instance, all of the same model. Most methods are those
 /// of [`Users`].
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Instances(Box<dyn Users>);
 
 impl<M: UserModel> From<Vec<Instance<M>>> for Instances {
@@ -281,14 +282,8 @@ impl DerefMut for Instances {
     }
 }
 
-impl Clone for Instances {
-    fn clone(&self) -> Self {
-        self.cloned()
-    }
-}
-
 /// The methods of [`Instances`]: users without the type of their model.
-pub trait Users: fmt::Debug + Send + Sync {
+pub trait Users: fmt::Debug + DynClone + Send + Sync {
     /// The model that all of them have.
     fn model(&self) -> &'static Model;
 
@@ -400,9 +395,6 @@ pub trait Users: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// A copy.
-    fn cloned(&self) -> Instances;
-
     /// The values of the users that the runs meet; `instances_of_runs` has the instance of every
     /// run.
     fn values_of_users(
@@ -412,6 +404,8 @@ pub trait Users: fmt::Debug + Send + Sync {
         instances_of_runs: &[usize],
     ) -> ValuesOfUsers;
 }
+
+dyn_clone::clone_trait_object!(Users);
 
 /// Reads the users of an experiment; `common` is the model of instances that name none.
 pub(crate) fn read_instances(

@@ -12,6 +12,7 @@ use crate::rank_one::Side;
 use crate::setup::Setup;
 use crate::{Decision, Error, Recommend, Stop};
 use click_models::{Cell, Clicks, Context, ItemId, ItemSet, Pair, Ranking};
+use dyn_clone::DynClone;
 use rand::Rng;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -279,15 +280,13 @@ pub trait Member<A>: SelectFor<A, Note: AsNote> + Setup + Serialize + Clone + Se
 impl<A, P: SelectFor<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + 'static> Member<A> for P {}
 
 /// A policy of any type, for users of any protocol.
-pub(super) trait DynPolicy: Send + Sync {
+pub(super) trait DynPolicy: DynClone + Send + Sync {
     /// Chooses as asked, among some items only if the policy has a table or items that come and go.
     fn select(&mut self, ask: &Ask<'_>, rng: &mut dyn Rng, out: &mut Decision<Ranking, Note>);
 
     /// Learns from clicks on the positions that were observed; of a cell, one position; of a pair,
     /// a click on one position if the first item won.
     fn update(&mut self, decision: &Decision<Ranking, Note>, clicks: Clicks);
-
-    fn duplicate(&self) -> BoxedPolicy;
 
     fn repeat_round(&mut self) -> bool {
         false
@@ -334,6 +333,7 @@ pub(super) trait DynPolicy: Send + Sync {
 
 /// A policy whose type is known at run time only.
 pub(super) type BoxedPolicy = Box<dyn DynPolicy>;
+dyn_clone::clone_trait_object!(DynPolicy);
 
 /// Abilities of a policy beyond choosing and learning.
 #[derive(Clone)]
@@ -449,10 +449,6 @@ impl<A: AsList, P: Member<A>> DynPolicy for Adapter<A, P> {
         self.decision.action.read(&decision.action);
         self.decision.note.load(&decision.note);
         (self.learn)(&mut self.policy, &self.decision, clicks);
-    }
-
-    fn duplicate(&self) -> BoxedPolicy {
-        Box::new(self.clone())
     }
 
     fn repeat_round(&mut self) -> bool {

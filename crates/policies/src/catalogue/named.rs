@@ -109,6 +109,7 @@ pub enum BuildError {
 /// assert_eq!(AnyPolicy::read(Protocol::PositionBased, saved)?.told().sizes, [3, 2]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 pub struct AnyPolicy {
     protocol: Protocol,
     spec: PolicySpec,
@@ -247,13 +248,6 @@ impl SelectFor<Ranking> for AnyPolicy {
 
     fn repeat_round_for(&mut self) -> bool {
         self.repeat_round()
-    }
-}
-
-impl Clone for AnyPolicy {
-    fn clone(&self) -> Self {
-        let (knowledge, policy) = (self.knowledge.clone(), self.policy.duplicate());
-        Self { knowledge, policy, ..*self }
     }
 }
 

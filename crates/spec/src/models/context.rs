@@ -438,10 +438,6 @@ impl<M: Member + WithAttraction> Users for Vec<DifferentUsers<M>> {
         self
     }
 
-    fn cloned(&self) -> Instances {
-        Instances::from_users(self.clone())
-    }
-
     fn values_of_users(
         &self,
         assignment: Assignment,

@@ -207,10 +207,6 @@ impl Users for Duels {
         Some(self)
     }
 
-    fn cloned(&self) -> Instances {
-        Instances::from_users(self.clone())
-    }
-
     fn values_of_users(
         &self,
         assignment: Assignment,

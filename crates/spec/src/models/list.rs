@@ -194,10 +194,6 @@ impl<M: Member> Users for Vec<Instance<M>> {
         self.first()?.posterior.as_deref().map(|posterior| &*posterior.file)
     }
 
-    fn cloned(&self) -> Instances {
-        Instances::from_users(self.clone())
-    }
-
     fn values_of_users(
         &self,
         assignment: Assignment,

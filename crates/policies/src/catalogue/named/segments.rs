@@ -64,6 +64,7 @@ fn list<'de>(
 const MOST_CELLS: usize = 1 << 24;
 
 /// As [`Segmented`](crate::Segmented), of policies whose type is known at run time only.
+#[derive(Clone)]
 struct OfSegments {
     n_segments: u32,
     /// One for each segment, then that of all others.
@@ -103,11 +104,6 @@ impl DynPolicy for OfSegments {
         buffer.action.clone_from(&decision.action);
         buffer.note.clone_from(note);
         policy.update(buffer, clicks);
-    }
-
-    fn duplicate(&self) -> BoxedPolicy {
-        let policies = self.policies.iter().map(|policy| policy.duplicate()).collect();
-        Box::new(Self { n_segments: self.n_segments, policies, buffer: self.buffer.clone() })
     }
 
     fn sizes(&self) -> [usize; 2] {
