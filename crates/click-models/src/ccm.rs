@@ -126,7 +126,6 @@ impl ClickModel for ClickChain {
     type Interaction = ClicksOnly;
     knows_sizes!(|users| users.shape, users.best);
 
-    #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> ListClicks {
         let mut clicks = Clicks::new(action.len());
         let mut is_there = true;

@@ -163,7 +163,6 @@ impl ClickModel for DynamicBayesian {
     type Interaction = ClicksOnly;
     knows_sizes!(|users| users.shape, users.best);
 
-    #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> ListClicks {
         let mut clicks = Clicks::new(action.len());
         let mut is_there = true;

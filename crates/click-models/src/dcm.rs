@@ -319,7 +319,6 @@ impl ClickModel for DependentClick {
         action.fits(self.shape)
     }
 
-    #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> DcmFeedback {
         let mut bits = 0_u64;
         let mut reading = true;

@@ -128,7 +128,6 @@ impl ClickModel for DuelingModel {
         self.preferences.shape().contains(*action)
     }
 
-    #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Pair, rng: &mut R) -> DuelOutcome {
         let first_wins = 0.5 + self.preferences.excess(action.first, action.second);
         if rng.random::<f64>() < first_wins { DuelOutcome::FirstWon } else { DuelOutcome::SecondWon }

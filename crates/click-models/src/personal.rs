@@ -201,7 +201,6 @@ impl<M: WithAttraction> Personal<M> {
     }
 
     /// A user at random, with one draw.
-    #[inline]
     pub fn arrive<R: Rng + ?Sized>(&self, rng: &mut R) -> usize {
         rng.random_range(0..self.users.len())
     }
@@ -216,7 +215,6 @@ impl<M: WithAttraction> Personal<M> {
     /// # Panics
     ///
     /// If there is no such user.
-    #[inline]
     pub fn user(&self, user: usize) -> &M {
         &self.users[user]
     }

@@ -111,7 +111,6 @@ impl ClickModel for RandomSemiBandit {
     knows_sizes!(|users| users.shape(), users.list.best);
     earns!(|users| users.list.values);
 
-    #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> PrefixFeedback {
         let mut bits = 0_u64;
         let mut observed = 0;

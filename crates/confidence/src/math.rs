@@ -156,7 +156,6 @@ fn ln_of_parts(k: f64, m: f64) -> f64 {
 ///
 /// assert_eq!(ln_of_normals([0.1, 7.0]), [ln(0.1), ln(7.0)]);
 /// ```
-#[inline]
 pub fn ln_of_normals<const N: usize>(x: [f64; N]) -> [f64; N] {
     x.map(|x| {
         let shifted = x.to_bits().wrapping_sub(SQRT_HALF_BITS).wrapping_add(BIAS << MANTISSA_BITS);
@@ -204,7 +203,6 @@ pub fn ln_1p(x: f64) -> f64 {
 ///
 /// assert_eq!(ln_1p_of_small([-0.28, 1e-20]), [ln_1p(-0.28), ln_1p(1e-20)]);
 /// ```
-#[inline]
 pub fn ln_1p_of_small<const N: usize>(x: [f64; N]) -> [f64; N] {
     x.map(|x| {
         let s = x / (2.0 + x);

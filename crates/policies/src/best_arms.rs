@@ -79,7 +79,6 @@ impl<A: Arm> BestArms<A> {
     }
 
     /// Sets an arm.
-    #[inline]
     pub(crate) fn set(&mut self, item: usize, arm: A) {
         let before = std::mem::replace(&mut self.arms[item], arm);
         match &mut self.shortlist {
@@ -110,7 +109,6 @@ impl<A: Arm> BestArms<A> {
     }
 
     /// The arms of largest index at `level`, best first.
-    #[inline]
     pub(crate) fn select(&mut self, level: f64, ties: Ties) -> &[u32] {
         let Self { arms, few, shortlist, winners, .. } = self;
         match shortlist {
@@ -129,7 +127,6 @@ impl<A: Arm> BestArms<A> {
 
     /// Those of largest index among the arms that are available and not absent, best first. With
     /// terms all are compared.
-    #[inline]
     pub(crate) fn select_among(
         &mut self,
         available: &ItemSet,
@@ -157,7 +154,6 @@ impl<A: Arm> BestArms<A> {
     }
 
     /// Compares these arms.
-    #[inline]
     fn compare(&mut self, items: impl Iterator<Item = ItemId> + Clone, level: f64, ties: Ties) {
         let Self { arms, top, winners, equals, .. } = self;
         top.clear();

@@ -216,7 +216,6 @@ impl<P: Select<Ranking> + Setup> Select<Ranking> for Drawn<P> {
 }
 
 impl<P: Update<Ranking, F> + Setup, F> Update<Ranking, F> for Drawn<P> {
-    #[inline]
     fn update(&mut self, decision: &Decision<Ranking, P::Note>, feedback: &F) {
         self.policy.update(decision, feedback);
     }

@@ -67,7 +67,6 @@ impl<P: Select<Ranking> + Debug> Debug for InOrder<P> {
 impl<P: Select<Ranking>> Select<Ranking> for InOrder<P> {
     type Note = P::Note;
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking, P::Note>) {
         let Self { policy, positions, ranked } = self;
         if positions.is_empty() {
@@ -87,7 +86,6 @@ impl<P: Select<Ranking>> Select<Ranking> for InOrder<P> {
 }
 
 impl<P: Update<Ranking, PbmFeedback>> Update<Ranking, PbmFeedback> for InOrder<P> {
-    #[inline]
     fn update(&mut self, decision: &Decision<Ranking, P::Note>, feedback: &PbmFeedback) {
         let Self { policy, positions, ranked } = self;
         if positions.is_empty() {

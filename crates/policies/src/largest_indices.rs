@@ -45,7 +45,6 @@ macro_rules! shows_largest_indices {
             impl Select<Ranking> for $Policy {
                 type Note = ();
 
-                #[inline]
                 fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
                     let Self { counts, arms, $($field,)* .. } = self;
                     $(let $field = *$field;)*
@@ -60,7 +59,6 @@ macro_rules! shows_largest_indices {
             }
 
             impl SelectAmong<Ranking> for $Policy {
-                #[inline]
                 fn select_among<R: Rng + ?Sized>(
                     &mut self,
                     available: &ItemSet,

@@ -290,7 +290,6 @@ macro_rules! on_itself {
 pub(crate) use on_itself;
 
 /// Changes the tally of a known item and kind.
-#[inline]
 fn change<P: OnTable>(policy: &mut P, item: ItemId, kind: usize, change: impl Fn(Tally) -> Tally) {
     let table = policy.table_mut();
     if item.index() < table.n_items() && kind < table.n_kinds() {
@@ -316,7 +315,6 @@ impl<P: OnTable> Tallies for P {
         if is_known { table.tally(item.index(), kind) } else { Tally::default() }
     }
 
-    #[inline]
     fn add(&mut self, item: ItemId, kind: usize, tally: Tally) {
         change(self, item, kind, |before| Tally {
             shows: before.shows.saturating_add(tally.shows),
@@ -324,7 +322,6 @@ impl<P: OnTable> Tallies for P {
         });
     }
 
-    #[inline]
     fn take_back(&mut self, item: ItemId, kind: usize, tally: Tally) {
         change(self, item, kind, |before| {
             let clicks = before.clicks.saturating_sub(tally.clicks);

@@ -86,7 +86,6 @@ impl Law {
     }
 
     /// A draw, given the expected clicks of its plays at probability 1.
-    #[inline]
     fn draw<R: Rng + ?Sized>(self, sampler: Sampler, expected: f64, rng: &mut R) -> f64 {
         self.narrowed / (expected + self.believed_plays + 1.0) * sampler.gamma(self.shape, rng)
     }

@@ -77,7 +77,6 @@ impl<T: Threshold> Reaching<T> {
     }
 
     /// The counts of `item` changed.
-    #[inline]
     pub(crate) fn changed(&mut self, item: usize) {
         if let Some(ranges) = &mut self.ranges {
             ranges.open(item);
@@ -85,7 +84,6 @@ impl<T: Threshold> Reaching<T> {
     }
 
     /// Draws one of the arms that reach the threshold and do not lead; `None` if there is none.
-    #[inline]
     pub(crate) fn draw<A: Arms<Threshold = T>, R: Rng + ?Sized>(
         &mut self,
         arms: &mut A,
@@ -154,7 +152,6 @@ impl<T: Threshold> Ranges<T> {
     }
 
     /// Opens an arm whose counts changed.
-    #[inline]
     fn open(&mut self, item: usize) {
         self.untested[item] = true;
         if self.place[item] == CLOSED {
@@ -163,7 +160,6 @@ impl<T: Threshold> Ranges<T> {
         }
     }
 
-    #[inline]
     fn push_open(&mut self, item: usize) {
         self.place[item] = number(self.open.len());
         self.open.push(number(item));
@@ -179,7 +175,6 @@ impl<T: Threshold> Ranges<T> {
     }
 
     /// Returns whether an arm is open; a certain one is noted.
-    #[inline]
     fn stays_open(&mut self, arms: &mut impl Arms<Threshold = T>, item: usize) -> bool {
         let [low, high] = &self.thresholds;
         let [from, ceiling] = self.levels;
@@ -224,7 +219,6 @@ impl<T: Threshold> Ranges<T> {
     }
 
     /// Finds the open arms that reach the threshold.
-    #[inline]
     fn test_open(
         &mut self,
         arms: &mut impl Arms<Threshold = T>,
@@ -253,7 +247,6 @@ impl<T: Threshold> Ranges<T> {
     }
 
     /// Draws from the certain arms without the leaders, and the open ones that were found.
-    #[inline]
     fn draw<R: Rng + ?Sized>(&mut self, leaders: &[u32], found: &[ItemId], rng: &mut R) -> Option<ItemId> {
         let certain = &mut self.certain;
         let is_certain = |leader: &&u32| certain.contains(ItemId::new(**leader));

@@ -99,7 +99,6 @@ impl<To, P: Setup> Setup for ReadAs<To, P> {
 impl<To: ListProtocol, P: Select<Ranking>> Select<Ranking> for ReadAs<To, P> {
     type Note = P::Note;
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking, P::Note>) {
         self.policy.select(rng, out);
     }

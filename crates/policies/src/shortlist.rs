@@ -110,7 +110,6 @@ struct Run<A> {
 
 impl<A: Arm> Run<A> {
     /// A lower bound of the index at `share` of the ceiling.
-    #[inline]
     fn low(&self, share: f64) -> f64 {
         if self.arm.is_fresh() {
             return f64::INFINITY;
@@ -246,7 +245,6 @@ impl<A: Arm> Shortlist<A> {
     }
 
     /// Sets the counts of an arm.
-    #[inline]
     pub(crate) fn set(&mut self, item: usize, was_fresh: bool, arm: &mut A) {
         self.filter.set(item, arm);
         if self.absent.contains(ItemId::new(count(item))) {
@@ -631,7 +629,6 @@ impl<A: Arm> Shortlist<A> {
 }
 
 /// The members of a run.
-#[inline]
 fn members_of<'a, A>(members: &'a [u32], run: &Run<A>) -> &'a [u32] {
     &members[run.start as usize..][..run.len as usize]
 }

@@ -104,7 +104,6 @@ impl<A: Arm> Filter<A> for Floor {
 
     fn set(&mut self, _: usize, _: &mut A) {}
 
-    #[inline]
     fn excludes(&self, arm: &mut A, ceiling: f64) -> bool {
         arm.index(ceiling) < self.0
     }

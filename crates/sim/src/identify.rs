@@ -98,7 +98,6 @@ where
 }
 
 /// Plays one round and counts the observed items.
-#[inline]
 fn step<M, P>(
     model: &M,
     policy: &mut P,

@@ -30,7 +30,6 @@ pub fn kl_ucb_lower_batch(means: &[f64], n: &[f64], level: f64, out: &mut [f64])
 /// Number of arms computed together.
 const LANES: usize = 8;
 
-#[inline]
 fn batch<const UPPER: bool>(means: &[f64], n: &[f64], level: f64, out: &mut [f64]) {
     let arms = means.len().min(n.len()).min(out.len());
     let (means, n, out) = (&means[..arms], &n[..arms], &mut out[..arms]);
@@ -47,7 +46,6 @@ fn batch<const UPPER: bool>(means: &[f64], n: &[f64], level: f64, out: &mut [f64
 
 /// One block: the stages of [`displacement`] for all lanes, and the scalar function for lanes that
 /// are not ordinary.
-#[inline]
 fn block<const UPPER: bool>(means: &[f64; LANES], n: &[f64; LANES], level: f64, out: &mut [f64; LANES]) {
     let mut ordinary = [false; LANES];
     let (mut a, mut b, mut c, mut x) = ([0.5; LANES], [0.5; LANES], [1.0; LANES], [0.0; LANES]);

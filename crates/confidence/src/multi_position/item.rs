@@ -104,7 +104,6 @@ impl<'a> Item<'a> {
     }
 
     /// `Phi` at `q`; `ORDINARY` promises that `q` is neither 0 nor 1 nor tiny.
-    #[inline]
     fn at<const ORDINARY: bool>(self, q: f64) -> Point {
         let mut point = Point::default();
         let over_q = 1.0 / q;
@@ -217,7 +216,6 @@ impl<'a> Item<'a> {
     /// Near its minimum `m` the function is approximated by that of a single position,
     /// `n d(mu, mu q / m)`, with `mu` and `n` such that the second and third derivatives agree:
     /// `mu = (r + 2) / (r + 4)` for `r = m Phi''' / Phi''`.
-    #[inline]
     fn guess<const UPPER: bool>(self, totals: &Totals, level: f64) -> Option<f64> {
         if UPPER && totals.clicks == 0.0 {
             return Some(self.guess_without_clicks(level));
@@ -274,7 +272,6 @@ impl<'a> Item<'a> {
     }
 
     /// Steps of third order from a good guess; `None` if one of them is implausible.
-    #[inline]
     fn refine<const UPPER: bool>(self, guess: f64, level: f64) -> Option<f64> {
         let ordinary = |q: f64| 1e-30 < q && q < 1.0;
         if !ordinary(guess) {
@@ -375,7 +372,6 @@ impl Point {
     }
 
     /// `None` on the wrong side of the arg min.
-    #[inline]
     fn step<const UPPER: bool>(&self, q: f64, level: f64) -> Option<Step> {
         let sign = if UPPER { 1.0 } else { -1.0 };
         if sign * self.slope <= 0.0 || self.slope.is_nan() {
@@ -396,7 +392,6 @@ impl Point {
 }
 
 /// Rounds away from the arg min by more than the rounding error of the last operations.
-#[inline]
 fn outward<const UPPER: bool>(q: f64) -> f64 {
     if UPPER { (q * (1.0 + 4.0 * f64::EPSILON)).min(1.0) } else { (q * (1.0 - 4.0 * f64::EPSILON)).max(0.0) }
 }

@@ -152,7 +152,6 @@ impl AnyPolicy {
 
     /// Writes the next decision to `out`, whose previous content does not matter. The list is empty
     /// if some items are given and the policy has no [`NamedLive`].
-    #[inline]
     pub fn select<R: Rng + ?Sized>(
         &mut self,
         ask: &Ask<'_>,
@@ -366,7 +365,6 @@ impl<I: CatalogueProtocol, C: Calls> ProtocolPolicy<I, C> {
         Self::try_from(AnyPolicy::build(spec, I::PROTOCOL, knowledge)?)
     }
 
-    #[inline]
     fn choose<R: Rng + ?Sized>(&mut self, ask: &Ask<'_>, rng: &mut R, out: &mut Decision<I::Action, Note>) {
         let Self { policy, buffer, .. } = self;
         I::Action::decide(out, buffer, |out| policy.select(ask, rng, out));
@@ -507,7 +505,6 @@ impl<I, C> Clone for ProtocolPolicy<I, C> {
 impl<I: CatalogueProtocol> Select<I::Action> for NamedPolicy<I> {
     type Note = Note;
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<I::Action, Note>) {
         self.choose(&Ask::default(), rng, out);
     }
@@ -518,7 +515,6 @@ impl<I: CatalogueProtocol> Select<I::Action> for NamedPolicy<I> {
 }
 
 impl<I: CatalogueProtocol> Update<I::Action, I::Feedback> for NamedPolicy<I> {
-    #[inline]
     fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback) {
         self.policy.update(I::Action::decided(decision, &mut self.buffer), I::clicks(feedback));
     }

@@ -122,7 +122,6 @@ impl<I: Interaction, P: UpdateFor<I::Action, I::Feedback>> PolicyFor<I> for P {}
 impl<A, P: Select<A>> SelectFor<A> for P {
     type Note = P::Note;
 
-    #[inline]
     fn select_for<R: Rng + ?Sized>(&mut self, _: &Context, rng: &mut R, out: &mut Decision<A, P::Note>) {
         self.select(rng, out);
     }
@@ -133,7 +132,6 @@ impl<A, P: Select<A>> SelectFor<A> for P {
 }
 
 impl<A, P: SelectAmong<A>> SelectAmongFor<A> for P {
-    #[inline]
     fn select_among_for<R: Rng + ?Sized>(
         &mut self,
         _: &Context,

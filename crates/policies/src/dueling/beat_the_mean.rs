@@ -220,7 +220,6 @@ setup!(BeatTheMean, &["/horizon", "/gamma", "/radius"], |policy| [policy.shape.n
 impl Select<Pair> for BeatTheMean {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
         self.rounds += 1;
         if self.left.len() > 1 {

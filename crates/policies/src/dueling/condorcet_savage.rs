@@ -101,7 +101,6 @@ setup!(CondorcetSavage, &["/horizon"], |policy| policy.counts.sizes());
 impl Select<Pair> for CondorcetSavage {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
         let round = self.counts.rounds.next();
         if self.left.len() > 1 && round > self.horizon {

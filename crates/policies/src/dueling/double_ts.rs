@@ -184,7 +184,6 @@ impl DoubleTs {
     }
 
     /// The item of the largest new sample against `first`, which takes part with 1/2.
-    #[inline]
     fn sample_second<R: Rng + ?Sized>(&self, first: usize, level: f64, rng: &mut R) -> usize {
         let n_items = self.n_open.len();
         let openings = &self.openings[first * n_items..(first + 1) * n_items];
@@ -255,7 +254,6 @@ setup!(DoubleTs, &["/alpha"], |policy| policy.counts.sizes());
 impl Select<Pair> for DoubleTs {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
         let level = Rate::LOG.level(self.counts.rounds.next());
         let ties = Ties::draw(rng);

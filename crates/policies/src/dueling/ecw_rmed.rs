@@ -435,7 +435,6 @@ setup!(EcwRmed, &["/alpha", "/beta"], |policy| policy.counts.sizes());
 impl Select<Pair> for EcwRmed {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
         let round = self.counts.rounds.next();
         let ties = Ties::draw(rng);

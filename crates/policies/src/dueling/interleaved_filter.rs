@@ -171,7 +171,6 @@ impl Select<Pair> for InterleavedFilter {
     /// The epoch in which the pair was chosen.
     type Note = u32;
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair, u32>) {
         self.rounds += 1;
         let incumbent = match self.incumbent {

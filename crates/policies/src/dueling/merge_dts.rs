@@ -284,7 +284,6 @@ setup!(MergeDts, &["/alpha", "/head_start", "/batch_size"], |policy| policy.coun
 impl Select<Pair> for MergeDts {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
         let round = self.counts.rounds.next();
         if round == 1 {

@@ -238,7 +238,6 @@ setup!(Rmed1, &[], |policy| policy.counts.sizes());
 impl Select<Pair> for Rmed1 {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
         let before = self.counts.rounds.next() - 1;
         let ties = Ties::draw(rng);

@@ -128,7 +128,6 @@ setup!(Rucb, &["/alpha", "/unseen", "/horizon"], |policy| policy.counts.sizes())
 impl Select<Pair> for Rucb {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
         let round = self.counts.rounds.next();
         let (champion_draw, tie_draw) = (rng.next_u64(), rng.next_u64());

@@ -41,14 +41,12 @@ impl<A> Fixed<A> {
 impl<A: Clone> Select<A> for Fixed<A> {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, _rng: &mut R, out: &mut Decision<A>) {
         out.action.clone_from(&self.action);
     }
 }
 
 impl<A: Clone, F> Update<A, F> for Fixed<A> {
-    #[inline]
     fn update(&mut self, _decision: &Decision<A>, _feedback: &F) {}
 }
 

@@ -94,7 +94,6 @@ impl From<Logged> for Vec<(Ranking, u64)> {
 impl Select<Ranking> for Logged {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let drawn = rng.random_range(0..self.count());
         let place = self.ends.partition_point(|&end| end <= drawn);
@@ -107,7 +106,6 @@ impl Select<Ranking> for Logged {
 }
 
 impl<F> Update<Ranking, F> for Logged {
-    #[inline]
     fn update(&mut self, _decision: &Decision<Ranking>, _feedback: &F) {}
 }
 

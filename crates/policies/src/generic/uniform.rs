@@ -65,7 +65,6 @@ setup!(Uniform, &[], |policy| [policy.shape.n_items(), policy.shape.n_positions(
 impl Select<Ranking> for Uniform {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         draw_list(self.shape, rng, &mut out.action);
     }
@@ -120,7 +119,6 @@ pub(crate) fn draw_list_among<R: Rng + ?Sized>(
 }
 
 impl SelectAmong<Ranking> for Uniform {
-    #[inline]
     fn select_among<R: Rng + ?Sized>(
         &mut self,
         available: &ItemSet,
@@ -171,7 +169,6 @@ impl OnTable for Uniform {
 }
 
 impl<F> Update<Ranking, F> for Uniform {
-    #[inline]
     fn update(&mut self, _decision: &Decision<Ranking>, _feedback: &F) {}
 }
 
@@ -193,14 +190,12 @@ setup!(UniformCell, &[], |policy| [policy.shape.n_rows(), policy.shape.n_columns
 impl Select<Cell> for UniformCell {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell>) {
         out.action = self.shape.cell(rng.random_range(0..self.shape.n_cells()));
     }
 }
 
 impl<F> Update<Cell, F> for UniformCell {
-    #[inline]
     fn update(&mut self, _decision: &Decision<Cell>, _feedback: &F) {}
 }
 
@@ -226,14 +221,12 @@ setup!(UniformPair, &[], |policy| [policy.shape.n_items(), 2]);
 impl Select<Pair> for UniformPair {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
         out.action = Pair::new(self.item(rng), self.item(rng));
     }
 }
 
 impl<F> Update<Pair, F> for UniformPair {
-    #[inline]
     fn update(&mut self, _decision: &Decision<Pair>, _feedback: &F) {}
 }
 

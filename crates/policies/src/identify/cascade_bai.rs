@@ -220,7 +220,6 @@ impl CascadeBai {
     }
 
     /// Draws the random order for ties before the first step.
-    #[inline]
     fn begin<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         if self.has_begun {
             return;
@@ -266,7 +265,6 @@ setup!(CascadeBai, &["/settings"], |policy| [policy.items.len(), policy.settings
 impl Select<Ranking> for CascadeBai {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         self.begin(rng);
         let list = out.action.positions_mut(self.settings.n_shown);

@@ -428,7 +428,6 @@ setup!(CascadeKl, &["/settings"], |policy| policy.candidates.sizes());
 impl Select<Ranking> for CascadeKl {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let Self { candidates, by_need, open_observations, .. } = self;
         let is_first = candidates.begin(rng);

@@ -270,7 +270,6 @@ setup!(KlLucb, &["/delta", "/epsilon", "/levels"], |policy| policy.candidates.si
 impl Select<Ranking> for KlLucb {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         if self.candidates.begin(rng) {
             self.take_sides();

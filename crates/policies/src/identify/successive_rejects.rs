@@ -122,7 +122,6 @@ setup!(SuccessiveRejects, &["/horizon"], |policy| policy.candidates.sizes());
 impl Select<Ranking> for SuccessiveRejects {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         self.candidates.begin(rng);
         self.candidates.show(self.candidates.in_question.iter().copied(), &mut out.action);

@@ -216,7 +216,6 @@ setup!(Grab, &["/rate", "/gamma"], |policy| policy.counts.sizes());
 impl Select<Ranking> for Grab {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let round = self.counts.rounds.next();
         let key = self.key.unwrap_or_else(|| {
@@ -244,7 +243,6 @@ impl Select<Ranking> for Grab {
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for Grab {
-    #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let Self { counts, mean, upper, weights, key, is_stale, rate, .. } = self;
         counts.record(&decision.action, feedback, |counts, cell| {

@@ -157,7 +157,6 @@ struct Chain {
 
 impl Chain {
     /// The next state of a factor. `cells` has failures of its cells and their other factors.
-    #[inline]
     fn step<'a, C, R>(self, x: f64, successes: f64, cells: impl Fn() -> C, rng: &mut R) -> f64
     where
         C: Iterator<Item = (&'a f64, &'a f64)>,
@@ -175,13 +174,11 @@ impl Chain {
 }
 
 /// A uniform draw, neither 0 nor 1.
-#[inline]
 fn inside<R: Rng + ?Sized>(rng: &mut R) -> f64 {
     ((rng.next_u64() >> 12) as f64 + 0.5) * (1.0 / 4_503_599_627_370_496.0)
 }
 
 /// A draw from the normal distribution with mean `x`, conditioned on the inside of [0, 1].
-#[inline]
 fn propose<R: Rng + ?Sized>(x: f64, sigma: f64, sampler: Sampler, rng: &mut R) -> f64 {
     loop {
         if sigma < NARROW {
@@ -228,7 +225,6 @@ setup!(PbMhb, &["/width", "/sweeps", "/anchor"], |policy| policy.counts.sizes())
 impl Select<Ranking> for PbMhb {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let ties = Ties::draw(rng);
         if self.counts.rounds.get() == 0 {
@@ -254,7 +250,6 @@ impl Select<Ranking> for PbMhb {
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbMhb {
-    #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let Self { counts, successes, failures, item_successes, position_successes, .. } = self;
         counts.record(&decision.action, feedback, |counts, cell| {

@@ -151,7 +151,6 @@ setup!(PbmGibbs, &["/places", "/prior"], |policy| policy.products.sizes());
 impl Select<Ranking> for PbmGibbs {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         if self.live.has_terms() {
             return self.select_among(&ItemSet::all(self.products.rows().len()), rng, out);
@@ -170,7 +169,6 @@ impl Select<Ranking> for PbmGibbs {
 
 impl PbmGibbs {
     /// Draws attraction and examination, and orders the positions.
-    #[inline]
     fn sweep<R: Rng + ?Sized>(&mut self, rng: &mut R) -> Ties {
         let ties = Ties::draw(rng);
         self.products.sweep(rng);
@@ -183,7 +181,6 @@ impl PbmGibbs {
 }
 
 impl SelectAmong<Ranking> for PbmGibbs {
-    #[inline]
     fn select_among<R: Rng + ?Sized>(
         &mut self,
         available: &ItemSet,
@@ -263,7 +260,6 @@ impl Bayesian for PbmGibbs {
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbmGibbs {
-    #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let [n_items, n_positions] = self.products.sizes();
         let clicks = feedback.rendered_clicks(n_positions);

@@ -129,7 +129,6 @@ setup!(PbmKlUcb, &["/rate", "/counts/examination"], |policy| policy.counts.sizes
 impl Select<Ranking> for PbmKlUcb {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let level = self.rate.level(self.counts.rounds.next());
         self.search(level, Ties::draw(rng), None);
@@ -142,7 +141,6 @@ impl Select<Ranking> for PbmKlUcb {
 }
 
 impl SelectAmong<Ranking> for PbmKlUcb {
-    #[inline]
     fn select_among<R: Rng + ?Sized>(
         &mut self,
         available: &ItemSet,
@@ -182,7 +180,6 @@ impl OnTable for PbmKlUcb {
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbmKlUcb {
-    #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let Self { counts, is_seen, test, .. } = self;
         counts.record(&decision.action, feedback, |counts, item| {

@@ -166,7 +166,6 @@ setup!(PbmPie, &["/rate", "/position", "/counts/examination"], |policy| policy.c
 impl Select<Ranking> for PbmPie {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let round = self.counts.rounds.next();
         if round <= self.counts.n_items() as u64 {
@@ -193,7 +192,6 @@ impl Select<Ranking> for PbmPie {
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbmPie {
-    #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let Self { counts, best, test, candidates, .. } = self;
         counts.record(&decision.action, feedback, |counts, item| {

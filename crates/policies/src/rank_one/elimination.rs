@@ -114,7 +114,6 @@ impl Line {
     }
 
     /// The representative of a uniformly random row (column).
-    #[inline]
     fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> u32 {
         self.stand_in[rng.random_range(0..self.stand_in.len())]
     }
@@ -310,7 +309,6 @@ impl Rank1Elim {
     }
 
     /// Ends the stage when all of its sweeps have been played.
-    #[inline]
     fn end_stages<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         while self.sweep >= self.due && self.stage < LAST_STAGE {
             self.rows.eliminate(self.bounds, self.horizon, rng);
@@ -353,7 +351,6 @@ impl Select<Cell> for Rank1Elim {
     /// The purpose of the play.
     type Note = Side;
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell, Side>) {
         if self.place == 0 {
             match self.side {

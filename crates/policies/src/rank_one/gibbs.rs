@@ -77,7 +77,6 @@ setup!(Rank1Gibbs, &[], |policy| policy.products.sizes());
 impl Select<Cell> for Rank1Gibbs {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell>) {
         self.products.sweep(rng);
         out.action = Cell::new(largest(self.products.rows()), largest(self.products.columns()));

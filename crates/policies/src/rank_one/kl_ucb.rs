@@ -46,7 +46,6 @@ setup!(CellKlUcb, &["/rate"], |policy| policy.counts.sizes());
 impl Select<Cell> for CellKlUcb {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell>) {
         let level = self.rate.level(self.counts.rounds.next());
         let winner = self.arms.select(level, Ties::draw(rng))[0];

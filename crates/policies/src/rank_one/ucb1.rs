@@ -50,7 +50,6 @@ setup!(Ucb1, &[], |policy| policy.counts.sizes());
 impl Select<Cell> for Ucb1 {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell>) {
         let root_of_log = Rate::LOG.level(self.counts.rounds.next()).sqrt();
         let winner = self.arms.select(root_of_log, rng.next_u64());

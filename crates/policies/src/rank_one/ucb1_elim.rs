@@ -193,7 +193,6 @@ setup!(Ucb1Elim, &["/horizon"], |policy| [policy.shape.n_rows(), policy.shape.n_
 impl Select<Cell> for Ucb1Elim {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, _rng: &mut R, out: &mut Decision<Cell>) {
         if self.place == 0 {
             self.end_stages();

@@ -100,7 +100,6 @@ impl Uts {
     }
 
     /// The cell to play among those of the leader's row and column.
-    #[inline]
     fn sample<R: Rng + ?Sized>(&mut self, leader: usize, rng: &mut R) -> usize {
         let cross = Cross::new(&self.posteriors, self.counts.shape, leader);
         let thinned = self.thinned.as_mut().and_then(|thinned| thinned.select(&cross, rng));
@@ -108,7 +107,6 @@ impl Uts {
     }
 
     /// The largest of one draw for each cell of the leader's row and column.
-    #[inline]
     fn draw_all<R: Rng + ?Sized>(&self, leader: usize, rng: &mut R) -> usize {
         let n_columns = self.counts.shape.n_columns();
         let (row, column) = (leader / n_columns, leader % n_columns);
@@ -152,7 +150,6 @@ setup!(Uts, &["/lead_every"], |policy| policy.counts.sizes());
 impl Select<Cell> for Uts {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell>) {
         self.counts.rounds.next();
         let leader = self.leaders.select(Ties::draw(rng));

@@ -269,7 +269,6 @@ impl Select<Ranking> for BatchRank {
     /// The number of changes so far.
     type Note = u64;
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking, u64>) {
         out.note = self.epoch;
         let list = out.action.positions_mut(self.n_positions);
@@ -291,7 +290,6 @@ impl Select<Ranking> for BatchRank {
 }
 
 impl<F: ListFeedback> Update<Ranking, F> for BatchRank {
-    #[inline]
     fn update(&mut self, decision: &Decision<Ranking, u64>, feedback: &F) {
         if decision.note == self.epoch {
             // From the bottom up: a split inserts a batch below.

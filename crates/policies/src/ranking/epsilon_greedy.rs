@@ -76,7 +76,6 @@ setup!(EpsilonGreedy, &["/epsilon"], |policy| [policy.shape.n_items(), policy.sh
 impl Select<Ranking> for EpsilonGreedy {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         self.rounds += 1;
         if rng.random::<f64>() < self.epsilon.get() {
@@ -97,7 +96,6 @@ impl Select<Ranking> for EpsilonGreedy {
 }
 
 impl SelectAmong<Ranking> for EpsilonGreedy {
-    #[inline]
     fn select_among<R: Rng + ?Sized>(
         &mut self,
         available: &ItemSet,
@@ -160,7 +158,6 @@ fn rate(shows: u64, clicks: u64) -> f64 {
 }
 
 impl<F: ListFeedback> Update<Ranking, F> for EpsilonGreedy {
-    #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let clicks = feedback.list_clicks();
         for (position, item) in decision.action.by_position().take(self.shape.n_positions()) {

@@ -104,7 +104,6 @@ setup!(Pie, &["/rate", "/position", "/counts/places"], |policy| policy.counts.si
 impl Select<Ranking> for Pie {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let level = self.rate.level(self.counts.rounds.next());
         let leaders = self.leaders.select(0.0, Ties::draw(rng));
@@ -129,7 +128,6 @@ impl Select<Ranking> for Pie {
 }
 
 impl<F: ObservedPrefix> Update<Ranking, F> for Pie {
-    #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let Self { counts, arms, leaders, candidates, .. } = self;
         counts.record(&decision.action, feedback.observed_clicks(), |counts, item| {

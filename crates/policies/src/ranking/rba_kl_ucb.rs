@@ -67,7 +67,6 @@ impl Select<Ranking> for RbaKlUcb {
     /// The picks of the bandits, position by position.
     type Note = Ranking;
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking, Ranking>) {
         self.rounds += 1;
         let level = Rate::LOG.level(self.rounds);

@@ -150,7 +150,6 @@ impl Select<Ranking> for TopRank {
     /// The number of the current partition.
     type Note = u64;
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking, u64>) {
         out.note = self.epoch;
         let list = out.action.positions_mut(self.shape.n_positions());

@@ -59,7 +59,6 @@ impl TsCascade {
     }
 
     /// Counts a round, and draws what all items share.
-    #[inline]
     fn next_round<R: Rng + ?Sized>(&mut self, rng: &mut R) -> (Round, Ties) {
         let log = Rate::LOG.level(self.counts.rounds.next() + 1);
         let ties = Ties::draw(rng);
@@ -77,7 +76,6 @@ setup!(TsCascade, &["/counts/places"], |policy| policy.counts.sizes());
 impl Select<Ranking> for TsCascade {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let (round, ties) = self.next_round(rng);
         self.arms.select(|_| true, round, ties, &mut self.top);
@@ -90,7 +88,6 @@ impl Select<Ranking> for TsCascade {
 }
 
 impl SelectAmong<Ranking> for TsCascade {
-    #[inline]
     fn select_among<R: Rng + ?Sized>(
         &mut self,
         available: &ItemSet,
@@ -123,7 +120,6 @@ impl OnTable for TsCascade {
 }
 
 impl<F: ObservedPrefix> Update<Ranking, F> for TsCascade {
-    #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let Self { counts, arms, .. } = self;
         counts.record(&decision.action, feedback.observed_clicks(), |counts, item| {

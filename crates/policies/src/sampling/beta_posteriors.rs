@@ -100,7 +100,6 @@ impl Posteriors for BetaPosteriors {
         self.evidence[item].bound(threshold)
     }
 
-    #[inline]
     fn draw_above<R: Rng + ?Sized>(
         &self,
         item: usize,

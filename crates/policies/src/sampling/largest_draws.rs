@@ -286,7 +286,6 @@ fn is_thinned(thinning: &mut Thinning, live: &LiveState, available: &ItemSet, n_
 }
 
 /// A thinned round among these items.
-#[inline]
 fn thin_among<P: Posteriors, R: Rng + ?Sized>(
     thinning: &mut Thinning,
     posteriors: &P,
@@ -301,7 +300,6 @@ fn thin_among<P: Posteriors, R: Rng + ?Sized>(
 }
 
 /// Draws all of these items.
-#[inline]
 fn draw_all<P: Posteriors, R: Rng + ?Sized>(
     posteriors: &P,
     items: impl Iterator<Item = ItemId>,

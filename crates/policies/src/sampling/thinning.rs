@@ -324,7 +324,6 @@ impl Thinning {
     }
 
     /// Offers all draws of offered items that may exceed the threshold.
-    #[inline]
     fn draw_above<P: Posteriors, R: Rng + ?Sized>(
         &self,
         posteriors: &P,

@@ -56,7 +56,6 @@ impl<C: BetaEvidence> PosteriorsOf<C> for BetaPosteriors {
         Self::with_prior(prior, (0..counts.n_items()).map(|item| counts.evidence(item)))
     }
 
-    #[inline]
     fn learn(&mut self, counts: &C, item: usize) {
         self.set(item, counts.evidence(item));
     }
@@ -205,7 +204,6 @@ impl<S: Samples> Setup for S {
 impl<S: Samples> Select<Ranking> for S {
     type Note = ();
 
-    #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let Thompson { counts, draws, live, posteriors } = self.sampling_mut();
         counts.show(draws.select(posteriors, live, rng), &mut out.action);
@@ -217,7 +215,6 @@ impl<S: Samples> Select<Ranking> for S {
 }
 
 impl<S: Samples> SelectAmong<Ranking> for S {
-    #[inline]
     fn select_among<R: Rng + ?Sized>(
         &mut self,
         available: &ItemSet,
@@ -255,7 +252,6 @@ impl<S: Samples> OnTable for S {
         draws.revalued(posteriors, live, item);
     }
 
-    #[inline]
     fn changed(&mut self, item: usize) {
         let Thompson { counts, draws, live, posteriors } = self.sampling_mut();
         posteriors.learn(counts, item);

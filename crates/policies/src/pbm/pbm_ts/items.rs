@@ -113,7 +113,6 @@ impl Posteriors for Items {
         self.posteriors.len()
     }
 
-    #[inline]
     fn draw<R: Rng + ?Sized>(&self, item: usize, sampler: Sampler, rng: &mut R) -> f64 {
         self.posteriors[item].draw(self.positions_of(&self.exponents, item), &self.examination, sampler, rng)
     }
@@ -123,7 +122,6 @@ impl Posteriors for Items {
         self.tails[item].bound(threshold, self.failures_of(item), &self.examination)
     }
 
-    #[inline]
     fn draw_above<R: Rng + ?Sized>(
         &self,
         item: usize,

@@ -52,7 +52,6 @@ impl Posteriors for Cross<'_> {
         self.n_rows + self.n_columns - 1
     }
 
-    #[inline]
     fn draw<R: Rng + ?Sized>(&self, item: usize, sampler: Sampler, rng: &mut R) -> f64 {
         self.posteriors.draw(self.cell(item), sampler, rng)
     }
@@ -62,7 +61,6 @@ impl Posteriors for Cross<'_> {
         self.posteriors.bound(self.cell(item), threshold)
     }
 
-    #[inline]
     fn draw_above<R: Rng + ?Sized>(
         &self,
         item: usize,

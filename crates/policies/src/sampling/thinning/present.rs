@@ -16,7 +16,6 @@ pub(crate) struct Present<'a, P> {
 }
 
 impl<P> Present<'_, P> {
-    #[inline]
     fn is_absent(&self, item: usize) -> bool {
         #[expect(clippy::cast_possible_truncation, reason = "items are numbered by 32 bits")]
         let item = ItemId::new(item as u32);
@@ -24,25 +23,21 @@ impl<P> Present<'_, P> {
     }
 
     /// The value of an item over the scale.
-    #[inline]
     fn value(&self, item: usize) -> f64 {
         self.values.value(ItemId::from_index(item)) / self.values.scale
     }
 }
 
 impl<P: Posteriors> Posteriors for Present<'_, P> {
-    #[inline]
     fn n_items(&self) -> usize {
         self.posteriors.n_items()
     }
 
-    #[inline]
     fn draw<R: Rng + ?Sized>(&self, item: usize, sampler: Sampler, rng: &mut R) -> f64 {
         let draw = self.posteriors.draw(item, sampler, rng);
         if self.values.scale == 0.0 { draw } else { index(draw, self.value(item)) }
     }
 
-    #[inline]
     fn bound(&self, item: usize, threshold: &Threshold) -> f64 {
         if self.is_absent(item) {
             return 0.0;
@@ -51,7 +46,6 @@ impl<P: Posteriors> Posteriors for Present<'_, P> {
         of_item.map_or(0.0, |threshold| self.posteriors.bound(item, &threshold))
     }
 
-    #[inline]
     fn draw_above<R: Rng + ?Sized>(
         &self,
         item: usize,
@@ -75,14 +69,12 @@ impl<P: Posteriors> Posteriors for Present<'_, P> {
         of_item.map_or(0.0, |threshold| self.posteriors.chance(item, &threshold))
     }
 
-    #[inline]
     fn hash(&self, item: usize) -> u64 {
         let has_value = self.values.scale != 0.0;
         let of_value = || if has_value { self.values.share(item).to_bits().rotate_left(17) } else { 0 };
         if self.is_absent(item) { 0 } else { self.posteriors.hash(item) ^ of_value() }
     }
 
-    #[inline]
     fn is_like(&self, item: usize, other: usize) -> bool {
         match (self.is_absent(item), self.is_absent(other)) {
             (false, false) => {
