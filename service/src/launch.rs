@@ -350,7 +350,7 @@ pub fn plan(settings: &Settings, lists_a_day: f64, clicks_a_list: f64) -> Vec<St
 pub fn section(state: &LaunchState, time: u64, escaped: impl Fn(&str) -> String) -> String {
     let launch = &state.launch;
     let name = escaped(&launch.settings.name);
-    let mut html = format!("<h2>Launch {name}</h2><p>{}</p>", escaped(&sentence(state, time)));
+    let mut html = format!("<h2>Launch: {name}</h2><p>{}</p>", escaped(&sentence(state, time)));
     let (path, weeks) = (&launch.path, &launch.weeks);
     if launch.since == 0 {
         return html;

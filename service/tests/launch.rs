@@ -251,7 +251,7 @@ fn a_user_has_one_side_and_an_id_one_list() {
     );
     assert_eq!(server.post("/v1/launch", &json!({ "hold": true })).1["is_held"], true);
     let page = server.get("/").1;
-    assert!(page.as_str().unwrap().contains("<h2>Launch autumn</h2>"));
+    assert!(page.as_str().unwrap().contains("<h2>Launch: autumn</h2>"));
     let log = server.get("/v1/log?limit=1000").1;
     let lines: Vec<Value> =
         log.as_str().unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
