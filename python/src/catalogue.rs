@@ -1,12 +1,12 @@
 //! The catalogue of policies as Python data, and policies from names and keyword arguments.
 
-use crate::json::dict;
+use crate::json::{dict, to_python};
 use crate::message::{did_you_mean, type_error, value_error};
 use crate::task::{ARGUMENTS, protocols};
 use policies::catalogue::{Answers, Kind, PolicySpec, Protocol, Purpose, Row, SpecError, find, rows};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict as _, PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 use serde_json::{Map, Value};
 
 /// The catalogue: one dict for each policy that `Policy` builds, in the order of the
@@ -175,23 +175,4 @@ pub(crate) fn to_value(key: &str, given: &Bound<'_, PyAny>) -> PyResult<Value> {
     })?;
     // JSON has no NaN; as a text it gets the catalogue's message.
     Ok(serde_json::Number::from_f64(number).map_or_else(|| Value::String(number.to_string()), Value::Number))
-}
-
-/// A parameter as a Python object.
-pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
-    match value {
-        Value::String(text) => Ok(PyString::new(py, text).into_any()),
-        Value::Bool(flag) => Ok(PyBool::new(py, *flag).to_owned().into_any()),
-        Value::Number(number) => match number.as_i64() {
-            Some(integer) => Ok(integer.into_pyobject(py)?.into_any()),
-            None => Ok(PyFloat::new(py, number.as_f64().unwrap_or(f64::NAN)).into_any()),
-        },
-        _ => Ok(py.None().into_bound(py)),
-    }
-}
-
-/// A policy's parameters as a dict.
-pub(crate) fn parameters_of<'py>(py: Python<'py>, spec: &PolicySpec) -> PyResult<Bound<'py, PyDict>> {
-    let named = spec.parameters().into_iter().map(|(name, value)| Ok((name, to_python(py, &value)?)));
-    named.collect::<PyResult<Vec<_>>>()?.into_py_dict(py)
 }

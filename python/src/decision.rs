@@ -6,6 +6,7 @@ use crate::names::{self, Names};
 use crate::reduced::reduced;
 use crate::task::{plays, protocol_named};
 use click_models::ListShape;
+use documents::read_json;
 use policies::Propensity;
 use policies::catalogue::{Note, PolicySpec, Protocol};
 use pyo3::prelude::*;
@@ -143,7 +144,8 @@ impl SavedDecisions {
     /// The policy that the decisions belong to, and what was saved of them.
     pub(crate) fn read(text: &str) -> PyResult<(Arc<Origin>, Self)> {
         let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved decision: {fault}"));
-        let saved: Self = serde_json::from_str(text).map_err(|error| invalid(&error))?;
+        let saved = read_json("no saved decision", text.as_bytes(), "a `Decision` or a `Batch`");
+        let saved: Self = saved.map_err(value_error)?;
         if saved.format != FORMAT {
             return Err(invalid(&format!("format {}: expected {FORMAT}", saved.format)));
         }

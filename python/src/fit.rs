@@ -22,7 +22,7 @@ pub(crate) use policy::{CountedItem, FromFit, given_of};
 use self::contexts::{Common, ContextArguments, fit_log};
 use self::source::Source;
 use crate::interrupt::abandoning;
-use crate::message::{none_of, value_error};
+use crate::message::{none_of, type_error, value_error};
 use crate::name::query_text;
 use crate::options::Keywords;
 use click_logs::fit::Model;
@@ -92,15 +92,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///     ('age',)
 #[pyfunction]
 #[pyo3(text_signature = "(log, *, format=None, columns=None, model='all', segment=None, features=None, items=None, query=None, ablate=False, **options)",
-    signature = (log, *, format=None, columns=None, model=Models::One("all".into()), segment=None, features=None, items=None,
+    signature = (log, *, format=None, columns=None, model=Texts(vec!["all".into()]), segment=None, features=None, items=None,
     query=None, ablate=false, **options))]
 pub(crate) fn fit(
     log: &Bound<'_, PyAny>,
     format: Option<&str>,
     columns: Option<&Bound<'_, PyAny>>,
-    model: Models,
+    model: Texts,
     segment: Option<String>,
-    features: Option<Vec<String>>,
+    features: Option<Texts>,
     items: Option<&Bound<'_, PyAny>>,
     query: Option<&Bound<'_, PyAny>>,
     ablate: bool,
@@ -108,12 +108,13 @@ pub(crate) fn fit(
 ) -> PyResult<Fit> {
     let (py, mut keywords) = (log.py(), Keywords::new(options)?);
     let query = query.map(|query| query_text(query, None)).transpose()?;
-    let asked = ContextArguments { segment, features, items, query, ablate };
+    let asked =
+        ContextArguments { segment, features: features.map(|Texts(names)| names), items, query, ablate };
     let excess =
         keywords.other_than(&["first_position", "max_skipped", "held_out", "seed"]).map(str::to_owned);
     let (reading, settings): (ReadSettings, FitSettings) = (keywords.take()?, keywords.take()?);
     let ubi: Ubi = keywords.take()?;
-    keywords.end("fit")?;
+    keywords.end("fit", &["log", "format", "columns", "model", "segment", "features", "items", "query"])?;
     if asked.is_asked()? {
         if let Some(name) = excess {
             return Err(value_error(format!("{name}: not with segment, features or items")));
@@ -177,21 +178,22 @@ fn run(
     study(settings, || source.read(reader, stop).map_err(|error| of_log(&error, source)), before)
 }
 
-/// The name of a model, or several.
-#[derive(Debug, FromPyObject)]
-pub(crate) enum Models {
-    #[pyo3(annotation = "str")]
-    One(String),
-    #[pyo3(annotation = "list of str")]
-    Several(Vec<String>),
+/// A text, or several.
+pub(crate) struct Texts(Vec<String>);
+
+impl FromPyObject<'_, '_> for Texts {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let several = given.extract().map(|one: String| vec![one]).or_else(|_| given.extract());
+        several
+            .map(Self)
+            .map_err(|_| type_error(format!("expected a text or a list of texts, got {}", given.get_type())))
+    }
 }
 
 /// The named models; `None` for all.
-fn models(given: Models) -> PyResult<Vec<Option<Model>>> {
-    let names = match given {
-        Models::One(name) => vec![name],
-        Models::Several(names) => names,
-    };
+fn models(Texts(names): Texts) -> PyResult<Vec<Option<Model>>> {
     if names.is_empty() {
         return Err(value_error("model: expected the name of a model, a list of names, or \"all\""));
     }

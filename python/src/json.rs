@@ -10,7 +10,7 @@ macro_rules! dict {
 }
 pub(crate) use dict;
 
-use crate::message::value_error;
+use crate::message::{type_error, value_error};
 use pyo3::prelude::*;
 use serde::Serialize;
 
@@ -18,4 +18,20 @@ use serde::Serialize;
 pub(crate) fn to_python<'py>(py: Python<'py>, data: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     let text = serde_json::to_string(data).map_err(value_error)?;
     py.import("json")?.call_method1("loads", (text,))
+}
+
+/// The bytes that `save` has returned.
+pub(crate) struct SavedBytes<'a>(pub(crate) &'a [u8]);
+
+impl<'a> FromPyObject<'a, '_> for SavedBytes<'a> {
+    type Error = PyErr;
+
+    fn extract(data: Borrowed<'a, '_, PyAny>) -> PyResult<Self> {
+        data.extract().map(Self).map_err(|_| {
+            let found = data.get_type();
+            type_error(format!(
+                "data: expected the bytes of `save`, as of open(path, \"rb\").read(), got {found}"
+            ))
+        })
+    }
 }

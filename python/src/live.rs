@@ -9,15 +9,19 @@ pub(crate) use begin::fit_protocol;
 use crate::catalogue::{spec_of, to_parameters};
 use crate::context::UserNames;
 use crate::fit::{CountedItem, Fitted};
+use crate::json::SavedBytes;
 use crate::message::{broken, one_of, value_error, warn};
 use crate::name::{Name, query_text, typed};
 use crate::prior::{Prior, model_of};
 use crate::reduced::reduced;
 use crate::sequence;
-use crate::task::{UserFacts, drawing, generator, is_alive, length, order_of, protocol_named, size};
+use crate::task::{
+    UserFacts, drawing, is_alive, length, order_of, protocol_named, seed_or_rng, seeded, size,
+};
 use ::live::{Among, Ask, ByName, Entry, Handle, NO_SEGMENT, Settings, Skips, Taken};
 use begin::{Sizes, first_items, new_policy};
 use click_models::Context;
+use documents::read_json;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
@@ -95,8 +99,7 @@ struct SavedLive<L, N> {
 ///     cap: the largest value of an item with "answers", by default none.
 ///     keep_open: the most decisions that can be answered, the last ones.
 ///     keep_retired: the most retired items that are kept; beyond, the first one is forgotten.
-///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1; by default another one for
-///         every policy.
+///     seed: seed of the policy's random numbers, as of `Policy`; `rng` is another name of it.
 ///     **parameters: the policy's parameters.
 ///
 /// Raises:
@@ -202,7 +205,7 @@ impl LivePolicy {
     #[new]
     #[pyo3(signature = (name, model=None, *, items=None, item_features=None, user_features=None, segments=None,
         positions=None, examination=None, order=None, prior=None, query=None, window=None, explore=0.0, propensities=false, draws=None, epsilon=0.05, skips="at-close",
-        values=None, cap=None, keep_open=None, keep_retired=None, seed=None, **parameters))]
+        values=None, cap=None, keep_open=None, keep_retired=None, seed=None, rng=None, **parameters))]
     fn new(
         py: Python<'_>,
         name: &str,
@@ -227,8 +230,10 @@ impl LivePolicy {
         keep_open: Option<&Bound<'_, PyAny>>,
         keep_retired: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
+        rng: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
+        let generator = seeded(seed_or_rng(seed, rng)?)?;
         let mut parameters = to_parameters(parameters)?;
         let positions = size("positions", positions)?;
         let examination: Option<Vec<f64>> =
@@ -268,7 +273,7 @@ impl LivePolicy {
         let (live, fit) = new_policy(spec, model, given, sizes, settings, (prior, query.as_deref()))?;
         let users = Arc::new(fit.as_deref().map(UserNames::of).unwrap_or_default());
         let (names, handles) = (Vec::new(), BTreeMap::new());
-        let mut state = State { live, generator: generator(seed)?, names, handles, users };
+        let mut state = State { live, generator, names, handles, users };
         if let Some(fit) = fit {
             state.begin_with(py, &fit, has_items.then_some(items))?;
         } else {
@@ -649,8 +654,8 @@ impl LivePolicy {
     /// Raises:
     ///     ValueError: the data are no policy in live use, or a damaged one.
     #[classmethod]
-    fn load(class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
-        class.py().detach(|| Self::read(data))
+    fn load(class: &Bound<'_, PyType>, data: SavedBytes<'_>) -> PyResult<Self> {
+        class.py().detach(|| Self::read(data.0))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -682,7 +687,7 @@ impl LivePolicy {
     fn read(data: &[u8]) -> PyResult<Self> {
         let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved policy: {fault}"));
         let saved: SavedLive<BTreeMap<String, Value>, Name> =
-            serde_json::from_slice(data).map_err(|error| invalid(&error))?;
+            read_json("no saved policy", data, "a saved `Live`").map_err(value_error)?;
         let SavedLive { format, generator, names, users, live } = saved;
         let Some((kind, live)) = live.into_iter().next() else { return Err(invalid(&"no `live`")) };
         let of_users = kind.strip_suffix(USERS);

@@ -15,7 +15,7 @@ use experiment::Runner;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::Schedule;
-use spec::models::{Instance, OwnUsers, UserModel};
+use spec::models::{Instance, OwnUsers, Parameter, UserModel};
 
 /// Users that tell a policy in Python what it may know; the classes of `models` implement it.
 pub(crate) trait PolicyFacts: ClickModel {
@@ -56,6 +56,18 @@ fn table<M: UserModel>(users: M) -> PyResult<toml::Table> {
         table.insert(key.to_owned(), toml::Value::try_from(value).map_err(value_error)?);
     }
     Ok(table)
+}
+
+/// The arguments by these names that make users, long ones cut.
+pub(crate) fn arguments<M: UserModel>(users: M, names: &[&str]) -> String {
+    let argument = |(name, (_, value)): (&&str, (_, Parameter))| {
+        let value =
+            toml::Value::try_from(value).map_or_else(|error| error.to_string(), |value| value.to_string());
+        let cut = value.char_indices().nth(60).map(|(end, _)| format!("{}..", &value[..end]));
+        format!("{name}={}", cut.unwrap_or(value))
+    };
+    let values = M::parameters(&Instance::new(None, users));
+    names.iter().zip(values).map(argument).collect::<Vec<_>>().join(", ")
 }
 
 /// Exports the classes of these models, and enters policies written in Python on their users.

@@ -3,6 +3,7 @@
 
 use crate::message::{did_you_mean, type_error, value_error};
 use documents::toml_reader::{InFiles, Source, read, schema};
+use log_reader::Columns;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::path::PathBuf;
@@ -49,10 +50,14 @@ impl Keywords {
         })
     }
 
-    /// Refuses names that no type has taken.
-    pub(crate) fn end(self, function: &str) -> PyResult<()> {
+    /// Refuses names that no type has taken; `others` are those of the function's other arguments.
+    pub(crate) fn end(self, function: &str, others: &[&str]) -> PyResult<()> {
         let Some((name, _)) = self.given.iter().next() else { return Ok(()) };
-        let meant = did_you_mean(name, self.known.iter().map(String::as_str));
+        let meant = if Columns::KEYS.contains(&&**name) {
+            format!(": columns={{{name:?}: ..}} names a column")
+        } else {
+            did_you_mean(name, self.known.iter().map(String::as_str).chain(others.iter().copied()))
+        };
         Err(type_error(format!("{function}() got an unexpected keyword argument '{name}'{meant}")))
     }
 

@@ -4,12 +4,12 @@ mod state;
 
 use crate::arrays::{self, room};
 use crate::batch::Batch;
-use crate::catalogue::{parameters_of, spec_of, to_parameters};
+use crate::catalogue::{spec_of, to_parameters};
 use crate::clicks;
 use crate::context::{self, ContextFacts, Contexts, UserNames};
 use crate::decision::{Decision, Origin, fault};
 use crate::fit::{ContextFit, Fitted, FromFit};
-use crate::json::dict;
+use crate::json::{SavedBytes, dict, to_python};
 use crate::message::{broken, type_error, value_error};
 use crate::name::query_text;
 use crate::names::{self, Names};
@@ -19,11 +19,12 @@ use crate::reduced::reduced;
 use crate::sequence;
 use crate::table::{Column, Table};
 use crate::task::{
-    UserFacts, build, count, drawing, is_alive, length, order_of, protocol_named, protocol_of, seed_of,
+    UserFacts, build, count, drawing, is_alive, length, order_of, protocol_named, protocol_of, seed_or_rng,
     seeded, size,
 };
 use ::live::Estimator;
 use click_models::{Context, ItemId};
+use documents::read_json;
 use numpy::PyArray1;
 use policies::catalogue::{AnyPolicy, Note, Protocol};
 use policies::{NamedArray, Tally};
@@ -191,7 +192,7 @@ impl Policy {
 impl Policy {
     #[new]
     #[pyo3(signature = (name, model=None, *, items=None, positions=None, rows=None, columns=None, examination=None, order=None,
-        item_features=None, user_features=None, segments=None, horizon=None, prior=None, query=None, seed=None, **parameters))]
+        item_features=None, user_features=None, segments=None, horizon=None, prior=None, query=None, seed=None, rng=None, **parameters))]
     fn new(
         py: Python<'_>,
         name: &str,
@@ -209,17 +210,10 @@ impl Policy {
         prior: Option<&Bound<'_, PyAny>>,
         query: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
+        rng: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        // As of numpy, whose name is the other one.
-        let rng = parameters.map(|all| all.get_item("rng")).transpose()?.flatten();
-        if let (Some(all), Some(_)) = (parameters, &rng) {
-            all.del_item("rng")?;
-            if seed.is_some() {
-                return Err(type_error("rng: means the same as seed: give one of them"));
-            }
-        }
-        let seed = seed_of(seed.or(rng.as_ref()))?;
+        let seed = seed_or_rng(seed, rng)?;
         let arguments = PyDict::new(py);
         for (key, value) in [
             ("items", items),
@@ -311,7 +305,7 @@ impl Policy {
     ///         "cascade-ts" or "dcm-ts". For a ContextFit "hybrid-ts".
     ///     model: the fitted model, "pbm", "cascade" or "dcm"; by default the one that the
     ///         comparison chose.
-    ///     horizon, seed, **parameters: as of `Policy`.
+    ///     horizon, seed, rng, **parameters: as of `Policy`.
     ///
     /// Raises:
     ///     ValueError: no such query or model, or a policy that cannot begin so.
@@ -322,7 +316,7 @@ impl Policy {
     ///     >>> policy.items, policy.table()["a"]
     ///     (('a', 'b'), [(2, 1), (0, 0)])
     #[classmethod]
-    #[pyo3(signature = (fitted, query=None, *, policy=None, model=None, horizon=None, seed=None, **parameters))]
+    #[pyo3(signature = (fitted, query=None, *, policy=None, model=None, horizon=None, seed=None, rng=None, **parameters))]
     fn from_fit(
         class: &Bound<'_, PyType>,
         fitted: &Bound<'_, PyAny>,
@@ -331,8 +325,10 @@ impl Policy {
         model: Option<&str>,
         horizon: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
+        rng: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
+        let seed = seed_or_rng(seed, rng)?;
         let from = FromFit { query, policy, model, horizon, seed, parameters };
         if let Ok(fitted) = fitted.cast::<ContextFit>() {
             return fitted.get().to_policy(class.py(), &from);
@@ -356,7 +352,7 @@ impl Policy {
     /// The policy's parameters, with the defaults: a dict from names to numbers and strings.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        parameters_of(py, &self.origin.spec)
+        Ok(to_python(py, &self.origin.spec.parameters())?.cast_into()?)
     }
 
     /// Numbers of items and positions, or of rows and columns, or of items and of the items in a
@@ -840,9 +836,14 @@ impl Policy {
     ///     True
     #[classmethod]
     #[pyo3(signature = (data, items=None))]
-    fn load(class: &Bound<'_, PyType>, data: &[u8], items: Option<&Bound<'_, PyTuple>>) -> PyResult<Self> {
+    fn load(
+        class: &Bound<'_, PyType>,
+        data: SavedBytes<'_>,
+        items: Option<&Bound<'_, PyTuple>>,
+    ) -> PyResult<Self> {
         let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved policy: {fault}"));
-        let saved: SavedPolicy = serde_json::from_slice(data).map_err(|error| invalid(&error))?;
+        let saved = read_json("no saved policy", data.0, "a saved `Policy`");
+        let saved: SavedPolicy = saved.map_err(value_error)?;
         if saved.format != FORMAT {
             return Err(invalid(&format!("format {}: expected {FORMAT}", saved.format)));
         }

@@ -26,7 +26,7 @@ pub(crate) fn model_of(protocol: Protocol) -> Model {
 /// The prior of the attraction of items.
 pub(crate) enum Prior {
     Given(f64, f64),
-    /// That of a fit in a directory.
+    /// That of a fit in a file or a directory.
     Fitted(PathBuf),
     /// That of a fit, whose parameters.json this is.
     Written(Vec<u8>),
@@ -50,7 +50,7 @@ impl Prior {
         let path: PathBuf = given.extract().map_err(|error: PyErr| {
             if error.is_instance_of::<PyTypeError>(given.py()) {
                 type_error(format!(
-                    "prior: expected (a, b), the result or a directory of fit, or \"estimated\", got {}",
+                    "prior: expected (a, b), the result of fit, its file or directory, or \"estimated\", got {}",
                     given.get_type()
                 ))
             } else {
@@ -131,7 +131,7 @@ impl Prior {
 
     fn of_fit(&self, model: Model, query: Option<&str>) -> PyResult<Option<FittedPrior>> {
         let found = match self {
-            Self::Fitted(directory) => item_prior(directory, model, query),
+            Self::Fitted(path) => item_prior(path, model, query),
             Self::Written(json) => item_prior_in("prior", json, model, query),
             Self::Given(..) | Self::Estimated | Self::Contexts(_) => return Ok(None),
         };

@@ -84,15 +84,16 @@ impl Options {
 ///
 /// Args:
 ///     spec: an experiment: a path of a TOML file, such a text (of more than one line), or a dict
-///         with the same keys. Files that it names are found from the folder of the file, or from
-///         the current one. Among the instances of a dict, objects of `models` stand for their
-///         parameters, and users written in Python for themselves; with a name as {"name": ..,
-///         "users": object}. Such users have known(), a dict with model, items, positions and, for
-///         "pbm", examination; respond(list), the clicks as `Policy.update` takes them (for
-///         "semi-bandit" clicks and observed); expected(list), the mean reward; and best_list or,
-///         without one, best, the largest expected: then "oracle" cannot play. Every run and policy
-///         has a copy of the object, whose attribute `random` is a generator of numpy with the same
-///         seed for all policies. They are played anew in every call.
+///         with the same keys, where a policy may be its name alone. Files that it names are found
+///         from the folder of the file, or from the current one. Among the instances of a dict,
+///         objects of `models` stand for their parameters, and users written in Python for
+///         themselves; with a name as {"name": .., "users": object}. Such users have known(), a
+///         dict with model, items, positions and, for "pbm", examination; respond(list), the clicks
+///         as `Policy.update` takes them (for "semi-bandit" clicks and observed); expected(list),
+///         the mean reward; and best_list or, without one, best, the largest expected: then
+///         "oracle" cannot play. Every run and policy has a copy of the object, whose attribute
+///         `random` is a generator of numpy with the same seed for all policies. They are played
+///         anew in every call.
 ///     runs: replaces the number of runs; those of each instance if the spec has `per-instance`.
 ///     seed: replaces the seed.
 ///     horizon: replaces the number of rounds.
@@ -148,12 +149,12 @@ pub(crate) fn simulate(
     out: Option<PathBuf>,
     fresh: bool,
     keep_runs: bool,
-    policies: Option<&Bound<'_, PyDict>>,
+    policies: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
     allow: Option<Vec<PathBuf>>,
 ) -> PyResult<Option<Simulation>> {
-    let has_own = policies.is_some_and(|policies| !policies.is_empty());
-    let overrides = Overrides { without_policies: has_own, ..overrides(runs, seed, horizon, max_steps)? };
+    let policies = policies.map(own_policies).transpose()?;
+    let overrides = overrides(policies, runs, seed, horizon, max_steps)?;
     let (mut experiment, own) = spec::read(spec, overrides, &allow.unwrap_or_default())?;
     let watch = Watch::new(py, progress)?;
     let fault = Arc::new(Fault::new(watch.stop()));
@@ -177,6 +178,17 @@ pub(crate) fn simulate(
         return Ok(None);
     }
     played(py, &runner, &options, None, &watch, &fault).map(Some)
+}
+
+/// The argument `policies`.
+fn own_policies<'a, 'py>(given: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyDict>> {
+    given.cast().map_err(|_| {
+        let found = given.get_type();
+        type_error(format!(
+            "policies: expected policies written in Python as a dict, {{\"mine\": Mine}}, got {found}: \
+             those of the catalogue are in the spec, {{\"policies\": [\"pbm-ts\"]}}"
+        ))
+    })
 }
 
 /// Gives the users written in Python their answers.
@@ -236,6 +248,7 @@ fn played(
 }
 
 fn overrides(
+    policies: Option<&Bound<'_, PyDict>>,
     runs: Option<&Bound<'_, PyAny>>,
     seed: Option<&Bound<'_, PyAny>>,
     horizon: Option<&Bound<'_, PyAny>>,
@@ -246,6 +259,7 @@ fn overrides(
         seed: seed_of(seed)?,
         horizon: count("horizon", horizon)?,
         max_steps: count("max_steps", max_steps)?,
+        without_policies: policies.is_some_and(|policies| !policies.is_empty()),
         ..Overrides::default()
     })
 }
@@ -345,10 +359,10 @@ pub(crate) fn spec_files<'py>(
     horizon: Option<&Bound<'py, PyAny>>,
     max_steps: Option<&Bound<'py, PyAny>>,
     allow: Option<Vec<PathBuf>>,
-    policies: Option<&Bound<'py, PyDict>>,
+    policies: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let without_policies = policies.is_some_and(|policies| !policies.is_empty());
-    let overrides = Overrides { without_policies, ..overrides(runs, seed, horizon, max_steps)? };
+    let policies = policies.map(own_policies).transpose()?;
+    let overrides = overrides(policies, runs, seed, horizon, max_steps)?;
     let (experiment, _) = spec::read(spec, overrides, &allow.unwrap_or_default())?;
     let toml = experiment.to_toml();
     let files = experiment.inputs().into_iter().chain([(SPEC, toml.as_bytes())]);

@@ -142,7 +142,7 @@ impl Table {
     /// Numbers and truth values have their own types. A missing number is NaN, in a column of
     /// floats; a missing text, truth value or whole number of either sign, such as a name, is None,
     /// in a column of objects.
-    fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    pub(crate) fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let named = self.names().into_iter().zip(self.0.columns());
         let arrays = named.map(|(name, array)| Ok((name, to_numpy(py, array)?)));
         arrays.collect::<PyResult<Vec<_>>>()?.into_py_dict(py)
@@ -212,10 +212,10 @@ impl Table {
     fn _restored(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
         let restored = columns.into_iter().map(|(name, kind, values)| {
             let column = match kind.as_str() {
-                "float" => Column::floats(values.extract::<Vec<Option<f64>>>()?),
-                "integer" => Column::integers(values.extract::<Vec<Option<i64>>>()?),
-                "count" => Column::counts(values.extract::<Vec<Option<u64>>>()?),
-                "flag" => Column::flags(values.extract::<Vec<Option<bool>>>()?),
+                "Float64" => Column::floats(values.extract::<Vec<Option<f64>>>()?),
+                "Int64" => Column::integers(values.extract::<Vec<Option<i64>>>()?),
+                "UInt64" => Column::counts(values.extract::<Vec<Option<u64>>>()?),
+                "Boolean" => Column::flags(values.extract::<Vec<Option<bool>>>()?),
                 _ => Column::texts(values.extract::<Vec<Option<String>>>()?),
             };
             Ok((name, column))
@@ -225,14 +225,7 @@ impl Table {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let column = |(name, array): (String, &ArrayRef)| {
-            let kind = match array.data_type() {
-                DataType::Float64 => "float",
-                DataType::Int64 => "integer",
-                DataType::UInt64 => "count",
-                DataType::Boolean => "flag",
-                _ => "text",
-            };
-            PyResult::Ok((name, kind, to_list(py, array)?))
+            PyResult::Ok((name, array.data_type().to_string(), to_list(py, array)?))
         };
         let columns = self.names().into_iter().zip(self.0.columns()).map(column);
         reduced::<Self>(py, "_restored", (columns.collect::<PyResult<Vec<_>>>()?,))

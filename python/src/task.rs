@@ -304,9 +304,15 @@ pub(crate) fn seed_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>>
     }
 }
 
-/// A generator with the seed of the argument.
-pub(crate) fn generator(seed: Option<&Bound<'_, PyAny>>) -> PyResult<Xoshiro256PlusPlus> {
-    seeded(seed_of(seed)?)
+/// The argument `seed`, or `rng`, which is numpy's name of it.
+pub(crate) fn seed_or_rng(
+    seed: Option<&Bound<'_, PyAny>>,
+    rng: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<u64>> {
+    if seed.is_some() && rng.is_some() {
+        return Err(type_error("rng: means the same as seed: give one of them"));
+    }
+    seed_of(seed.or(rng))
 }
 
 /// A generator with this seed, by default another one every time.

@@ -1,5 +1,6 @@
 """What users of numpy, scikit-learn and notebooks expect, and logs with a list in a row."""
 
+import json
 import os
 import signal
 import subprocess
@@ -9,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from click_bandits import Policy, fit, judgments
+from click_bandits import Live, Policy, fit, judgments, models
 
 ROWS = {"query": ["q"] * 40, "item": [["a", "b"], ["b", "a"]] * 20, "click": [[0, 1], [1, 0]] * 20}
 LONG = {
@@ -42,6 +43,21 @@ def test_a_list_in_a_row_is_the_same_log():
         fit({"item": ["a"], "click": [1]})
 
 
+def test_one_name_is_a_list_of_one(tmp_path):
+    log = {**LONG, "age": [20, 20, 60, 60] * 20}
+    fits = [fit(log, model=model, features=features, query="q") for model, features in (("pbm", "age"), (["pbm"], ["age"]))]
+    assert fits[0].to_json() == fits[1].to_json()
+    for wrong in ({"model": 3}, {"model": [3]}, {"features": 3}, {"features": [3]}):
+        with pytest.raises(TypeError, match="expected a text or a list of texts, got <class '(int|list)'>"):
+            fit(log, **wrong)
+    with pytest.raises(ValueError, match=r"the table has no column with a text as its name: columns=\{\"item\": \.\.\} names"):
+        fit({})
+    path = tmp_path / "log.csv"
+    path.write_text("item,position,click\n" + "a,1,1\nb,2,0\n" * 50)
+    columns = {name: name for name in ("item", "position", "click")}
+    assert fit(path, format="csv", columns=columns).counts == fit(path, format="delimited", columns=columns).counts
+
+
 def test_seeds_are_those_of_numpy():
     def choices(**seed):
         policy = Policy("pbm-ts", items=9, examination=[1.0, 0.5], **seed)
@@ -50,8 +66,32 @@ def test_seeds_are_those_of_numpy():
     assert choices(seed=7) == choices(rng=7)
     assert choices(rng=np.random.SeedSequence(5)) == choices(seed=np.random.default_rng(5))
     assert choices(rng=np.random.PCG64(5)) == choices(seed=np.random.default_rng(5))
-    with pytest.raises(TypeError, match="rng: means the same as seed"):
-        choices(rng=1, seed=1)
+    users = [models.PositionBased([0.5, 0.4], [1.0, 0.5], **seed) for seed in ({"rng": 7}, {"seed": 7})]
+    assert users[0].respond([0, 1], n=99).tolist() == users[1].respond([0, 1], n=99).tolist()
+    lives = [Live("pbm-ts", items=[*"abcde"], examination=[1.0, 0.5], **seed) for seed in ({"rng": 7}, {"seed": 7})]
+    assert [lives[0].decide(id) for id in range(9)] == [lives[1].decide(id) for id in range(9)]
+    log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 50}
+    begun = [Policy.from_fit(fit(log, model="pbm"), **seed) for seed in ({"rng": 7}, {"seed": 7})]
+    assert [begun[0].select() for _ in range(9)] == [begun[1].select() for _ in range(9)]
+    for takes in (choices, lambda **seed: models.Cascade([0.5], 1, **seed), lambda **seed: Live("pbm-ts", examination=[1.0], **seed)):
+        with pytest.raises(TypeError, match="rng: means the same as seed"):
+            takes(rng=1, seed=1)
+
+
+def test_users_show_their_parameters():
+    for users in (
+        models.Cascade([0.5, 0.4], 2, weights=[1.0, 0.5]),
+        models.ClickChain([0.4, 0.3], [0.9, 0.3, 0.6], 2),
+        models.DependentClick([0.4, 0.3], [0.5, 0.2], reward="clicks"),
+        models.DynamicBayesian([0.4, 0.3], [0.5, 0.5], 0.9, 2),
+        models.RandomSemiBandit([0.5, 0.4], [1.0, 0.5]),
+        models.UserBrowsing([0.5, 0.4], [[1.0], [0.5, 0.4]]),
+        models.Dueling([[0.5, 0.9], [0.1, 0.5]]),
+        models.RankOne([0.5, 0.2], [0.8, 0.3]),
+    ):
+        again = eval(f"models.{users}")
+        assert repr(again) == repr(users) and json.loads(again.to_json())["model"] == json.loads(users.to_json())["model"]
+    assert repr(models.PositionBased(np.linspace(0, 1, 1000), [1.0])).endswith(".., examination=[1.0])")
 
 
 def test_get_params_builds_the_same_policy():

@@ -44,6 +44,10 @@ def test_stubs_have_the_options_and_defaults_of_the_library(name):
 def test_other_options_are_refused_by_name():
     with pytest.raises(TypeError, match=r"fit\(\) got an unexpected keyword argument 'hold_out'; did you mean `held_out`"):
         fit(LOG, hold_out=3)
+    with pytest.raises(TypeError, match=r"fit\(\) got an unexpected keyword argument 'models'; did you mean `model`"):
+        fit({}, models="pbm")
+    with pytest.raises(TypeError, match=r"fit\(\) got an unexpected keyword argument 'item': columns=\{\"item\": \.\.\} names a column"):
+        fit({}, item="product")
     with pytest.raises(TypeError, match=r"evaluate\(\) got an unexpected keyword argument 'scope'"):
         evaluate(LOG, "learned", scope="site")
     assert isinstance(fit(LOG, model="pbm", threads=None, held_out=0), Fitted)

@@ -1,10 +1,11 @@
 """Wrong arguments are errors that say what was expected, and leave the policy as it was."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
-from click_bandits import Batch, Decision, Policy, models, policies
+from click_bandits import Batch, ContextFit, Decision, Fitted, Live, Policy, fit, models, policies
 
 PBM = {"items": 6, "examination": [0.9, 0.6, 0.3]}
 
@@ -183,6 +184,50 @@ def test_saved_policies_that_are_none():
         Policy.load(json.dumps(data).encode())
     with pytest.raises(TypeError):
         Policy.load("text")
+
+
+def test_what_was_saved_otherwise_names_its_reader(tmp_path):
+    policy = Policy(**LIST)
+    log = {"session": [row // 2 for row in range(100)], "item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 50}
+    fits = [fit(log, model="pbm"), fit({**log, "place": ["x", "x", "y", "y"] * 25}, model="cascade", segment="place")]
+    saved = {
+        "Policy.load": policy.save(),
+        "Live.load": Live("pbm-ts", examination=[1.0], items=["a"]).save(),
+        "from_json": policy.select().to_json().encode(),
+        "Fitted.load": fits[0].to_json(),
+        "ContextFit.load": fits[1].to_json(),
+        "from_json` of their class": models.Cascade([0.5], 1).to_json().encode(),
+        "pickle.loads": pickle.dumps(policy),
+    }
+    path = tmp_path / "saved"
+    readers = {
+        "Policy.load": lambda: Policy.load(path.read_bytes()),
+        "Live.load": lambda: Live.load(path.read_bytes()),
+        "from_json": lambda: Decision.from_json(path.read_text("latin-1")),
+        "Fitted.load": lambda: Fitted.load(path),
+        "ContextFit.load": lambda: ContextFit.load(path),
+        "from_json` of their class": lambda: models.PositionBased.from_json(path.read_text("latin-1")),
+    }
+    for reader, read in readers.items():
+        for other, content in saved.items():
+            path.write_bytes(content)
+            if other not in (reader, "pickle.loads"):
+                with pytest.raises(ValueError, match=f"expected .*, found .*{other}` .*reads|expected .*, found .*{other}.* reads"):
+                    read()
+    with pytest.raises(ValueError, match="found a pickle of Python, which `pickle.loads` reads"):
+        Policy.load(saved["pickle.loads"])
+    for read in (Policy.load, Live.load):
+        with pytest.raises(TypeError, match="data: expected the bytes of `save`.*got <class 'str'>"):
+            read("policy.json")
+    for fitted in fits:
+        with pytest.raises(FileNotFoundError, match="no.such.fit.json: "):
+            fitted.save(tmp_path / "no" / "such" / "fit.json")
+
+
+def test_policies_that_cannot_be_used_live_name_others():
+    for name, others in (("pbm-pie", "`pbm-ucb`, .*`pbm-ts`, .*can"), ("cascade-lin-ts", "`hybrid-ts` can")):
+        with pytest.raises(ValueError, match=f"`{name}` cannot be used live .*; {others}$"):
+            Live(name, positions=2)
 
 
 def test_saved_decisions_that_are_none():

@@ -92,6 +92,21 @@ def test_a_dict_a_text_and_a_file_are_the_same(tmp_path):
     np.testing.assert_array_equal(simulate(SPEC, runs=3).regret("UCB"), simulate(SPEC).regret("UCB")[:3])
 
 
+def test_a_dict_takes_names_of_policies_and_one_of_each():
+    one = {**SPEC, "instances": SPEC["instances"][:1], "policies": [{"policy": "pbm-ts"}]}
+    expected = simulate(one).to_json()
+    for change in ({"policies": ["pbm-ts"]}, {"policies": "pbm-ts"}, {"policies": {"policy": "pbm-ts"}}, {"instances": one["instances"][0]}):
+        assert simulate({**one, **change}).to_json() == expected
+    for policies in (["pbm-ts"], "pbm-ts"):
+        with pytest.raises(TypeError, match=r'policies: expected .* a dict, \{"mine": Mine\}, got .*\{"policies": \["pbm-ts"\]\}'):
+            simulate(one, policies=policies)
+    with pytest.raises(TypeError, match=r'policies\["x"\]: expected a function .*\{"policies": \["pbm-ts"\]\}'):
+        simulate(one, policies={"x": "pbm-ts"})
+    text = 'name = "x"\ntask = "regret"\nhorizon = 9\nruns = 1\nseed = 1\npolicies = ["pbm-ts"]\n[[instances]]\nmodel = "pbm"\ntheta = [1]\nkappa = [1]'
+    with pytest.raises(ValueError, match=r'6:13: policies\[0\]: "pbm-ts" found: expected a table, such as \{ policy = "pbm-ts" \}'):
+        simulate(text)
+
+
 def test_a_directory_is_resumed_extended_and_merged(tmp_path):
     at_once = simulate(SPEC, runs=9, out=tmp_path / "once")
     assert at_once.new_runs == 18 and at_once.out == tmp_path / "once"

@@ -211,7 +211,9 @@ fn of_model(arguments: &Arguments) -> Result<Vec<Judgment>> {
     }
     match chosen {
         _ if found.best < found.wanted.len() => Ok(found.judgments),
-        Some(model) => bail!("the fit has no model {model}"),
+        Some(model) => bail!(
+            "the fit has no model {model} with attractions: leave --model out for the one that it chose"
+        ),
         None => bail!("the fit has no model with attractions"),
     }
 }

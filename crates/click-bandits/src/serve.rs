@@ -22,8 +22,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     match outcome {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => bail!(
             "{PROGRAM} is neither beside this program nor on the path: it is in the archive of a release, \
-             and in the sources `cargo build --release --manifest-path service/Cargo.toml` makes \
-             service/target/release/{PROGRAM}"
+             and in the sources `cargo install --path service --bin {PROGRAM}` installs it"
         ),
         outcome => outcome.with_context(|| format!("cannot start {}", program.display())),
     }

@@ -10,10 +10,15 @@ use std::path::Path;
 ///
 /// An error of the system; a directory, a pipe or a device.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    if fs::metadata(path)?.is_file() {
+    let found = fs::metadata(path)?;
+    if found.is_file() {
         return File::open(path);
     }
-    Err(io::Error::other("is not a regular file: write the content to one first"))
+    Err(io::Error::other(if found.is_dir() {
+        "is a directory: name a file in it"
+    } else {
+        "is not a regular file: write the content to one first"
+    }))
 }
 
 /// The content of a file that a user has named.

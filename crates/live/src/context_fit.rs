@@ -151,17 +151,17 @@ impl ContextFit {
     ///
     /// It is no such file, of another version, damaged, or its parts do not belong together.
     pub fn read(path: &str, content: &[u8]) -> Result<Self, Error> {
-        const EXPECTED: &str = "the file context.json of a fit with --context";
-        let whole = |fault: String| Error::whole_file(path, fault);
-        let found: Value = read_json(path, content, EXPECTED)?;
-        match found.get("version").map(Value::as_u64) {
-            Some(Some(VERSION)) => {}
-            None => return Err(whole(format!("version: missing: expected {EXPECTED}"))),
-            Some(other) => {
-                let other = other.map_or_else(|| "no number".to_owned(), |version| version.to_string());
-                return Err(whole(format!("version: {other} found: expected {VERSION}")));
-            }
+        const EXPECTED: &str = "the context.json of a fit with --context";
+        #[derive(Deserialize)]
+        struct Head {
+            version: u64,
         }
+        let whole = |fault: String| Error::whole_file(path, fault);
+        let Head { version } = read_json(path, content, EXPECTED)?;
+        if version != VERSION {
+            return Err(whole(format!("version: {version} found: expected {VERSION}")));
+        }
+        let found: Value = read_json(path, content, EXPECTED)?;
         too_large(&found, "").map_or(Ok(()), |fault| Err(whole(fault)))?;
         let fit: Self = read_json(path, content, EXPECTED)?;
         fit.fault().map_or(Ok(()), |fault| Err(whole(fault)))?;

@@ -10,10 +10,13 @@ pub const RUNS: RangeInclusive<u64> = 1..=u32::MAX as u64;
 /// The expected value of `instances` and `policies`, for messages.
 pub(crate) const TABLES: &str = "at least one table, written with double brackets";
 
-/// The tables of `[[key]]`, at least one.
-pub(crate) fn read_tables<'doc>(field: &Field<'doc>) -> Result<Vec<Table<'doc>>, Error> {
+/// The tables of `[[key]]`, at least one, such as `example`.
+pub(crate) fn read_tables<'doc>(field: &Field<'doc>, example: &str) -> Result<Vec<Table<'doc>>, Error> {
     if !field.is_array() {
         return Err(field.error(format!("{} found: expected {TABLES}", field.describe())));
+    }
+    if let Some(other) = field.get::<Vec<Field<'doc>>>()?.iter().find(|element| !element.is_table()) {
+        return Err(other.error(format!("{} found: expected a table, such as {example}", other.describe())));
     }
     let tables: Vec<Table<'doc>> = field.get()?;
     if tables.is_empty() { Err(field.error(format!("none given: expected {TABLES}"))) } else { Ok(tables) }

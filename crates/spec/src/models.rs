@@ -413,7 +413,7 @@ pub(crate) fn read_instances(
     common: Option<&'static Model>,
     inputs: &InstanceInputs<'_>,
 ) -> Result<Instances, Error> {
-    let tables = read_tables(field)?;
+    let tables = read_tables(field, "{ model = \"cascade\", attraction = [0.5, 0.2], positions = 1 }")?;
     let mut first: Option<(&'static Model, Location)> = None;
     let mut names: Vec<(String, Location)> = Vec::new();
     let mut faults = Faults::default();

@@ -228,7 +228,8 @@ class Policy:
         prior: tuple[float, float] | Fitted | ContextFit | _Path | None = None,
         query: _Name | None = None,
         seed: _Seed | None = None,
-        **parameters: _Parameter | _Seed,
+        rng: _Seed | None = None,
+        **parameters: _Parameter,
     ) -> Policy: ...
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
     @property
@@ -262,6 +263,7 @@ class Policy:
         model: Literal["pbm", "cascade", "dcm"] | None = None,
         horizon: SupportsIndex | None = None,
         seed: _Seed | None = None,
+        rng: _Seed | None = None,
         **parameters: _Parameter,
     ) -> Policy: ...
     def learn(
@@ -332,6 +334,7 @@ class Live:
         keep_open: SupportsIndex | None = None,
         keep_retired: SupportsIndex | None = None,
         seed: _Seed | None = None,
+        rng: _Seed | None = None,
         **parameters: _Parameter,
     ) -> Live: ...
     @property

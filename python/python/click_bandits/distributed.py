@@ -199,7 +199,7 @@ class _Job:
         allow: Sequence[_Path],
         policies: Optional[_Policies] = None,
     ) -> None:
-        own = dict(policies or {})
+        own: Any = policies or {}
         self.files, self.policies = spec_files(spec, allow=allow, policies=own, **overrides), list(own)
         # Users written in Python come with their spec, whose values the overrides replace.
         users = {"spec": spec, **overrides} if _has_own_users(spec) else {}

@@ -172,10 +172,8 @@ elementwise! {
     ///
     /// Returns:
     ///     Two float64 arrays of the common shape, or two floats: the lower and the upper rate. NaN
-    ///     for
-    ///         what the corollary does not cover:
-    ///     best above 1 / n_positions with worst below 1/2 and best below 1, and arguments outside
-    ///     their range.
+    ///     for what the corollary does not cover: best above 1 / n_positions with worst below 1/2
+    ///     and best below 1, and arguments outside their range.
     ///
     /// Raises:
     ///     ValueError: a weight that is no probability, or a number that is not whole.
@@ -258,9 +256,9 @@ of_instance! {
     ///
     /// Returns:
     ///     dict: those of `cascade_bai_gaps`; `observations`, T-bar as printed, by decreasing gap,
-    ///         shape (items,); `fewest`, mu_1 to mu_K, shape
-    ///     (K,); `k1` and `k2`; `n1`, `n2` and `n3`, the terms, in rounds up to constants;
-    ///     `n3_rearranged`, N_3 as in equation (4.2), which the paper states to be equal.
+    ///         shape (items,); `fewest`, mu_1 to mu_K, shape (K,); `k1` and `k2`; `n1`, `n2` and
+    ///         `n3`, the terms, in rounds up to constants; `n3_rearranged`, N_3 as in equation
+    ///         (4.2), which the paper states to be equal.
     ///
     /// Raises:
     ///     ValueError: a number outside its range, or an instance that the theorem does not cover:

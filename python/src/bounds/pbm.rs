@@ -102,8 +102,8 @@ of_instance! {
     ///
     /// Returns:
     ///     list of dict: `item`, its index in theta; `position`, the index in kappa of the cheapest
-    ///         position to explore it, or None if it need
-    ///     not be explored; `cost`, the regret of exploring it there, clicks per ln T.
+    ///         position to explore it, or None if it need not be explored; `cost`, the regret of
+    ///         exploring it there, clicks per ln T.
     ///
     /// Raises:
     ///     ValueError: a number that is no probability, no position, or more positions than items.

@@ -58,42 +58,18 @@ impl Items {
     ) -> PyResult<Bound<'py, PyAny>> {
         let n_positions = self.examination.len();
         let columns = Columns::with(py, numbers, Some(("items", &self.shape)))?;
-        let item = Broadcast::new(&self.shape, &columns.shape);
+        // The item at each place of the common shape.
+        let numpy = py.import("numpy")?;
+        let items = numpy.call_method1("arange", (self.shape.iter().product::<usize>(),))?;
+        let items = items.call_method1("reshape", (&self.shape,))?;
+        let items = numpy.call_method1("broadcast_to", (items, &columns.shape))?.call_method0("ravel")?;
+        let items: Vec<usize> = items.call_method0("tolist")?.extract()?;
         let results = columns.map(py, |place, numbers| {
-            let start = item.place(place) * n_positions;
+            let start = items[place] * n_positions;
             let range = start..start + n_positions;
             compute(&self.clicks[range.clone()], &self.shows[range], &self.examination, numbers)
         })?;
         results.into_python(py)
-    }
-}
-
-/// The item at each place of the shape to which the items were broadcast.
-struct Broadcast {
-    /// For each axis, the last one first: its size, and by how much a step along it moves among the
-    /// items.
-    axes: Vec<(usize, usize)>,
-}
-
-impl Broadcast {
-    fn new(items: &[usize], common: &[usize]) -> Self {
-        let mut below = 1;
-        let own = items.iter().rev().copied().chain(std::iter::repeat(1));
-        let axes = common.iter().rev().zip(own).map(|(&size, own)| {
-            let stride = if own == 1 { 0 } else { below };
-            below *= own;
-            (size, stride)
-        });
-        Self { axes: axes.collect() }
-    }
-
-    fn place(&self, mut place: usize) -> usize {
-        let mut item = 0;
-        for &(size, stride) in &self.axes {
-            item += place % size * stride;
-            place /= size;
-        }
-        item
     }
 }
 

@@ -69,8 +69,7 @@ elementwise! {
     ///
     /// Returns:
     ///     Two float64 arrays of the common shape, or two floats: the lower and the upper ends.
-    ///     From 0
-    ///         to 1 without observations.
+    ///     From 0 to 1 without observations.
     ///
     /// Raises:
     ///     ValueError: a number that is NaN or outside its range.

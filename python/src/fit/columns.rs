@@ -10,8 +10,8 @@ use arrow_array::types::{
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, TimestampMicrosecondArray,
-    UInt64Array,
+    Array, ArrayAccessor, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray,
+    TimestampMicrosecondArray, UInt64Array,
 };
 use arrow_schema::{DataType, TimeUnit};
 use log_reader::{NUMBERS, ReadColumn, TEXTS, Value};
@@ -153,43 +153,18 @@ fn values<'a>(array: &'a dyn Array, rows: Range<usize>, into: &mut Vec<Value<'a>
         DataType::Decimal128(_, scale) => {
             numbers::<Decimal128Type>(array, rows, into, |value| decimal(value, *scale));
         }
-        DataType::Date32 => {
-            numbers::<Date32Type>(array, rows, into, |value| Value::Time(value.into(), 1));
-        }
-        DataType::Date64 => {
-            numbers::<Date64Type>(array, rows, into, |value| Value::Time(value, DAY * 1000));
-        }
-        DataType::Timestamp(TimeUnit::Second, _) => {
-            numbers::<TimestampSecondType>(array, rows, into, |value| Value::Time(value, DAY));
-        }
-        DataType::Timestamp(TimeUnit::Millisecond, _) => {
-            numbers::<TimestampMillisecondType>(array, rows, into, |value| Value::Time(value, DAY * 1000));
-        }
-        DataType::Timestamp(TimeUnit::Microsecond, _) => {
-            numbers::<TimestampMicrosecondType>(array, rows, into, |value| {
-                Value::Time(value, DAY * 1_000_000)
-            });
-        }
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            let value = |value| Value::Time(value, DAY * 1_000_000_000);
-            numbers::<TimestampNanosecondType>(array, rows, into, value);
-        }
-        DataType::Boolean => {
-            let truths = array.as_boolean();
-            each(array, rows, into, |row| truths.value(row).into());
-        }
-        DataType::Utf8 => {
-            let texts = array.as_string::<i32>();
-            each(array, rows, into, |row| Value::from(texts.value(row)));
-        }
-        DataType::LargeUtf8 => {
-            let texts = array.as_string::<i64>();
-            each(array, rows, into, |row| Value::from(texts.value(row)));
-        }
-        DataType::Utf8View => {
-            let texts = array.as_string_view();
-            each(array, rows, into, |row| Value::from(texts.value(row)));
-        }
+        DataType::Date32 => numbers::<Date32Type>(array, rows, into, |value| Value::Time(value.into(), 1)),
+        DataType::Date64 => times::<Date64Type>(array, rows, into, 1000),
+        DataType::Timestamp(unit, _) => match unit {
+            TimeUnit::Second => times::<TimestampSecondType>(array, rows, into, 1),
+            TimeUnit::Millisecond => times::<TimestampMillisecondType>(array, rows, into, 1000),
+            TimeUnit::Microsecond => times::<TimestampMicrosecondType>(array, rows, into, 1_000_000),
+            TimeUnit::Nanosecond => times::<TimestampNanosecondType>(array, rows, into, 1_000_000_000),
+        },
+        DataType::Boolean => each(array.as_boolean(), rows, into, Value::from),
+        DataType::Utf8 => each(array.as_string::<i32>(), rows, into, Value::from),
+        DataType::LargeUtf8 => each(array.as_string::<i64>(), rows, into, Value::from),
+        DataType::Utf8View => each(array.as_string_view(), rows, into, Value::from),
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
             let (keys, known) = (dictionary.keys(), &**dictionary.values());
@@ -217,12 +192,22 @@ fn numbers<'a, T: ArrowPrimitiveType>(
     into: &mut Vec<Value<'a>>,
     value: impl Fn(T::Native) -> Value<'a>,
 ) {
-    let numbers = array.as_primitive::<T>().values();
+    let array = array.as_primitive::<T>();
     if array.null_count() == 0 {
-        into.extend(numbers[rows].iter().map(|&number| value(number)));
+        into.extend(array.values()[rows].iter().map(|&number| value(number)));
     } else {
-        each(array, rows, into, |row| value(numbers[row]));
+        each(array, rows, into, value);
     }
+}
+
+/// Times in ticks; `of_second` is the number of ticks in a second.
+fn times<'a, T: ArrowPrimitiveType<Native = i64>>(
+    array: &'a dyn Array,
+    rows: Range<usize>,
+    into: &mut Vec<Value<'a>>,
+    of_second: i64,
+) {
+    numbers::<T>(array, rows, into, |value| Value::Time(value, DAY * of_second));
 }
 
 /// A decimal number, such as a sum of DuckDB: whole numbers are taken as such.
@@ -237,13 +222,13 @@ fn decimal(value: i128, scale: i8) -> Value<'static> {
     whole.map_or_else(fraction, |whole| u64::try_from(whole).map_or_else(|_| negative(whole), Value::from))
 }
 
-fn each<'a>(
-    array: &'a dyn Array,
+fn each<'a, A: ArrayAccessor>(
+    array: A,
     rows: Range<usize>,
     into: &mut Vec<Value<'a>>,
-    value: impl Fn(usize) -> Value<'a>,
+    value: impl Fn(A::Item) -> Value<'a>,
 ) {
-    into.extend(rows.map(|row| if array.is_null(row) { Value::Missing } else { value(row) }));
+    into.extend(rows.map(|row| if array.is_null(row) { Value::Missing } else { value(array.value(row)) }));
 }
 
 /// A copy of a one-dimensional array or sequence: other threads may write to arrays while the
@@ -264,7 +249,7 @@ fn copied(of: &str, py: Python<'_>, name: &str, given: &Bound<'_, PyAny>) -> PyR
     let n_dimensions: usize = array.getattr("ndim")?.extract()?;
     if n_dimensions != 1 {
         return Err(type_error(format!(
-            "{of}: column `{name}` has {n_dimensions} dimensions: expected an array with a value for each row"
+            "{of}: column `{name}` has {n_dimensions} dimensions or is there twice: expected one array with a value for each row"
         )));
     }
     Ok(match kind_of(&array)?.as_str() {

@@ -1,25 +1,25 @@
 //! `ContextFit`: what the log of users who differ tells, from `fit` with contexts.
 
 use super::source::{Pairs, Source, frame_of, is_path};
-use super::{Models, of_log, of_log_of};
+use super::{Texts, of_log, of_log_of};
 use crate::interrupt::interruptible;
 use crate::json;
 use crate::message::value_error;
 use crate::name::typed;
 use crate::reduced::reduced;
-use answer::{ContextError, ContextSettings, fit_contexts};
+use answer::{ContextSettings, fit_contexts};
 use click_logs::fit::Model;
 use click_logs::settings::{FitSettings, HoldOut};
 use click_logs::study::HeldOut;
 use documents::{TemporaryFile, read_regular};
 use log_reader::{
-    Error, Fault, ListNames, PersonalLists, ReadSettings, RowColumn, TakeRows, Ubi, Value, read_rows_of_frame,
+    Fault, ListNames, PersonalLists, ReadSettings, RowColumn, TakeRows, Ubi, Value, read_rows_of_frame,
 };
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyTuple};
 use spec::FeatureTable;
 use std::collections::BTreeMap;
-use std::error::Error as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The file in a directory that the command has written.
@@ -147,7 +147,7 @@ impl ContextFit {
     /// Write the bytes of to_json to a file, or to context.json in a directory.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let json = self.json()?;
-        Ok(py.detach(|| TemporaryFile::write(&in_directory(path, FILE), &json)?.rename())?)
+        py.detach(|| write_content(&in_directory(path, FILE), &json))
     }
 
     /// The fit in a file, or in context.json in a directory.
@@ -202,11 +202,17 @@ pub(super) fn in_directory(path: PathBuf, file: &str) -> PathBuf {
     if path.is_dir() { path.join(file) } else { path }
 }
 
-/// The content of a file, which the error names.
+/// The error of a file, which it names.
+fn of_file<T>(path: &Path, done: io::Result<T>) -> PyResult<T> {
+    Ok(done.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?)
+}
+
 pub(super) fn content(path: &Path) -> PyResult<Vec<u8>> {
-    let named =
-        |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    Ok(read_regular(path).map_err(named)?)
+    of_file(path, read_regular(path))
+}
+
+pub(super) fn write_content(path: &Path, content: &[u8]) -> PyResult<()> {
+    of_file(path, TemporaryFile::write(path, content).and_then(TemporaryFile::rename))
 }
 
 /// The arguments of `fit` that are of contexts alone.
@@ -253,31 +259,16 @@ pub(super) struct Common<'a, 'py> {
     pub(super) log: &'a Bound<'py, PyAny>,
     pub(super) format: Option<&'a str>,
     pub(super) columns: Option<&'a Bound<'py, PyAny>>,
-    pub(super) model: Models,
+    pub(super) model: Texts,
     pub(super) reading: ReadSettings,
     pub(super) settings: FitSettings,
-}
-
-/// Why a log cannot be fitted.
-enum FitFailure {
-    Log(Error),
-    Contexts(ContextError),
-}
-
-impl From<ContextError> for FitFailure {
-    fn from(error: ContextError) -> Self {
-        Self::Contexts(error)
-    }
 }
 
 /// Fits a log whose lists have contexts.
 pub(super) fn fit_log(common: Common<'_, '_>, asked: ContextArguments<'_, '_>) -> PyResult<ContextFit> {
     let Common { log, format, columns, model, reading, settings: of_fit } = common;
-    let named = match &model {
-        Models::One(name) => Some(name),
-        Models::Several(names) => names.first().filter(|_| names.len() == 1),
-    };
-    let model = named.and_then(|name| Model::from_name(name));
+    let Texts(names) = model;
+    let model = names.first().filter(|_| names.len() == 1).and_then(|name| Model::from_name(name));
     let model = model.filter(|model| ContextSettings::MODELS.contains(model));
     let model = model.ok_or_else(|| {
         value_error("model: expected one of \"cascade\", \"dcm\" and \"pbm\" with segment, features or items")
@@ -313,17 +304,12 @@ pub(super) fn fit_log(common: Common<'_, '_>, asked: ContextArguments<'_, '_>) -
     };
     let fitted = interruptible(log.py(), |stop| {
         fit_contexts(&settings, |names: &mut ListNames, take| {
-            source.read_personal(&lists, names, take, stop).map_err(FitFailure::Log)
+            Ok(source.read_personal(&lists, names, take, stop)?)
         })
     });
-    let (fit, report) = fitted?.map_err(|error| match error {
-        FitFailure::Log(error) => of_log(&error, &source),
-        FitFailure::Contexts(error) => match error.source() {
-            Some(source) if !error.to_string().contains(&source.to_string()) => {
-                value_error(format!("{error}: {source}"))
-            }
-            _ => value_error(error),
-        },
+    let (fit, report) = fitted?.map_err(|error: anyhow::Error| match error.downcast() {
+        Ok(error) => of_log(&error, &source),
+        Err(error) => value_error(format!("{error:#}")),
     })?;
     let skipped =
         report.skipped.iter().map(|(reason, skipped)| (reason.to_string(), skipped.lines)).collect();

@@ -2,7 +2,7 @@
 
 use super::columns::text;
 use super::source::{Source, is_path};
-use super::{Models, models, of_log};
+use super::{Texts, models, of_log};
 use crate::interrupt::interruptible;
 use crate::message::{type_error, value_error};
 use crate::options::Keywords;
@@ -44,20 +44,20 @@ use std::sync::atomic::Ordering;
 ///     'The new ranking would have earned 500 clicks fewer'
 #[pyfunction]
 #[pyo3(text_signature = "(log, ranking, *, format=None, columns=None, values=None, model='all', **options)",
-    signature = (log, ranking, *, format=None, columns=None, values=None, model=Some(Models::One("all".into())), **options))]
+    signature = (log, ranking, *, format=None, columns=None, values=None, model=Some(Texts(vec!["all".into()])), **options))]
 pub(crate) fn evaluate(
     log: &Bound<'_, PyAny>,
     ranking: &Bound<'_, PyAny>,
     format: Option<&str>,
     columns: Option<&Bound<'_, PyAny>>,
     values: Option<Vec<f64>>,
-    model: Option<Models>,
+    model: Option<Texts>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Evaluation> {
     let (py, mut keywords) = (log.py(), Keywords::new(options)?);
     let (reading, ubi): (ReadSettings, Ubi) = (keywords.take()?, keywords.take()?);
-    keywords.end("evaluate")?;
-    let named = model.filter(|model| !matches!(model, Models::One(name) if name == "none"));
+    keywords.end("evaluate", &["log", "ranking", "format", "columns", "values", "model"])?;
+    let named = model.filter(|Texts(names)| names[..] != ["none"]);
     let named = named.map_or_else(|| Ok(Vec::new()), models)?;
     let ranking = new_ranking(ranking)?;
     // A column that is called `value` may be of anything.

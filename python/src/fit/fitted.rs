@@ -1,6 +1,6 @@
 //! `Fitted`: the fits of a log, as tables and as users to simulate.
 
-use super::contexts::{content, in_directory};
+use super::contexts::{content, in_directory, write_content};
 use super::source::Source;
 use super::state::{of_bytes, to_bytes};
 use super::{no_sessions, of_log, whole};
@@ -16,7 +16,6 @@ use answer::{Answer, Decision, FittedUsers, Settings};
 use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Score, Transfer, Users, score};
 use click_logs::parameters::{self, ParameterRow, Parameters, for_each_parameter};
 use click_logs::study::{Checks, FilteredLog, Study};
-use documents::TemporaryFile;
 use log_reader::{Id, IdTypes, Part, ReadSettings, Ubi};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyList, PyTuple};
@@ -259,7 +258,7 @@ impl Fitted {
     ) -> PyResult<Table> {
         let mut keywords = Keywords::new(options)?;
         let (reading, ubi): (ReadSettings, Ubi) = (keywords.take()?, keywords.take()?);
-        keywords.end("score")?;
+        keywords.end("score", &["log", "format", "columns", "clip_clicks"])?;
         let (py, (source, format)) = (log.py(), Source::new(log, format, columns, ubi, None, &[])?);
         let reader = reading.reader(format.clone()).map_err(value_error)?;
         let reader = if clip_clicks { reader.clip_clicks() } else { reader };
@@ -381,7 +380,7 @@ impl Fitted {
     /// Write the bytes of to_json to a file, or to parameters.json in a directory.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let json = self.json(py)?;
-        Ok(py.detach(|| TemporaryFile::write(&in_directory(path, FILE), &json)?.rename())?)
+        py.detach(|| write_content(&in_directory(path, FILE), &json))
     }
 
     /// The parameters in these bytes of parameters.json.

@@ -9,7 +9,7 @@ use crate::name::query_text;
 use crate::names::Names;
 use crate::policy::Policy;
 use crate::prior::Prior;
-use crate::task::{UserFacts, build, count, generator};
+use crate::task::{UserFacts, build, count, seeded};
 use ::live::ObservationRule;
 use click_logs::fit::{Fit, ItemFit, Model, QueryFit, Users};
 use click_logs::parameters::IdType;
@@ -30,7 +30,7 @@ pub(crate) struct FromFit<'a, 'py> {
     pub(crate) policy: Option<&'a str>,
     pub(crate) model: Option<&'a str>,
     pub(crate) horizon: Option<&'a Bound<'py, PyAny>>,
-    pub(crate) seed: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) seed: Option<u64>,
     pub(crate) parameters: Option<&'a Bound<'py, PyDict>>,
 }
 
@@ -67,7 +67,7 @@ impl ContextFit {
         let mut policy = build(spec, protocol, &given)?;
         Prior::Contexts(Box::new(fit.clone())).give(&mut policy, None)?;
         let names = Names::of(self.items(py)?.as_any())?;
-        let policy = Policy::of(policy, generator(from.seed)?, protocol, Some(Arc::new(names)));
+        let policy = Policy::of(policy, seeded(from.seed)?, protocol, Some(Arc::new(names)));
         Ok(policy.for_users(UserNames::of(fit)))
     }
 }
@@ -118,7 +118,7 @@ impl Fitted {
         }
         (0..lists).for_each(|_| policy.pass_round());
         let names = Names::of(self.item_names(py, query)?.as_any())?;
-        Ok(Policy::of(policy, generator(from.seed)?, protocol, Some(Arc::new(names))))
+        Ok(Policy::of(policy, seeded(from.seed)?, protocol, Some(Arc::new(names))))
     }
 
     /// The fit of the query of this name, or of the only one.

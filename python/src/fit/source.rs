@@ -244,7 +244,12 @@ fn of_table(
             if named.is_some() {
                 value_error(error)
             } else {
-                value_error(format!("{error}; the table has {}", there.join(", ")))
+                let all = if there.is_empty() {
+                    "no column with a text as its name".into()
+                } else {
+                    there.join(", ")
+                };
+                value_error(format!("{error}; the table has {all}: columns={{\"item\": ..}} names a column"))
             }
         })?;
         let names = columns.by_key().flat_map(|(key, name)| match key {

@@ -5,7 +5,7 @@
 macro_rules! users {
     (
         $(#[doc = $doc:literal])+
-        $Class:ident($Model:ty), sizes $sizes:expr,
+        $Class:ident($Model:ty),
         knows $protocol:literal $(with $word:literal: $value:expr)+;
         new($($argument:ident: $read:ident),+ $(; $option:ident: $Option:ty = $default:tt)?) = $users:expr;
         $($methods:tt)*
@@ -36,14 +36,15 @@ macro_rules! users {
         #[pymethods]
         impl $Class {
             #[new]
-            #[pyo3(signature = ($($argument,)+ *, $($option = $default,)? seed = None))]
+            #[pyo3(signature = ($($argument,)+ *, $($option = $default,)? seed = None, rng = None))]
             fn new(
                 $($argument: &Bound<'_, PyAny>,)+
                 $($option: $Option,)?
                 seed: Option<&Bound<'_, PyAny>>,
+                rng: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<Self> {
                 $(let $argument = $read(stringify!($argument), $argument)?;)+
-                Crowd::new($users, seed).map(Self)
+                Crowd::new($users, (seed, rng)).map(Self)
             }
 
             $($methods)*
@@ -79,7 +80,7 @@ macro_rules! users {
             /// Examples:
             ///     >>> users = models.PositionBased([0.9, 0.1], [1.0], seed=1)
             ///     >>> models.PositionBased.from_json(users.to_json())
-            ///     PositionBased(sizes=[2, 1])
+            ///     PositionBased(attraction=[0.9, 0.1], examination=[1.0])
             #[classmethod]
             fn from_json(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
                 Crowd::from_json(text).map(Self)
@@ -90,8 +91,8 @@ macro_rules! users {
             }
 
             fn __repr__(&self) -> String {
-                let sizes: fn(&$Model) -> [usize; 2] = $sizes;
-                format!(concat!(stringify!($Class), "(sizes={:?})"), sizes(&self.0.model))
+                let names = [$(stringify!($argument),)+ $(stringify!($option))?];
+                format!("{}({})", stringify!($Class), arguments(self.model(), &names))
             }
         }
     };
@@ -108,7 +109,7 @@ macro_rules! users_of_lists {
     ) => {
         users! {
             $(#[doc = $doc])+
-            $Class($Model), sizes |users| [users.shape().n_items(), users.shape().n_positions()],
+            $Class($Model),
             knows $protocol
                 with "items": |users| users.shape().n_items()
                 with "positions": |users| users.shape().n_positions()

@@ -1,8 +1,8 @@
 //! The classes of all models.
 
-use super::PolicyFacts;
 use super::class::{users, users_of_lists};
 use super::crowd::{Crowd, signed};
+use super::{PolicyFacts, arguments};
 use crate::arrays::one_or_array;
 use crate::bounds::matrix;
 use crate::bounds::rank_one::as_dict;
@@ -43,7 +43,7 @@ users_of_lists! {
     ///     positions: number of positions.
     ///     weights: reward of a click at each position, at least 0, not increasing from the top
     ///         down, shape (positions,); by default 1.
-    ///     seed: seed of the users' random numbers; by default another one every time.
+    ///     seed: seed of the users' random numbers, as of `Policy`; `rng` is another name of it.
     ///
     /// Examples:
     ///     >>> users = models.Cascade([0.5, 0.4, 0.1], 2)
@@ -89,7 +89,7 @@ users_of_lists! {
     ///     continuation: probabilities of examining the next position: without a click, after a
     ///         click on an irrelevant item, and after one on a relevant item, shape (3,).
     ///     positions: number of positions.
-    ///     seed: seed of the users' random numbers; by default another one every time.
+    ///     seed: seed of the users' random numbers, as of `Policy`; `rng` is another name of it.
     ///
     /// Examples:
     ///     >>> models.ClickChain([0.4, 0.3], [0.9, 0.3, 0.6], 2).best_list()
@@ -109,7 +109,7 @@ users_of_lists! {
     ///     attraction: probability that an item attracts, shape (items,).
     ///     leave: probability of leaving after a click at a position, shape (positions,).
     ///     reward: "satisfaction", 1 if the user left after a click, or "clicks".
-    ///     seed: seed of the users' random numbers; by default another one every time.
+    ///     seed: seed of the users' random numbers, as of `Policy`; `rng` is another name of it.
     ///
     /// Examples:
     ///     >>> users = models.DependentClick([0.4, 0.3, 0.1], [0.5, 0.2])
@@ -142,7 +142,7 @@ users_of_lists! {
     ///     continuation: probability that an unsatisfied user examines the next position.
     ///     positions: number of positions.
     ///     reward: "clicks", or "satisfaction", 1 if the user left satisfied.
-    ///     seed: seed of the users' random numbers; by default another one every time.
+    ///     seed: seed of the users' random numbers, as of `Policy`; `rng` is another name of it.
     ///
     /// Examples:
     ///     >>> models.DynamicBayesian([0.4, 0.3], [0.5, 0.2], 0.9, 2).best_list()
@@ -164,7 +164,7 @@ users_of_lists! {
     /// Args:
     ///     attraction: probability that an item attracts, shape (items,).
     ///     examination: probability that a position is examined, shape (positions,).
-    ///     seed: seed of the users' random numbers; by default another one every time.
+    ///     seed: seed of the users' random numbers, as of `Policy`; `rng` is another name of it.
     ///
     /// Examples:
     ///     >>> round(models.PositionBased([0.4, 0.3, 0.1], [1.0, 0.5]).lower_bound(), 4)
@@ -191,7 +191,7 @@ users_of_lists! {
     ///     attraction: probability that an item attracts, shape (items,).
     ///     examination: probability that a position is examined, not increasing, shape
     ///         (positions,).
-    ///     seed: seed of the users' random numbers; by default another one every time.
+    ///     seed: seed of the users' random numbers, as of `Policy`; `rng` is another name of it.
     ///
     /// Examples:
     ///     >>> users = models.RandomSemiBandit([0.4, 0.3, 0.1], [1.0, 0.5])
@@ -218,7 +218,7 @@ users_of_lists! {
     ///     attraction: probability of a click on an examined item, shape (items,).
     ///     examination: a row for each position, of 1, 2, .. probabilities: without a click above,
     ///         and with the last click at each position above.
-    ///     seed: seed of the users' random numbers; by default another one every time.
+    ///     seed: seed of the users' random numbers, as of `Policy`; `rng` is another name of it.
     ///
     /// Examples:
     ///     >>> models.UserBrowsing([0.4, 0.3], [[1.0], [0.5, 0.8]]).best_list()
@@ -238,13 +238,13 @@ users! {
     /// Args:
     ///     preferences: probability that the item of the row is preferred to that of the column,
     ///         shape (items, items); entries (i, j) and (j, i) add up to 1.
-    ///     seed: seed of the users' random numbers; by default another one every time.
+    ///     seed: seed of the users' random numbers, as of `Policy`; `rng` is another name of it.
     ///
     /// Examples:
     ///     >>> users = models.Dueling([[0.5, 0.9], [0.1, 0.5]], seed=1)
     ///     >>> users.best_item(), users.regret((0, 1)), users.respond((0, 1), n=4).shape
     ///     (0, 0.2, (4,))
-    Dueling(DuelingModel), sizes |users| [users.preferences().shape().n_items(), 2],
+    Dueling(DuelingModel),
         knows "dueling" with "items": |users| users.preferences().shape().n_items();
 
     new(preferences: matrix) = Ok(DuelingModel::new(preferences));
@@ -285,7 +285,7 @@ users! {
     /// Args:
     ///     rows: probability that a row succeeds, shape (rows,).
     ///     columns: probability that a column succeeds, shape (columns,).
-    ///     seed: seed of the users' random numbers; by default another one every time.
+    ///     seed: seed of the users' random numbers, as of `Policy`; `rng` is another name of it.
     ///
     /// Examples:
     ///     >>> users = models.RankOne([0.5, 0.2], [0.8, 0.3], seed=1)
@@ -293,7 +293,7 @@ users! {
     ///     ((0, 0), 0.15, 0.25)
     ///     >>> users.hardness()["mu"], users.respond((0, 0), n=4).shape
     ///     (0.35, (4,))
-    RankOne(RankOneModel), sizes |users| [users.rows().len(), users.columns().len()],
+    RankOne(RankOneModel),
         knows "rank-one" with "rows": |users| users.rows().len() with "columns": |users| users.columns().len();
 
     new(rows: floats, columns: floats) = RankOneModel::from_values(&rows, &columns);

@@ -8,8 +8,9 @@ use crate::interrupt::check_signals;
 use crate::message::{broken, value_error};
 use crate::models::PolicyFacts;
 use crate::play;
-use crate::task::{generator, is_alive, size};
+use crate::task::{is_alive, seed_or_rng, seeded, size};
 use click_models::{Action, Clicks, ListFeedback, Ranking};
+use documents::read_json;
 use numpy::{PyArray1, PyArrayMethods};
 use policies::catalogue::{CatalogueProtocol, Protocol};
 use pyo3::prelude::*;
@@ -79,10 +80,9 @@ where
 {
     pub(super) fn new(
         model: Result<M, click_models::Error>,
-        seed: Option<&Bound<'_, PyAny>>,
+        (seed, rng): (Option<&Bound<'_, PyAny>>, Option<&Bound<'_, PyAny>>),
     ) -> PyResult<Self> {
-        let model = model.map_err(value_error)?;
-        Ok(Self::with_generator(model, generator(seed)?))
+        Ok(Self::with_generator(model.map_err(value_error)?, seeded(seed_or_rng(seed, rng)?)?))
     }
 
     fn with_generator(model: M, generator: Xoshiro256PlusPlus) -> Self {
@@ -149,8 +149,8 @@ where
     }
 
     pub(super) fn from_json(text: &str) -> PyResult<Self> {
-        let saved: SavedCrowd<M> =
-            serde_json::from_str(text).map_err(|error| value_error(format!("no saved users: {error}")))?;
+        let saved = read_json("no saved users", text.as_bytes(), "users of this class");
+        let saved: SavedCrowd<M> = saved.map_err(value_error)?;
         if !is_alive(&saved.generator) {
             return Err(value_error("no saved users: a generator of random numbers whose state is zero"));
         }

@@ -282,7 +282,10 @@ pub(super) fn with_contender<'a>(
         )));
     }
     if !Python::attach(|py| factory.bind(py).is_callable()) {
-        return Err(type_error(format!("policies[{label:?}]: expected a function that builds the policy")));
+        return Err(type_error(format!(
+            "policies[{label:?}]: expected a function that builds the policy, such as its class; policies of the \
+             catalogue are in the spec, {{\"policies\": [\"pbm-ts\"]}}"
+        )));
     }
     let contender = InPython { label, factory, fault: Arc::clone(fault) };
     models::with_contender(runner, contender)

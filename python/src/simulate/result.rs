@@ -1,6 +1,5 @@
 //! The class `Simulation`: the result of an experiment.
 
-use crate::json::dict;
 use crate::message::{none_of, value_error};
 use crate::reduced::reduced;
 use crate::table::{Column, Table, escaped};
@@ -12,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyTuple};
 use report::Leaderboard;
 use report::figure::{self, Figure, FigureData, PolicyStyles};
-use sim::{Identification, Summary};
+use sim::Summary;
 use spec::models::OWN;
 use spec::{Experiment, Overrides};
 use std::path::{Path, PathBuf};
@@ -298,19 +297,13 @@ impl Simulation {
     ///     >>> simulate(spec).answers("kl-lucb")["correct"].tolist()
     ///     [True, True]
     fn answers<'py>(&self, py: Python<'py>, policy: &str) -> PyResult<Bound<'py, PyDict>> {
-        let index = self.index(policy)?;
+        let columns = self.table(policy)?.to_numpy(py)?;
         if self.measured.runs.n_checkpoints().is_some() {
             return Err(value_error("runs do not end with an answer: see regret and clicks"));
         }
-        let answers = self.measured.runs.answers(index).map_err(unreadable)?;
-        let counts =
-            |value: fn(&Identification) -> u64| PyArray1::from_vec(py, answers.iter().map(value).collect());
-        let flags =
-            |value: fn(&Identification) -> bool| PyArray1::from_vec(py, answers.iter().map(value).collect());
-        Ok(dict!(py;
-            "steps": counts(|answer| answer.steps), "observations": counts(|answer| answer.observations),
-            "answered": flags(|answer| answer.answered), "correct": flags(|answer| answer.correct),
-        ))
+        columns.del_item("run")?;
+        columns.del_item("instance")?;
+        Ok(columns)
     }
 
     /// A table with the content of curves.csv: policy, round (t), statistic ("regret", "clicks",
@@ -349,8 +342,8 @@ impl Simulation {
             return Table::new([
                 ("run", Column::integers(0..signed(answers.len() as u64))),
                 ("instance", Column::integers(instances())),
-                ("steps", Column::integers(answers.iter().map(|answer| signed(answer.steps)))),
-                ("observations", Column::integers(answers.iter().map(|answer| signed(answer.observations)))),
+                ("steps", Column::counts(answers.iter().map(|answer| answer.steps))),
+                ("observations", Column::counts(answers.iter().map(|answer| answer.observations))),
                 ("answered", Column::flags(answers.iter().map(|answer| answer.answered))),
                 ("correct", Column::flags(answers.iter().map(|answer| answer.correct))),
             ]);

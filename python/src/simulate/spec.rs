@@ -26,8 +26,9 @@ pub(crate) fn read(
 ) -> PyResult<(Experiment, OwnObjects)> {
     let mut own = OwnObjects::new();
     let source = if let Ok(dict) = spec.cast::<PyDict>() {
-        let dict = with_users(dict, &mut own)?;
-        let text = toml::to_string(&to_toml(&dict, NAME, 0)?).map_err(value_error)?;
+        let mut table = to_toml(with_users(dict, &mut own)?.as_any(), NAME, 0)?;
+        list_policies(&mut table);
+        let text = toml::to_string(&table).map_err(value_error)?;
         let empty = |_| value_error("spec: the dict is empty");
         Source::from_text(NAME, text).map_err(empty)?.without_lines()
     } else if let Some(text) = spec.extract::<String>().ok().filter(|text| text.contains('\n')) {
@@ -51,12 +52,25 @@ pub(crate) fn read(
     Ok((experiment, own))
 }
 
+/// Tables in the place of names of policies, and a list in that of one policy.
+fn list_policies(spec: &mut toml::Value) {
+    let Some(policies) = spec.get_mut("policies") else { return };
+    if !policies.is_array() {
+        *policies = vec![policies.clone()].into();
+    }
+    for policy in policies.as_array_mut().into_iter().flatten().filter(|policy| policy.is_str()) {
+        *policy = toml::Table::from_iter([("policy".to_owned(), policy.clone())]).into();
+    }
+}
+
 /// The dict of a spec with tables in the place of users: objects of `models`, or of Python with
 /// `respond`, by themselves or as {"name": .., "users": object}.
 fn with_users<'py>(dict: &Bound<'py, PyDict>, own: &mut OwnObjects) -> PyResult<Bound<'py, PyDict>> {
     let py = dict.py();
-    let instances = dict.get_item("instances")?.map(Bound::cast_into::<PyList>);
-    let Some(Ok(instances)) = instances else { return Ok(dict.clone()) };
+    let Some(instances) = dict.get_item("instances")? else { return Ok(dict.clone()) };
+    let is_one = instances.is_instance_of::<PyDict>() || instances.hasattr("respond")?;
+    let instances = if is_one { PyList::new(py, [instances])?.into_any() } else { instances };
+    let Ok(instances) = instances.cast::<PyList>() else { return Ok(dict.clone()) };
     let written = PyList::empty(py);
     for (number, instance) in instances.iter().enumerate() {
         let (mut users, mut name) = (instance.clone(), None);

@@ -81,7 +81,8 @@ pub(crate) fn note_ubi(ubi: &Ubi, settings: &mut Value) {
 }
 
 pub(crate) fn format_parser() -> impl TypedValueParser<Value = &'static FormatRow> {
-    let value = |row: &FormatRow| PossibleValue::new(row.name).help(row.holds);
+    let aliases = |row: &FormatRow| (row.name == "delimited").then_some("csv");
+    let value = |row: &FormatRow| PossibleValue::new(row.name).help(row.holds).aliases(aliases(row));
     // The list of possible values admits only names of formats.
     PossibleValuesParser::new(formats::rows().iter().map(value))
         .try_map(|name| formats::find(&name).ok_or("no format"))

@@ -142,7 +142,7 @@ fn columns_and_cells_that_do_not_fit_say_what_would() {
             "column 2 (item_name): `position=..` is missing if a row is one item of a list",
         ),
     ] {
-        let error = refused(&[text(&words), "--format", "delimited", "--columns", columns]);
+        let error = refused(&[text(&words), "--format", "csv", "--columns", columns]);
         assert!(error.contains(expected), "{expected}: {error}");
     }
 }

@@ -60,14 +60,14 @@ struct Query {
 }
 
 /// The prior that a fit has found for the attraction of an item, a new one of `query` or of any
-/// query, and for users. `directory` is what `fit` has written.
+/// query, and for users. `path` is what `fit` has written: a directory, or parameters.json.
 ///
 /// # Errors
 ///
 /// There is no file `parameters.json` of this version, it has no such model or query, or the fit
 /// has no prior.
-pub fn item_prior(directory: &Path, model: Model, query: Option<&str>) -> Result<FittedPrior, Error> {
-    let path = directory.join("parameters.json");
+pub fn item_prior(path: &Path, model: Model, query: Option<&str>) -> Result<FittedPrior, Error> {
+    let path = if path.is_dir() { path.join("parameters.json") } else { path.to_owned() };
     let name = path.display().to_string();
     let json = read_regular(&path).map_err(|error| Error::whole_file(&name, error.to_string()))?;
     item_prior_in(&name, &json, model, query)

@@ -70,7 +70,8 @@ fn table(text: impl Read) -> Result<Ranking, RankingError> {
     let (Some(query), Some(position), Some(item), false) =
         (needed.0, needed.1, needed.2, twice || both || incomplete)
     else {
-        return Err(RankingError::of(1, HEADER));
+        let found: Vec<&str> = heads.iter().collect();
+        return Err(RankingError::of(1, format!("{HEADER}, found `{}`", found.join(",").escape_debug())));
     };
     let probability = several.map_or(0, |(_, place)| place);
     let columns = [(query, name), (probability, "probability"), (position, "position"), (item, "item")]

@@ -301,7 +301,7 @@ pub fn rows() -> &'static [FormatRow] {
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static FormatRow> {
-    rows().iter().find(|row| row.name == name)
+    rows().iter().find(|row| row.name == name || row.name == "delimited" && name == "csv")
 }
 
 /// The names of the formats for which `passes` is true.

@@ -56,7 +56,7 @@ pub enum BuildError {
         most: usize,
     },
     /// The policy does not learn from a table that can be changed.
-    #[error("`{policy}` cannot be used live with a table: {can}")]
+    #[error("`{policy}` cannot be used live with a table: {can}{}", live::live_instead(policy))]
     NotLive {
         /// The policy's name.
         policy: &'static str,

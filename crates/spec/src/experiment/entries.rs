@@ -24,7 +24,7 @@ pub(super) type EntryContext<'a> = (Option<&'a Instances>, Option<Task>, Option<
 /// what depends on them is not checked.
 pub(super) fn read_policies(field: &Field<'_>, given: EntryContext<'_>) -> Result<Vec<Entrant>, Error> {
     let mut labels: Vec<(String, Location)> = Vec::new();
-    let tables = read_tables(field)?;
+    let tables = read_tables(field, "{ policy = \"pbm-ts\" }")?;
     collect(tables.iter().map(|table| read_policy(table, given, &mut labels)))
 }
 

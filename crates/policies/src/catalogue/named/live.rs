@@ -1,7 +1,7 @@
 //! A policy of the catalogue that is used live: among items that come and go.
 
 use super::super::erased::{AsNote as _, Ask};
-use super::super::{Live, PolicySpec, Protocol};
+use super::super::{Live, PolicySpec, Protocol, Row, find, rows};
 use super::{AnyPolicy, BuildError, Calls, CatalogueProtocol, ProtocolPolicy};
 use crate::context::{FeaturedItems, SelectAmongFor, SelectFor, UpdateFor};
 use crate::{Bayesian, Decision, Error, Prior, Tallies, Tally, Terms, Valued};
@@ -117,6 +117,20 @@ impl<I: CatalogueProtocol> NamedLive<I> {
         }
         Err(Error::FeaturesOfItem { found: features.to_vec(), expected })
     }
+}
+
+/// The policies that can be used live for the users of the one of this name, in words.
+pub(super) fn live_instead(policy: &str) -> String {
+    let Some(row) = find(policy) else { return String::new() };
+    let can = |other: &&Row| {
+        Protocol::ALL.into_iter().filter(|users| users.has_lists()).any(|users| match other.live {
+            Live::Table => row.speaks(users) && other.speaks(users),
+            Live::Whole => row.sees_contexts(users) && other.sees_contexts(users),
+            _ => false,
+        })
+    };
+    let names: Vec<String> = rows().iter().filter(can).map(|other| format!("`{}`", other.name)).collect();
+    if names.is_empty() { String::new() } else { format!("; {} can", names.join(", ")) }
 }
 
 impl PolicySpec {
