@@ -270,13 +270,13 @@ fn a_page_says_how_a_log_differs_from_the_papers() {
     let page = fs::read_to_string(out.join("index.html")).unwrap();
     for text in [
         // The first position has half of the clicks of the second, which is the best.
-        "<td class=\"number\">0.000</td>\n<td class=\"number\">0.060</td>",
+        "data-head=\"min theta\">0.000</td>\n<td class=\"number\" data-head=\"max theta\">0.060</td>",
         "0.12000, 0.06000, 0.03600, 0.03000, 0.00000",
         // In the order of the log; users of the random semi-bandit scan the best position first.
         "0.50000, 1.00000, 0.33333",
         "1.00000, 0.50000, 0.33333",
         // Rows of the printed table have no names.
-        "<td>row 1</td>\n<td class=\"number\">216,565</td>",
+        "<td>row 1</td>\n<td class=\"number\" data-head=\"records\">216,565</td>",
         "Nothing is known of these data beforehand",
     ] {
         assert!(page.contains(text), "{text}");

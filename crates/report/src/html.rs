@@ -128,7 +128,7 @@ impl Html {
             for (index, cell) in row.iter().enumerate() {
                 let head = heads.get(index).copied().unwrap_or_default();
                 self.raw("<td").class(style(head));
-                if class == "narrow" && index > 0 {
+                if !class.contains("claims") && index > 0 {
                     self.raw(" data-head=\"").text(head.trim_start_matches('#')).raw("\"");
                 }
                 self.raw(">").raw(&cell.markup).close("td");
