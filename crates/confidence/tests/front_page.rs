@@ -1,7 +1,7 @@
 //! The numbers on the crate's front page match the code.
 
 #[expect(dead_code, reason = "its main and the measurement of costs")]
-#[path = "../examples/which_bound.rs"]
+#[path = "../../../measurements/src/bin/which_bound.rs"]
 mod which_bound;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Prints the numbers of the table on the crate's front page: the width and the cost of each bound.
 //!
-//! `cargo run --release -p confidence --example which_bound`
+//! `cargo run --release -p measurements --bin which_bound`
 
 use confidence::coverage_bound;
 use confidence::sequence::{

@@ -3,7 +3,7 @@
 //! Prints the tables of `docs/pbm-least-cost.md`: the constants of four instances, and a map over
 //! random ones. An instance of the map has ten items, whose attractions are drawn uniformly from a
 //! range, and five positions with examination 1, r, r^2, r^3, r^4. `cargo run --release -p
-//! click-models --example pbm_least_cost`.
+//! measurements --bin pbm_least_cost`.
 
 use click_models::bounds::{pbm_last_position_cost, pbm_lower_bound, pbm_lower_bound_terms};
 use rand::{RngExt, SeedableRng};

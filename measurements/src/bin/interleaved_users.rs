@@ -2,12 +2,12 @@
 //! the first significant difference.
 //!
 //! ```text
-//! cargo run --release -p interleaving --example ab_test
+//! cargo run --release -p measurements --bin interleaved_users
 //! ```
 //!
 //! The rankers are features of the synthetic collection, and the users are simulated and
 //! navigational. Everything else works as in a service: the interleaved list and its note are
-//! stored with the page, the clicks come back, and the test receives the outcome. The example first
+//! stored with the page, the clicks come back, and the test receives the outcome. The program first
 //! shows one experiment in detail. Then it prints, for each interleaving method, how many users an
 //! experiment takes, how often it declares the worse ranker better, and how often it finds a
 //! difference between a ranker and itself.
