@@ -56,11 +56,18 @@ const MAX_WEIGHT: f64 = 1e9;
 ///
 /// Saved as its parameters, `attraction`, `n_positions` and, if there are any, `weights`, and
 /// checked again when it is loaded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(try_from = "Parameters", into = "Parameters")]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct CascadeModel {
+    /// Numbers of items and positions.
+    #[field(copy)]
     shape: ListShape,
+    /// Probability that an item attracts, one per item.
+    #[field]
     attraction: Vec<Probability>,
+    /// The reward of a click, one number per position; `None` if it is 1 everywhere.
+    #[field]
     weights: Option<Vec<NonNegative>>,
     values: Option<Vec<f64>>,
     best: (Ranking, f64),
@@ -156,21 +163,6 @@ impl CascadeModel {
     fn valued(mut self) -> Self {
         self.best.1 = self.expected_reward(&self.best.0);
         self
-    }
-
-    /// Numbers of items and positions.
-    pub fn shape(&self) -> ListShape {
-        self.shape
-    }
-
-    /// Probability that an item attracts, one per item.
-    pub fn attraction(&self) -> &[Probability] {
-        &self.attraction
-    }
-
-    /// The reward of a click, one number per position; `None` if it is 1 everywhere.
-    pub fn weights(&self) -> Option<&[NonNegative]> {
-        self.weights.as_deref()
     }
 
     /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`:

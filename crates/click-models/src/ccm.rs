@@ -41,11 +41,19 @@ use serde::{Deserialize, Serialize};
 /// Users who continue depending on what they clicked on. The reward is the number of clicks.
 ///
 /// Saved as its parameters and checked again when it is loaded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(try_from = "Parameters", into = "Parameters")]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct ClickChain {
+    /// Numbers of items and positions.
+    #[field(copy)]
     shape: ListShape,
+    /// Probability of a click on an examined item, one per item.
+    #[field]
     attraction: Vec<Probability>,
+    /// Probability that the user examines the next position: after no click, after a click on an
+    /// item that never attracts, after one on an item that always attracts.
+    #[field(copy)]
     continuation: [Probability; 3],
     chain: Chain,
     best: (Ranking, f64),
@@ -98,22 +106,6 @@ impl ClickChain {
             [checked[0], checked[1], checked[2]],
             n_positions,
         )
-    }
-
-    /// Numbers of items and positions.
-    pub fn shape(&self) -> ListShape {
-        self.shape
-    }
-
-    /// Probability of a click on an examined item, one per item.
-    pub fn attraction(&self) -> &[Probability] {
-        &self.attraction
-    }
-
-    /// Probability that the user examines the next position: after no click, after a click on an
-    /// item that never attracts, after one on an item that always attracts.
-    pub fn continuation(&self) -> [Probability; 3] {
-        self.continuation
     }
 }
 

@@ -48,11 +48,16 @@ impl Clone for Context {
 /// assert!(ContextKnown::new(3, &[0.1, 1.0]).is_err());
 /// # Ok::<(), click_models::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, fieldwork::Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct ContextKnown<'a> {
+    /// Number of items.
     n_items: usize,
+    /// Number of segments, at least 1.
     n_segments: u32,
+    /// Number of features of a user.
     n_user_features: usize,
+    /// Features of the items, item by item.
     item_features: &'a [f64],
 }
 
@@ -90,28 +95,8 @@ impl<'a> ContextKnown<'a> {
         Self { n_segments: n_segments.max(1), ..self }
     }
 
-    /// Number of items.
-    pub fn n_items(self) -> usize {
-        self.n_items
-    }
-
-    /// Number of segments, at least 1.
-    pub fn n_segments(self) -> u32 {
-        self.n_segments
-    }
-
-    /// Number of features of a user.
-    pub fn n_user_features(self) -> usize {
-        self.n_user_features
-    }
-
     /// Number of features of an item.
     pub fn n_item_features(self) -> usize {
         self.item_features.len() / self.n_items
-    }
-
-    /// Features of the items, item by item.
-    pub fn item_features(self) -> &'a [f64] {
-        self.item_features
     }
 }

@@ -56,13 +56,24 @@ pub enum DbnReward {
 /// Users who leave satisfied after a click, or without patience.
 ///
 /// Saved as its parameters and checked again when it is loaded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(try_from = "Parameters", into = "Parameters")]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct DynamicBayesian {
+    /// Numbers of items and positions.
+    #[field(copy)]
     shape: ListShape,
+    /// Probability of a click on an examined item, one per item.
+    #[field]
     attraction: Vec<Probability>,
+    /// Probability that a click satisfies, one per item.
+    #[field]
     satisfaction: Vec<Probability>,
+    /// Probability that a user who is not satisfied examines the next position.
+    #[field(copy)]
     continuation: Probability,
+    /// The reward.
+    #[field(copy)]
     reward: DbnReward,
     clicks: Chain,
     satisfied: Chain,
@@ -131,31 +142,6 @@ impl DynamicBayesian {
             n_positions,
             reward,
         )
-    }
-
-    /// Numbers of items and positions.
-    pub fn shape(&self) -> ListShape {
-        self.shape
-    }
-
-    /// Probability of a click on an examined item, one per item.
-    pub fn attraction(&self) -> &[Probability] {
-        &self.attraction
-    }
-
-    /// Probability that a click satisfies, one per item.
-    pub fn satisfaction(&self) -> &[Probability] {
-        &self.satisfaction
-    }
-
-    /// Probability that a user who is not satisfied examines the next position.
-    pub fn continuation(&self) -> Probability {
-        self.continuation
-    }
-
-    /// The reward.
-    pub fn reward(&self) -> DbnReward {
-        self.reward
     }
 }
 

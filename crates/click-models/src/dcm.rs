@@ -58,12 +58,21 @@ pub enum DcmReward {
 ///
 /// Saved as its parameters, `attraction`, `leave` and `reward`, and checked again when it is
 /// loaded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(try_from = "Parameters", into = "Parameters")]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct DependentClick {
+    /// Numbers of items and positions.
+    #[field(copy)]
     shape: ListShape,
+    /// Probability that an item attracts, one per item.
+    #[field]
     attraction: Vec<Probability>,
+    /// Probability that the user leaves after a click, one per position.
+    #[field]
     leave: Vec<Probability>,
+    /// The reward of this instance.
+    #[field(copy)]
     reward: DcmReward,
     values: Option<Vec<f64>>,
     places: Vec<usize>,
@@ -87,9 +96,14 @@ parameters! {
 
 /// The learner's knowledge of a dependent-click instance: its size, and the order of the positions
 /// by value.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, fieldwork::Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct DcmKnown<'a> {
+    /// Numbers of items and positions.
+    #[field(copy)]
     shape: ListShape,
+    /// The 0-based positions, the one for the most attractive item first: by decreasing leave
+    /// probability for satisfaction, by increasing leave probability for clicks.
     places: &'a [usize],
 }
 
@@ -104,17 +118,6 @@ impl<'a> DcmKnown<'a> {
         let n_positions = shape.n_positions();
         let is_order = places.len() == n_positions && (0..n_positions).all(|place| places.contains(&place));
         if is_order { Ok(Self { shape, places }) } else { Err(Error::NotAnOrder { n_positions }) }
-    }
-
-    /// Numbers of items and positions.
-    pub fn shape(&self) -> ListShape {
-        self.shape
-    }
-
-    /// The 0-based positions, the one for the most attractive item first: by decreasing leave
-    /// probability for satisfaction, by increasing leave probability for clicks.
-    pub fn places(&self) -> &'a [usize] {
-        self.places
     }
 }
 
@@ -183,26 +186,6 @@ impl DependentClick {
         self.best.0 = best_list(&self.attraction, values, users, self.leave.len());
         self.best.1 = self.expected_reward(&self.best.0);
         Ok(self)
-    }
-
-    /// Numbers of items and positions.
-    pub fn shape(&self) -> ListShape {
-        self.shape
-    }
-
-    /// Probability that an item attracts, one per item.
-    pub fn attraction(&self) -> &[Probability] {
-        &self.attraction
-    }
-
-    /// Probability that the user leaves after a click, one per position.
-    pub fn leave(&self) -> &[Probability] {
-        &self.leave
-    }
-
-    /// The reward of this instance.
-    pub fn reward(&self) -> DcmReward {
-        self.reward
     }
 
     /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`:

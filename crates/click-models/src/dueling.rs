@@ -54,13 +54,19 @@ impl Benchmark {
 /// Users who prefer one of two items.
 ///
 /// Saved as its matrix of preferences, and checked again when it is loaded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(try_from = "Parameters", into = "Parameters")]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct DuelingModel {
+    /// The matrix of preferences.
     preferences: PreferenceMatrix,
+    /// The reference item for regret, and whether it is a Condorcet or a Copeland winner.
+    #[field(copy)]
     benchmark: Benchmark,
-    /// The regret of comparing each item with itself.
+    /// The regret of comparing each item with itself, one number per item: `Delta_i` if there is a
+    /// Condorcet winner.
     losses: Vec<f64>,
+    #[field(skip)]
     best: (Pair, f64),
 }
 
@@ -87,22 +93,6 @@ impl DuelingModel {
         let losses = items.map(|item| (most - preferences.n_beaten(item)) as f64 / others).collect();
         let best = (Pair::of_one(winner), most as f64 / others);
         Self { preferences, benchmark: Benchmark::Copeland(winner), losses, best }
-    }
-
-    /// The matrix of preferences.
-    pub fn preferences(&self) -> &PreferenceMatrix {
-        &self.preferences
-    }
-
-    /// The reference item for regret, and whether it is a Condorcet or a Copeland winner.
-    pub fn benchmark(&self) -> Benchmark {
-        self.benchmark
-    }
-
-    /// The regret of comparing each item with itself, one number per item: `Delta_i` if there is a
-    /// Condorcet winner.
-    pub fn losses(&self) -> &[f64] {
-        &self.losses
     }
 
     /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`, in

@@ -26,13 +26,18 @@ const WORDS: usize = BITS;
 /// available.keep(&ItemSet::all(3));
 /// assert!(available.iter().eq([0, 2].map(ItemId::new)));
 /// ```
-#[derive(Debug, PartialEq, Eq, Default)]
+#[derive(Debug, PartialEq, Eq, Default, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct ItemSet {
     words: Vec<u64>,
     /// The number of items in every block, and which of its words have any.
     counts: Vec<usize>,
     used: Vec<u64>,
+    /// Number of items in the set.
+    #[field]
     len: usize,
+    /// Number of items of the catalogue.
+    #[field]
     size: usize,
 }
 
@@ -69,19 +74,9 @@ impl ItemSet {
         set
     }
 
-    /// Number of items in the set.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
     /// Returns whether the set has no items.
     pub fn is_empty(&self) -> bool {
         self.len == 0
-    }
-
-    /// Number of items of the catalogue.
-    pub fn size(&self) -> usize {
-        self.size
     }
 
     /// Makes the catalogue larger, up to `size` items. No new item is in the set.

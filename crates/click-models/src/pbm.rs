@@ -37,9 +37,13 @@ pub struct PositionBased {
 
 /// The learner's knowledge of a position-based instance: its size and the examination
 /// probabilities.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, fieldwork::Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct PbmKnown<'a> {
+    /// Numbers of items and positions.
+    #[field(copy)]
     shape: ListShape,
+    /// Examination probabilities, one per position.
     examination: &'a [Probability],
 }
 
@@ -57,16 +61,6 @@ impl<'a> PbmKnown<'a> {
         } else {
             Err(Error::OneForEachPosition { field: "examination", found, n_positions })
         }
-    }
-
-    /// Numbers of items and positions.
-    pub fn shape(&self) -> ListShape {
-        self.shape
-    }
-
-    /// Examination probabilities, one per position.
-    pub fn examination(&self) -> &'a [Probability] {
-        self.examination
     }
 }
 

@@ -108,13 +108,18 @@ linear_models!(PositionBased, RandomSemiBandit);
 /// assert!((lost.best_list - 0.3).abs() < 1e-12 && lost.best_list_of_segment == 0.0);
 /// # Ok::<(), click_models::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct Personal<M> {
+    /// A policy's knowledge of each user.
+    #[field]
     contexts: Arc<[Context]>,
     users: Arc<[M]>,
     n_segments: u32,
     /// Item by item.
     item_features: Vec<f64>,
+    /// The loss of lists that are not personal.
+    #[field(copy)]
     yardsticks: Yardsticks,
 }
 
@@ -205,11 +210,6 @@ impl<M: WithAttraction> Personal<M> {
         rng.random_range(0..self.users.len())
     }
 
-    /// A policy's knowledge of each user.
-    pub fn contexts(&self) -> &[Context] {
-        &self.contexts
-    }
-
     /// The click model of a user.
     ///
     /// # Panics
@@ -217,11 +217,6 @@ impl<M: WithAttraction> Personal<M> {
     /// If there is no such user.
     pub fn user(&self, user: usize) -> &M {
         &self.users[user]
-    }
-
-    /// The loss of lists that are not personal.
-    pub fn yardsticks(&self) -> Yardsticks {
-        self.yardsticks
     }
 }
 

@@ -75,9 +75,12 @@ const SKEW_LIMIT: f64 = SKEW_TOLERANCE + 1e-15;
 /// The probabilities with which items are preferred to each other.
 ///
 /// Saved as its rows, and checked again when it is loaded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(try_from = "Vec<Vec<f64>>", into = "Vec<Vec<f64>>")]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct PreferenceMatrix {
+    /// The number of items.
+    #[field(copy)]
     shape: DuelShape,
     /// Row by row, as given.
     probabilities: Vec<Probability>,
@@ -129,11 +132,6 @@ impl PreferenceMatrix {
             })
             .collect();
         Self { shape, probabilities, excess }
-    }
-
-    /// The number of items.
-    pub fn shape(&self) -> DuelShape {
-        self.shape
     }
 
     /// The entry as it was given, `p_ij`.

@@ -52,12 +52,18 @@ use serde::{Deserialize, Serialize};
 /// Users of the rank-one model.
 ///
 /// Saved as its two parameters, `rows` and `columns`, and checked again when it is loaded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(try_from = "Parameters", into = "Parameters")]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct RankOneModel {
+    /// Numbers of rows and columns.
+    #[field(copy)]
     shape: TableShape,
+    /// Probability of every row.
     rows: Vec<Probability>,
+    /// Probability of every column.
     columns: Vec<Probability>,
+    #[field(skip)]
     best: (Cell, f64),
 }
 
@@ -156,21 +162,6 @@ impl RankOneModel {
         let best = shape.cell(row * shape.n_columns() + column);
         let reward = rows[row].get() * columns[column].get();
         Self { shape, rows, columns, best: (best, reward) }
-    }
-
-    /// Numbers of rows and columns.
-    pub fn shape(&self) -> TableShape {
-        self.shape
-    }
-
-    /// Probability of every row.
-    pub fn rows(&self) -> &[Probability] {
-        &self.rows
-    }
-
-    /// Probability of every column.
-    pub fn columns(&self) -> &[Probability] {
-        &self.columns
     }
 
     /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per

@@ -48,13 +48,22 @@ use serde::{Deserialize, Serialize};
 /// Users whose examination depends on their last click. The reward is the number of clicks.
 ///
 /// Saved as its parameters and checked again when it is loaded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(try_from = "Parameters", into = "Parameters")]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct UserBrowsing {
+    /// Numbers of items and positions.
+    #[field(copy)]
     shape: ListShape,
+    /// Probability of a click on an examined item, one per item.
     attraction: Vec<Probability>,
+    /// Probability that a position is examined: a row for every position, without a click above,
+    /// and for a last click at each position above.
     examination: Vec<Vec<Probability>>,
+    #[field(skip)]
     best: (Ranking, f64),
+    /// Beginnings of lists that the search for the best list has tried, in place of time; at most
+    /// [`MAX_BEGINNINGS`](Self::MAX_BEGINNINGS).
     beginnings: u64,
 }
 
@@ -101,12 +110,6 @@ impl UserBrowsing {
         Self::new(Error::probabilities("attraction", attraction)?, rows.collect::<Result<_, _>>()?)
     }
 
-    /// Beginnings of lists that the search for the best list has tried, in place of time; at most
-    /// [`MAX_BEGINNINGS`](Self::MAX_BEGINNINGS).
-    pub fn beginnings(&self) -> u64 {
-        self.beginnings
-    }
-
     /// Adds the clicks on an item at a position to `clicks`, and moves their users to its place in
     /// the distribution of the last click.
     #[inline]
@@ -132,22 +135,6 @@ impl UserBrowsing {
             self.click(position, self.attraction[item.index()].get(), &mut last, &mut clicks);
         }
         clicks
-    }
-
-    /// Numbers of items and positions.
-    pub fn shape(&self) -> ListShape {
-        self.shape
-    }
-
-    /// Probability of a click on an examined item, one per item.
-    pub fn attraction(&self) -> &[Probability] {
-        &self.attraction
-    }
-
-    /// Probability that a position is examined: a row for every position, without a click above,
-    /// and for a last click at each position above.
-    pub fn examination(&self) -> &[Vec<Probability>] {
-        &self.examination
     }
 }
 

@@ -44,8 +44,11 @@ const USUAL: [&str; 3] = [RESULT, "curves.csv", "timing.json"];
 const OPTIONAL: &[&str] = &[RUNS];
 
 /// A directory that this experiment may write to.
-#[derive(Debug)]
+#[derive(Debug, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct OutputDir {
+    /// The directory.
+    #[field(name = path)]
     dir: PathBuf,
     identity: String,
     base: String,
@@ -93,11 +96,6 @@ impl OutputDir {
         let place = existing_ancestor(dir);
         try_to_create_in(&place).map_err(PathError::system(&place, "cannot be written"))?;
         Ok(claimed)
-    }
-
-    /// The directory.
-    pub fn path(&self) -> &Path {
-        &self.dir
     }
 
     /// Returns whether every experiment writes a file of this name.

@@ -4,9 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A file or directory that cannot be used: its place, what is wrong, and what to do.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, fieldwork::Fieldwork)]
 #[error("{}: {fault}", .path.display())]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct PathError {
+    /// The file or directory.
+    #[field]
     path: PathBuf,
     fault: String,
 }
@@ -33,10 +36,5 @@ impl PathError {
     /// Another process holds the lock of a directory.
     pub(crate) fn in_use(dir: impl Into<PathBuf>) -> Self {
         Self::new(dir, "another run writes here: wait until it is done, or give another directory")
-    }
-
-    /// The file or directory.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 }

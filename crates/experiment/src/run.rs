@@ -51,8 +51,11 @@ use std::sync::{Arc, Mutex};
 /// assert!(regret("cascade-ts") < regret("fixed"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct Runner<'a> {
+    /// The experiment to run.
+    #[field]
     pub(crate) experiment: &'a Experiment,
     /// Contenders of the caller.
     pub(crate) own: Vec<OwnContender>,
@@ -103,11 +106,6 @@ impl<'a> Runner<'a> {
     #[must_use]
     pub fn stop_when(self, stop: &'a AtomicBool) -> Self {
         Self { stop: Some(stop), ..self }
-    }
-
-    /// The experiment to run.
-    pub fn experiment(&self) -> &'a Experiment {
-        self.experiment
     }
 
     /// The labels of all contenders, in the order of the result.

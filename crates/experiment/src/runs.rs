@@ -24,9 +24,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const LOADED: u64 = 1 << 28;
 
 /// Every run of every policy, policies in the order of the result.
-#[derive(Clone)]
+#[derive(Clone, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct Runs {
     layout: Layout,
+    /// The index of the instance of every run.
+    #[field]
     instances: Vec<usize>,
     of_policies: Arc<Vec<Mutex<Sequence>>>,
 }
@@ -131,11 +134,6 @@ impl Runs {
     /// The number of policies.
     pub fn n_policies(&self) -> usize {
         self.of_policies.len()
-    }
-
-    /// The index of the instance of every run.
-    pub fn instances(&self) -> &[usize] {
-        &self.instances
     }
 
     /// The number of checkpoints of a curve; `None` if runs end with an answer.

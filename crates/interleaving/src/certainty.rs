@@ -78,14 +78,19 @@ use confidence::sequence::Interval;
 use confidence::{ErrorProbability, bernoulli_kl, kl_ucb_lower, kl_ucb_upper};
 
 /// Simultaneous confidence intervals for an estimated preference matrix, and conclusions from them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct Certainty {
+    /// The error probability of each statement.
+    #[field]
     miss: f64,
     n_rankers: usize,
     /// Intervals of `p_ij`, row by row, including the diagonal.
     intervals: Vec<Interval>,
     /// Intervals of the Borda scores, one per ranker.
     borda: Vec<Interval>,
+    /// The Condorcet winner, if the comparisons establish one.
+    #[field(name = condorcet_winner, copy)]
     winner: Option<Winner>,
 }
 
@@ -152,11 +157,6 @@ impl Preferences {
 }
 
 impl Certainty {
-    /// The error probability of each statement.
-    pub fn miss(&self) -> f64 {
-        self.miss
-    }
-
     /// The interval of the probability that `first` beats `second`; 1/2 for a ranker against
     /// itself.
     ///
@@ -189,11 +189,6 @@ impl Certainty {
     /// The number of distinguished pairs.
     pub fn n_told_apart(&self) -> usize {
         self.intervals.iter().filter(|interval| interval.lower > 0.5).count()
-    }
-
-    /// The Condorcet winner, if the comparisons establish one.
-    pub fn condorcet_winner(&self) -> Option<Winner> {
-        self.winner
     }
 
     /// The rankers that may be Copeland winners: those for which no other ranker provably beats

@@ -60,10 +60,13 @@ use serde::{Deserialize, Serialize};
 /// A sequential test of two rankers, valid under continuous monitoring.
 ///
 /// Saved as its counts, and checked again when it is loaded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(try_from = "SavedTest")]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct PairTest {
     miss: f64,
+    /// The comparisons so far.
+    #[field(copy)]
     tally: Tally,
     decided: Option<DatedVerdict>,
     evidence: Evidence,
@@ -158,11 +161,6 @@ impl PairTest {
     /// undecided.
     pub fn decided_after(&self) -> Option<u64> {
         self.decided.map(|decided| decided.after)
-    }
-
-    /// The comparisons so far.
-    pub fn tally(&self) -> Tally {
-        self.tally
     }
 
     /// A confidence interval for the probability that the first ranker wins a comparison that is

@@ -199,8 +199,11 @@ impl<'a> Estimation<'a> {
 }
 
 /// An estimated preference matrix, with the tallies of all pairs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct Preferences {
+    /// Number of rankers.
+    #[field]
     n_rankers: usize,
     /// One tally per pair, in the order of [`pairs`].
     tallies: Vec<Tally>,
@@ -222,11 +225,6 @@ impl Preferences {
             return Err(Error::Tallies { found: tallies.len(), expected });
         }
         Ok(Self { n_rankers, tallies })
-    }
-
-    /// Number of rankers.
-    pub fn n_rankers(&self) -> usize {
-        self.n_rankers
     }
 
     /// The tally of the comparisons of two rankers, with `first` as the first; empty for a ranker

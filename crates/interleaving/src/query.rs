@@ -9,14 +9,20 @@ use crate::letor::MAX_FEATURES;
 use std::collections::BTreeSet;
 
 /// The documents of a query, with their labels and features.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, fieldwork::Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct Query {
+    /// The name of the query.
     id: String,
+    /// Grade of relevance of every document.
     labels: Vec<u8>,
     /// Listed features, document after document, in increasing order within each.
+    #[field(skip)]
     mentioned: Vec<(u32, f64)>,
     /// Where the features of a document end in `mentioned`.
+    #[field(skip)]
     ends: Vec<usize>,
+    /// One more than the largest feature that any document lists.
     n_features: usize,
 }
 
@@ -88,19 +94,9 @@ impl Query {
         if self.labels.is_empty() { Err(Error::NoDocuments { query: self.id }) } else { Ok(self) }
     }
 
-    /// The name of the query.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
     /// Number of documents, at least one.
     pub fn n_documents(&self) -> usize {
         self.labels.len()
-    }
-
-    /// One more than the largest feature that any document lists.
-    pub fn n_features(&self) -> usize {
-        self.n_features
     }
 
     /// The features that any document of these queries lists, in order.
@@ -108,11 +104,6 @@ impl Query {
         let mentioned = queries.iter().flat_map(|query| &query.mentioned);
         let features: BTreeSet<u32> = mentioned.map(|&(feature, _)| feature).collect();
         features.into_iter().map(|feature| feature as usize).collect()
-    }
-
-    /// Grade of relevance of every document.
-    pub fn labels(&self) -> &[u8] {
-        &self.labels
     }
 
     /// The features that a document lists, in increasing order, with their values.

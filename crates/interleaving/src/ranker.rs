@@ -39,9 +39,12 @@ use rand::Rng;
 use rayon::prelude::*;
 
 /// All documents of a query, best first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, fieldwork::Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct RankedDocuments {
+    /// Documents from the top down.
     order: Vec<u32>,
+    /// 0-based position of every document.
     rank: Vec<u32>,
 }
 
@@ -68,22 +71,15 @@ impl RankedDocuments {
         }
         Ok(Self { order, rank })
     }
-
-    /// Documents from the top down.
-    pub fn order(&self) -> &[u32] {
-        &self.order
-    }
-
-    /// 0-based position of every document.
-    pub fn rank(&self) -> &[u32] {
-        &self.rank
-    }
 }
 
 /// A query with the ranking of every ranker.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, fieldwork::Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct RankedQuery {
+    /// Grade of relevance of every document.
     labels: Vec<u8>,
+    /// The ranking of every ranker.
     rankings: Vec<RankedDocuments>,
 }
 
@@ -106,21 +102,13 @@ impl RankedQuery {
             None => Ok(Self { labels, rankings }),
         }
     }
-
-    /// Grade of relevance of every document.
-    pub fn labels(&self) -> &[u8] {
-        &self.labels
-    }
-
-    /// The ranking of every ranker.
-    pub fn rankings(&self) -> &[RankedDocuments] {
-        &self.rankings
-    }
 }
 
 /// Queries with the rankings of the same rankers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, fieldwork::Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct RankedCollection {
+    /// The queries, at least one.
     queries: Vec<RankedQuery>,
 }
 
@@ -164,11 +152,6 @@ impl RankedCollection {
     /// Number of rankers, at least two.
     pub fn n_rankers(&self) -> usize {
         self.queries[0].rankings.len()
-    }
-
-    /// The queries, at least one.
-    pub fn queries(&self) -> &[RankedQuery] {
-        &self.queries
     }
 }
 

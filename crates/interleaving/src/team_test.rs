@@ -31,12 +31,15 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 /// Credited clicks of an interleaved comparison, by user.
 ///
 /// Saved as its users, and counted again when it is loaded.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(try_from = "SavedTest", into = "SavedTest")]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct TeamTest {
     miss: f64,
     /// Clicks credited to the first ranker and to the second.
     users: HashMap<u64, [u32; 2], BuildHasherDefault<DefaultHasher>>,
+    /// Users won by either ranker, and ties. Users without clicks are not counted.
+    #[field(copy)]
     tally: Tally,
 }
 
@@ -77,11 +80,6 @@ impl TeamTest {
             let [a, b] = [a, b].map(u64::from);
             ([first + a, second + b], most.max(a + b))
         })
-    }
-
-    /// Users won by either ranker, and ties. Users without clicks are not counted.
-    pub fn tally(&self) -> Tally {
-        self.tally
     }
 
     /// The evidence of a difference: 1 at first; 1 / miss decides.

@@ -45,9 +45,10 @@ use confidence::Probability;
 use rand::{Rng, RngExt};
 
 /// A user who scans from the top down.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, fieldwork::Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct ScanningUser {
-    /// Probabilities of a click and of stopping after it, one pair per grade, at least one.
+    /// Probability of a click, and of stopping after it, by grade; at least one grade.
     grades: Vec<(Probability, Probability)>,
 }
 
@@ -88,11 +89,6 @@ impl ScanningUser {
 
     fn binary(click: [f64; 2], stop: [f64; 2]) -> Self {
         Self::new(&click, &stop).expect("probabilities as printed")
-    }
-
-    /// Probability of a click, and of stopping after it, by grade.
-    pub fn grades(&self) -> &[(Probability, Probability)] {
-        &self.grades
     }
 
     /// Draws a user's clicks on a list whose documents have these labels. Documents beyond the 64th

@@ -27,8 +27,11 @@ use std::sync::Arc;
 /// assert_eq!((cell.position, cell.clicks, cell.impressions), (0, 32, 120));
 /// # Ok::<(), log_reader::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct Counts {
+    /// The names of queries and items.
+    #[field]
     names: Arc<Names>,
     queries: Vec<QueryEntry>,
     /// The cells of a query are contiguous.
@@ -157,18 +160,16 @@ pub struct Cell {
 }
 
 /// The counts of one query.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct QueryCounts<'a> {
+    /// The query.
+    #[field(copy)]
     id: Id,
     cells: &'a [QueryCell],
 }
 
 impl<'a> QueryCounts<'a> {
-    /// The query.
-    pub fn id(&self) -> Id {
-        self.id
-    }
-
     /// Its cells, sorted by item, then position.
     pub fn cells(&self) -> impl ExactSizeIterator<Item = Cell> + Clone + use<'a> {
         self.cells.iter().map(unpack)
@@ -231,11 +232,6 @@ impl Counts {
     /// No counts, with names.
     pub fn of_nothing(names: Names) -> Self {
         Self::empty(&Arc::new(names))
-    }
-
-    /// The names of queries and items.
-    pub fn names(&self) -> &Names {
-        &self.names
     }
 
     /// Every query, in order.

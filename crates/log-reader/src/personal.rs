@@ -93,8 +93,11 @@ pub struct PersonalList<'a> {
 }
 
 /// Which lists of a log are read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct PersonalLists<'a> {
+    /// The columns.
+    #[field]
     columns: &'a Columns,
     is_parquet: bool,
     query: Option<&'a str>,
@@ -142,11 +145,6 @@ impl<'a> PersonalLists<'a> {
     #[must_use]
     pub fn positions_from_zero(self) -> Self {
         Self { meaning: Meaning { first_position: 0, ..self.meaning }, ..self }
-    }
-
-    /// The columns.
-    pub fn columns(&self) -> &'a Columns {
-        self.columns
     }
 
     /// Hands the lists of files over, in their order. Adds to `names`.

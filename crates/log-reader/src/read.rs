@@ -51,8 +51,11 @@ use std::path::Path;
 /// );
 /// # Ok::<(), log_reader::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct Reader {
+    /// The format of the logs.
+    #[field]
     format: Format,
     meaning: Meaning,
     /// The largest share of lines that may be skipped; `None` for a strict reader.
@@ -75,11 +78,6 @@ impl Reader {
             keep_sessions: false,
             max_clicks: None,
         }
-    }
-
-    /// The format of the logs.
-    pub fn format(&self) -> &Format {
-        &self.format
     }
 
     /// Skips faulty lines and counts them by reason. Fails if more than the share `max_share` of

@@ -35,9 +35,12 @@ use std::sync::Arc;
 /// assert_eq!(patterns, [(0b01, 2), (0b10, 1)]);
 /// # Ok::<(), log_reader::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct Sessions {
+    /// The names of queries and items; identifiers are those of the counts of the same log.
     #[serde(skip)]
+    #[field]
     names: Arc<Names>,
     queries: Vec<QueryEntry>,
     lists: Vec<ListEntry>,
@@ -122,11 +125,6 @@ impl<'a> QuerySessions<'a> {
 }
 
 impl Sessions {
-    /// The names of queries and items; identifiers are those of the counts of the same log.
-    pub fn names(&self) -> &Names {
-        &self.names
-    }
-
     /// Every query, in order.
     pub fn queries(&self) -> impl ExactSizeIterator<Item = QuerySessions<'_>> + Clone {
         self.queries.iter().map(|&entry| QuerySessions { sessions: self, entry })

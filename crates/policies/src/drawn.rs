@@ -13,10 +13,14 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 /// How many lists are drawn in a round, and how often a uniformly random list is shown instead.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(deny_unknown_fields, remote = "Self")]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct Drawing {
+    /// The number of lists that are drawn in a round.
     draws: u32,
+    /// The probability of a uniformly random list.
+    #[field(copy)]
     epsilon: Probability,
 }
 
@@ -40,16 +44,6 @@ impl Drawing {
         } else {
             Err(Error::Draws { found: draws, most })
         }
-    }
-
-    /// The number of lists that are drawn in a round.
-    pub fn draws(&self) -> u32 {
-        self.draws
-    }
-
-    /// The probability of a uniformly random list.
-    pub fn epsilon(&self) -> Probability {
-        self.epsilon
     }
 }
 
@@ -174,10 +168,15 @@ impl<N> Draws<N> {
 /// assert!(second.prefix <= second.item && second.prefix >= 0.05 / 12.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(deny_unknown_fields, bound(serialize = "P: Serialize", deserialize = "P: Deserialize<'de>"))]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct Drawn<P: Select<Ranking>> {
+    /// How lists are drawn.
+    #[field(copy)]
     drawing: Drawing,
+    /// The policy.
+    #[field]
     policy: P,
     #[serde(skip)]
     draws: Draws<P::Note>,
@@ -187,16 +186,6 @@ impl<P: Select<Ranking> + Setup> Drawn<P> {
     /// Shows the lists of `policy`, drawn in this way.
     pub fn new(policy: P, drawing: Drawing) -> Self {
         Self { drawing, policy, draws: Draws::default() }
-    }
-
-    /// The policy.
-    pub fn policy(&self) -> &P {
-        &self.policy
-    }
-
-    /// How lists are drawn.
-    pub fn drawing(&self) -> Drawing {
-        self.drawing
     }
 
     /// The propensities of the last decision, position by position; none before the first one.

@@ -20,10 +20,13 @@ use serde::{Deserialize, Serialize};
 /// assert!(Prior::new(0.0, 9.7).is_err() && Prior::new(0.3, 0.7).is_err());
 /// # Ok::<(), policies::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(remote = "Self")]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct Prior {
+    /// The first shape.
     a: f64,
+    /// The second shape.
     b: f64,
 }
 
@@ -45,16 +48,6 @@ impl Prior {
     pub fn new(a: f64, b: f64) -> Result<Self, Error> {
         let is_sound = a > 0.0 && (1.0..=Self::MOST).contains(&b) && a <= Self::MOST;
         if is_sound { Ok(Self { a, b }) } else { Err(Error::NotAPrior { a, b }) }
-    }
-
-    /// The first shape.
-    pub fn a(self) -> f64 {
-        self.a
-    }
-
-    /// The second shape.
-    pub fn b(self) -> f64 {
-        self.b
     }
 
     /// The clicks that the prior is worth; negative if `a` is below 1.

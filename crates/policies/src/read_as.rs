@@ -57,9 +57,12 @@ use std::marker::PhantomData;
 /// The policy `P` for the protocol `To`; it reads the clicks of any list as feedback of `To`.
 ///
 /// Saved as the policy itself.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(transparent, bound(serialize = "P: Serialize", deserialize = "P: Deserialize<'de>"))]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct ReadAs<To, P> {
+    /// The adapted policy.
+    #[field]
     policy: P,
     #[serde(skip)]
     to: PhantomData<fn() -> To>,
@@ -69,11 +72,6 @@ impl<To, P> ReadAs<To, P> {
     /// Adapts `policy`, made for the protocol `To`, to users of any list protocol.
     pub fn new(policy: P) -> Self {
         Self { policy, to: PhantomData }
-    }
-
-    /// The adapted policy.
-    pub fn policy(&self) -> &P {
-        &self.policy
     }
 }
 

@@ -85,23 +85,39 @@ pub const HORIZONS: RangeInclusive<u64> = 1..=1 << 53;
 const MAX_ROUNDS: u64 = 1 << 53;
 
 /// An experiment: users, policies, horizon and number of runs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, fieldwork::Fieldwork)]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct Experiment {
+    /// Name, valid as a file name.
     pub(crate) name: String,
+    /// The quantity that a run measures, and when the run ends.
+    #[field(copy)]
     pub(crate) task: Task,
+    /// Rounds of a run; the maximal number (`max_steps` in files) if policies stop by themselves.
     pub(crate) horizon: u64,
+    /// Independent runs of each policy, at least 1.
     pub(crate) runs: u64,
+    /// Which instance a run plays on.
+    #[field(copy)]
     pub(crate) assignment: Assignment,
+    /// Master seed.
     pub(crate) seed: u64,
+    /// 1-based rounds after which results are recorded, strictly increasing; the last one is the
+    /// horizon. Empty if runs end with an answer.
     pub(crate) checkpoints: Vec<u64>,
+    /// Users, one instance for every run; empty while data are missing, when it cannot be run.
     pub(crate) instances: Instances,
+    /// Whether the users come from data given by the caller.
     pub(crate) takes_data: bool,
-    /// Disturbances of the policies.
+    /// Disturbances of the policies; by default, there are none.
     pub(crate) live: Conditions,
+    /// Policies in the order of the file, with unique labels.
     pub(crate) policies: Vec<Entrant>,
     /// The rule that gave the checkpoints; another horizon applies it again.
+    #[field(skip)]
     pub(crate) schedule: Schedule,
     /// Comment lines for the file: at the top, then for each instance.
+    #[field(skip)]
     pub(crate) comments: Vec<Vec<String>>,
 }
 
@@ -234,21 +250,6 @@ impl Experiment {
         shared.know(&keys::EXPERIMENT[1..].iter().map(|key| key.name).collect_vec());
     }
 
-    /// Name, valid as a file name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The quantity that a run measures, and when the run ends.
-    pub fn task(&self) -> Task {
-        self.task
-    }
-
-    /// Disturbances of the policies; by default, there are none.
-    pub fn live(&self) -> &Conditions {
-        &self.live
-    }
-
     /// Disturbances of the policies, one sentence each.
     pub fn live_in_words(&self) -> Vec<String> {
         live::in_words(&self.live)
@@ -257,37 +258,6 @@ impl Experiment {
     /// Disturbances of the policies, if there are any.
     pub(crate) fn conditions(&self) -> Option<&Conditions> {
         Some(&self.live).filter(|live| live.disturb())
-    }
-
-    /// Rounds of a run; the maximal number (`max_steps` in files) if policies stop by themselves.
-    pub fn horizon(&self) -> u64 {
-        self.horizon
-    }
-
-    /// Independent runs of each policy, at least 1.
-    pub fn runs(&self) -> u64 {
-        self.runs
-    }
-
-    /// Which instance a run plays on.
-    pub fn assignment(&self) -> Assignment {
-        self.assignment
-    }
-
-    /// Master seed.
-    pub fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// 1-based rounds after which results are recorded, strictly increasing; the last one is the
-    /// horizon. Empty if runs end with an answer.
-    pub fn checkpoints(&self) -> &[u64] {
-        &self.checkpoints
-    }
-
-    /// Users, one instance for every run; empty while data are missing, when it cannot be run.
-    pub fn instances(&self) -> &Instances {
-        &self.instances
     }
 
     /// The users whom runs meet, as a tournament without contenders; `None` for another model.
@@ -302,16 +272,6 @@ impl Experiment {
         task: T,
     ) -> Option<Tournament<'_, Personal<M>, T>> {
         different_users(&self.instances, task, self.assignment, self.seed)
-    }
-
-    /// Returns whether the users come from data given by the caller.
-    pub fn takes_data(&self) -> bool {
-        self.takes_data
-    }
-
-    /// Policies in the order of the file, with unique labels.
-    pub fn policies(&self) -> &[Entrant] {
-        &self.policies
     }
 
     /// The total number of runs. `asked` counts the runs of each instance if instances take turns.

@@ -109,10 +109,17 @@ pub enum BuildError {
 /// assert_eq!(AnyPolicy::read(Protocol::PositionBased, saved)?.told().sizes, [3, 2]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct AnyPolicy {
+    /// The protocol of the users.
+    #[field(copy)]
     protocol: Protocol,
+    /// Name and parameters of the policy.
+    #[field]
     spec: PolicySpec,
+    /// The policy's knowledge of the users.
+    #[field(name = told)]
     knowledge: Knowledge,
     policy: BoxedPolicy,
 }
@@ -133,21 +140,6 @@ impl AnyPolicy {
         // It learns how its users go on down a list, if it can have values.
         _ = policy.valued();
         Ok(policy)
-    }
-
-    /// Name and parameters of the policy.
-    pub fn spec(&self) -> &PolicySpec {
-        &self.spec
-    }
-
-    /// The protocol of the users.
-    pub fn protocol(&self) -> Protocol {
-        self.protocol
-    }
-
-    /// The policy's knowledge of the users.
-    pub fn told(&self) -> &Knowledge {
-        &self.knowledge
     }
 
     /// Writes the next decision to `out`, whose previous content does not matter. The list is empty

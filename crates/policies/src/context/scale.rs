@@ -9,10 +9,13 @@ const TOLERANCE: f64 = 1e-6;
 
 /// Means and standard deviations of features, from a log. A policy with a scale is told features as
 /// they are, and standardises them by these numbers and no others.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(remote = "Self")]
+#[fieldwork(get(doc_template = "{}"))]
 pub struct FeatureScale {
+    /// Scales of the features of users.
     user: Vec<[f64; 2]>,
+    /// Scales of the features of items.
     item: Vec<[f64; 2]>,
 }
 
@@ -33,16 +36,6 @@ impl FeatureScale {
             Some(&[mean, deviation]) => Err(Error::NotAFeatureScale { mean, deviation }),
             None => Ok(Self { user, item }),
         }
-    }
-
-    /// Scales of the features of users.
-    pub fn user(&self) -> &[[f64; 2]] {
-        &self.user
-    }
-
-    /// Scales of the features of items.
-    pub fn item(&self) -> &[[f64; 2]] {
-        &self.item
     }
 
     /// The scale for features that `first` has standardised before.

@@ -20,8 +20,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// assert_eq!(decision.action.len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct WithoutContext<P, A> {
+    /// The policy.
+    #[field]
     policy: P,
     nobody: Context,
     /// The decision whose feedback is read, with the note that says that nothing was told.
@@ -32,11 +35,6 @@ impl<P: SelectFor<A, Note = Context>, A: Default> WithoutContext<P, A> {
     /// This policy, told nothing from now on.
     pub fn new(policy: P) -> Self {
         Self { policy, nobody: Context::default(), decision: Decision::default() }
-    }
-
-    /// The policy.
-    pub fn policy(&self) -> &P {
-        &self.policy
     }
 }
 

@@ -93,8 +93,9 @@ pub use settings::{Pulls, ShowOrder};
 /// A step costs O(K), amortised: as long as feedback arrives at once the queue is a ring, and the
 /// policy looks for eliminations only when an item may pass a level between the bounds. In other
 /// orders of `BatchRacing` it visits all items every step.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(try_from = "State", into = "State")]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct CascadeBai {
     settings: Settings,
     radii: Radii,
@@ -106,7 +107,11 @@ pub struct CascadeBai {
     queue: Queue,
     /// At least the number of observations of any undecided item.
     most_observed: u64,
+    /// Accepted items, in order of entry.
+    #[field]
     accepted: Vec<ItemId>,
+    /// Rejected items, in order of entry.
+    #[field]
     rejected: Vec<ItemId>,
     /// Undecided items by mean, if the list is not in the order of the queue.
     by_mean: SortedKeys,
@@ -189,16 +194,6 @@ impl CascadeBai {
     /// Observations of all items while undecided.
     pub fn total_observations(&self) -> u64 {
         self.items.iter().map(|item| item.n).sum()
-    }
-
-    /// Accepted items, in order of entry.
-    pub fn accepted(&self) -> &[ItemId] {
-        &self.accepted
-    }
-
-    /// Rejected items, in order of entry.
-    pub fn rejected(&self) -> &[ItemId] {
-        &self.rejected
     }
 
     fn is_done(&self) -> bool {

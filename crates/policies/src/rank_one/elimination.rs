@@ -209,11 +209,14 @@ checked!(Line, |self| {
 ///
 /// The decision's note says whether the play was for rows or for columns, and late feedback counts
 /// there, in any stage. Numerics: the ends of an interval err on the safe side. Memory: O(K + L).
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(remote = "Self")]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct Rank1Elim {
     bounds: Bounds,
     horizon: u64,
+    /// The current stage, from 0.
+    #[field]
     stage: u32,
     /// Completed sweeps of all stages.
     sweep: u64,
@@ -279,11 +282,6 @@ impl Rank1Elim {
     /// Number of columns that each remaining one represents.
     pub fn column_weights(&self) -> &[u32] {
         &self.columns.weights
-    }
-
-    /// The current stage, from 0.
-    pub fn stage(&self) -> u32 {
-        self.stage
     }
 
     /// Whole sweeps before the stage ends; 0 in a sweep. Ends a completed stage, as `select` would.

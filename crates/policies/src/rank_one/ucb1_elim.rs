@@ -29,17 +29,21 @@ use serde::{Deserialize, Serialize};
 /// | `horizon` | n (T) | - | rounds |
 ///
 /// Numerics: an arm with 2^32 - 1 plays is not counted further. Memory: 12 bytes an arm.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, fieldwork::Fieldwork)]
 #[serde(remote = "Self")]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct Ucb1Elim {
     shape: TableShape,
     horizon: u64,
+    /// The current stage, from 0.
+    #[field]
     stage: u32,
     /// Completed sweeps over the remaining cells.
     sweep: u64,
     /// Plays of this sweep.
     place: usize,
-    /// Numbers of the remaining cells, in order.
+    /// Numbers of the remaining cells, in order ([`TableShape::cell`]).
+    #[field(name = remaining_cells)]
     left: Vec<u32>,
     plays: Vec<u32>,
     clicks: Vec<u32>,
@@ -86,16 +90,6 @@ impl Ucb1Elim {
     fn prepared(self) -> Self {
         let due = plan(self.stage, self.horizon).map(|(_, plays)| plays);
         Self { due, ..self }
-    }
-
-    /// Numbers of the remaining cells, in order ([`TableShape::cell`]).
-    pub fn remaining_cells(&self) -> &[u32] {
-        &self.left
-    }
-
-    /// The current stage, from 0.
-    pub fn stage(&self) -> u32 {
-        self.stage
     }
 
     /// Whole sweeps before the stage ends or a count is full; 0 in a sweep. Ends a completed stage.

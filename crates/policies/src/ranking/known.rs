@@ -29,8 +29,11 @@ use click_models::{DcmKnown, ListShape};
 /// assert!(PrefixKnown::with_places(shape, &[0, 1, 1]).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct PrefixKnown<'a> {
+    /// Numbers of items and positions.
+    #[field(copy)]
     shape: ListShape,
     /// Position of the best item, of the second best, and so on; empty means from the top down.
     pub(crate) places: &'a [usize],
@@ -52,11 +55,6 @@ impl<'a> PrefixKnown<'a> {
         } else {
             Err(Error::NotTheirPlaces { n_positions })
         }
-    }
-
-    /// Numbers of items and positions.
-    pub fn shape(self) -> ListShape {
-        self.shape
     }
 }
 

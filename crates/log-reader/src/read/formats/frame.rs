@@ -48,9 +48,13 @@ where
 /// assert_eq!(error.to_string(), "log:1: column 2 (rank): expected a whole number, found `1.5`");
 /// # Ok::<(), log_reader::Error>(())
 /// ```
+#[derive(fieldwork::Fieldwork)]
+#[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct Frame<'a> {
     pub(in crate::read) names: Vec<String>,
     batches: Vec<Batch<'a>>,
+    /// The number of rows.
+    #[field]
     n_rows: usize,
 }
 
@@ -91,11 +95,6 @@ impl<'a> Frame<'a> {
             self.n_rows += n_rows;
         }
         Ok(self)
-    }
-
-    /// The number of rows.
-    pub fn n_rows(&self) -> usize {
-        self.n_rows
     }
 
     /// Returns whether the values of a column are lists.
