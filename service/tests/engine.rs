@@ -1,5 +1,6 @@
 //! The state: what is repeated from a store is what was, whatever happened in between.
 
+use crate::kills::environment;
 use click_bandits_service::api::{AnswerBody, Outcome, Refusal};
 use click_bandits_service::config::{Config, FirstItem, Limits, Template, agree};
 use click_bandits_service::engine::{Base, Deferred, Engine, ItemRow, Origin, Totals};
@@ -191,7 +192,7 @@ pub(crate) fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: 
             }
         };
         if let Err(refusal) = outcome {
-            assert_eq!(beside_ends(engine), before, "{what} {refusal:?}");
+            assert_eq!(beside_ends(engine), before, "{what} {choice} {terms} {refusal:?} {events:?}");
         }
     });
 }
@@ -206,7 +207,7 @@ fn repeated_within(template: &Arc<Template>, limits: &Limits) {
     let queries: Vec<Name> = (0..8).map(|n| name(&format!("q{n}"))).collect();
     let mut served = Served::new(directory.path(), template, limits);
     served.store.make_for(&template.to_text()).unwrap();
-    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(1);
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(environment("SEED", 1).into());
     for n in 0..4_000 {
         act(&mut served, rng, &queries, n);
         match n % 1_000 {

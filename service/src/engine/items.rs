@@ -40,7 +40,11 @@ impl Engine {
                 return Err(Refusal::unknown_query(query));
             }
             let most = self.most.items;
-            self.look_at(query, Some(&[]), |query| check_own(query, item, change, features, most))??;
+            self.look_at(query, Some(&[]), |query| match query.known(item) {
+                // It was retired too long ago, as one of all queries that is not there.
+                None if change == Change::Retire => Err(Refusal::unknown_item(item, "item".into())),
+                _ => check_own(query, item, change, features, most),
+            })??;
         }
         let n_queries = self.totals.queries;
         self.noting(events, |engine, events| {
