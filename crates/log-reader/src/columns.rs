@@ -39,7 +39,8 @@ pub struct Columns {
     /// Features of the user.
     pub features: Vec<String>,
     /// Columns that divide queries, such as the kind of device: a query within a stratum is a query
-    /// of its own, called `query / stratum`, where a slash in the stratum is written `%2F`.
+    /// of its own, called `query / stratum`, where a slash in the stratum is written `%2F`, and a
+    /// percent sign `%25`.
     pub strata: Vec<String>,
     /// The time of a row; that of a list is the time of its first row. `None`: the order of rows
     /// is that of time.

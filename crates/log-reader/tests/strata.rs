@@ -98,13 +98,19 @@ fn what_is_no_time_is_a_fault_with_its_place() {
     assert!(matches!(error.kind(), ErrorKind::Settings), "{error}");
 }
 
-/// A query within a stratum whose name has a slash is none within two strata.
+/// A query within a stratum whose name has a slash is none within two strata, nor is that of the
+/// slash that of its escape.
 #[test]
-fn slashes_of_strata_are_written_otherwise() {
+fn slashes_and_percent_signs_of_strata_are_written_otherwise() {
     let log = "s,device,query,item,position,click\n1,x,a / b,i,1,1\n2,b / x,a,i,1,0\n";
-    let read = read("query=query,session=s,item=item,position=position,click=click,stratum=device", log);
-    let names: Vec<String> = shown(&read.unwrap()).into_iter().map(|(query, _)| query).collect();
+    let columns = "query=query,session=s,item=item,position=position,click=click,stratum=device";
+    let names: Vec<String> =
+        shown(&read(columns, log).unwrap()).into_iter().map(|(query, _)| query).collect();
     assert_eq!(names, ["a / b %2F x", "a / b / x"]);
+    let log = log.replace("1,x,a / b", "1,c/d,a").replace("2,b / x", "2,c%2Fd");
+    let names: Vec<String> =
+        shown(&read(columns, &log).unwrap()).into_iter().map(|(query, _)| query).collect();
+    assert_eq!(names, ["a / c%252Fd", "a / c%2Fd"]);
 }
 
 /// Formats with fixed columns have strata where a field gives them, under the names that a ranking

@@ -122,8 +122,9 @@ static ROWS: [FormatRow; 7] = [
             `clicked_mask` (a 0 or 1 for each URL), and optionally `region`, \
             `n_clicks_outside_top10`, `user`, `propensities` (comma-separated, of each URL at its \
             position), `list_propensity` and `stratum`. The name of a query with a region is \
-            `query/region`, where a slash in the region is written `%2F`, and within a stratum \
-            `query / stratum`. All files have regions or none, and strata or none.",
+            `query/region`, and within a stratum `query / stratum`, where a slash in the region or \
+            the stratum is written `%2F`, and a percent sign `%25`. All files have regions or none, \
+            and strata or none.",
         line: "\
             a session; tab-separated, with a header: `query`, `urls` (comma-separated), \
             `clicked_mask` (a 0 or 1 for each URL, `100`), optionally `region`, \

@@ -456,16 +456,26 @@ impl<'a, 'b> Rows<'a, 'b> {
     }
 }
 
-/// The name of a query within strata, whose slashes are written `%2F`: otherwise a query within two
-/// would have the name of another.
+/// The name of a query within strata. Without escapes, a query within two would have the name of
+/// another.
 pub(super) fn within(query: &[u8], strata: impl Iterator<Item: AsRef<[u8]>>) -> Vec<u8> {
     strata.fold(query.to_vec(), |mut name, stratum| {
         name.extend_from_slice(Columns::WITHIN.as_bytes());
-        for &byte in stratum.as_ref() {
-            if byte == b'/' { name.extend_from_slice(b"%2F") } else { name.push(byte) }
-        }
+        push_escaped(stratum.as_ref(), &mut name);
         name
     })
+}
+
+/// Adds a part to a name of several parts. A slash is written `%2F`, a percent sign `%25`, so two
+/// names are never the same.
+pub(super) fn push_escaped(part: &[u8], name: &mut Vec<u8>) {
+    for byte in part {
+        match byte {
+            b'/' => name.extend_from_slice(b"%2F"),
+            b'%' => name.extend_from_slice(b"%25"),
+            _ => name.push(*byte),
+        }
+    }
 }
 
 /// The user and the propensities of a row, or the role at fault.

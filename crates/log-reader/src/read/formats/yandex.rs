@@ -19,6 +19,7 @@
 //!
 //! If a faulty line of a query is skipped, clicks after it belong to earlier lists or none.
 
+use super::table_rows::push_escaped;
 use crate::collect::Batches;
 use crate::error::HIDDEN;
 use crate::fault::Fault;
@@ -196,18 +197,11 @@ fn session_of(line: &[u8]) -> &[u8] {
     memchr::memchr(b'\t', line).map_or(line, |end| &line[..end])
 }
 
-/// The name `query/region`; `name` is a buffer. A slash in the region is written `%2F`, a percent
-/// sign `%25`, so two queries never share a name.
+/// The name `query/region`; `name` is a buffer.
 pub(super) fn in_region<'n>(query: &[u8], region: &[u8], name: &'n mut Vec<u8>) -> &'n [u8] {
     name.clear();
     name.extend_from_slice(query);
     name.push(b'/');
-    for byte in region {
-        match byte {
-            b'/' => name.extend_from_slice(b"%2F"),
-            b'%' => name.extend_from_slice(b"%25"),
-            _ => name.push(*byte),
-        }
-    }
+    push_escaped(region, name);
     name
 }
