@@ -209,10 +209,10 @@ impl Answer {
             });
         }
         Some(format!(
-            "{seen}Not the list alone decides the clicks, but also who sees it, or what stands beside an item; this log cannot tell \
-                 which. If today's ranking depends on the user, one list for all may earn less than today's. So no gain is promised, \
+            "{seen}Not the list alone decides the clicks, but also who sees it and when, or what stands beside an item; this log \
+                 cannot tell which. If today's ranking depends on the user or the hour, one list for all may earn less than today's. So no gain is promised, \
                  no list is recommended for all, and no policy is played. The way out: name a column that says who asks, such as \
-                 the kind of device (`--columns ..,stratum=device`), or `fit --context`."
+                 the kind of device (`--columns ..,stratum=device`), or when, such as the part of the week, or `fit --context`."
         ))
     }
 

@@ -39,7 +39,7 @@ mod apart;
 mod checks;
 mod only_clicked;
 
-pub use self::alarm::{BelowStatistic, ListsAlone};
+pub use self::alarm::{BelowStatistic, ListsAlone, Within};
 pub use self::apart::are_kept_apart;
 pub use self::checks::{Again, Checks, ManyClicks, Repeats, SecondHalf};
 pub use self::only_clicked::{ONLY_CLICKED, are_all_clicked, is_only_clicked};

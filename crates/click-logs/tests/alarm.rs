@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 const N_QUERIES: usize = 4;
 const N_ITEMS: usize = 8;
 const N_POSITIONS: usize = 5;
+const N_DAYS: usize = 20;
 const EXAMINATION: [f64; N_POSITIONS] = [1.0, 0.7, 0.5, 0.35, 0.25];
 /// Standard deviation of the noise of rankers.
 const NOISE: f64 = 0.4;
@@ -25,6 +26,10 @@ enum Kind {
     Leaving,
     /// Two segments of users have attractions, and rankings, of their own.
     Personal,
+    /// As personal, with one segment by day and the other one by night.
+    Clock,
+    /// As plain, with scores that jump from day to day, as the number of clicks does.
+    Jumping,
     /// Two rankers for users of which one half clicks more; items are alike.
     TwoRankers,
     /// An item looks better beside a worse one.
@@ -63,18 +68,24 @@ fn log(kind: Kind, sessions: usize, seed: u64) -> String {
     let rng = &mut rng;
     let mut text = "query\turls\tclicked_mask\n".to_owned();
     let queries = [(); N_QUERIES].map(|()| [attractions(rng), attractions(rng)]);
+    let days =
+        [(); N_DAYS].map(|()| (rng.random_range(0.6..1.0), [(); N_QUERIES].map(|()| attractions(rng))));
     for number in 0..sessions {
-        let (query, segment) = (number % N_QUERIES, usize::from(rng.random_bool(0.5)));
-        let ranked =
-            queries[query][if matches!(kind, Kind::Personal | Kind::TwoRankers) { segment } else { 0 }];
+        let (level, scores) = &days[number * N_DAYS / sessions];
+        let by_clock = (2 * N_DAYS * number / sessions) % 2;
+        let drawn = usize::from(rng.random_bool(0.5));
+        let (query, segment) = (number % N_QUERIES, if kind == Kind::Clock { by_clock } else { drawn });
+        let is_own = matches!(kind, Kind::Personal | Kind::Clock | Kind::TwoRankers);
+        let ranked = queries[query][if is_own { segment } else { 0 }];
         let attraction = match (kind, segment) {
             (Kind::TwoRankers, 0) => [0.2; N_ITEMS],
             (Kind::TwoRankers, _) => [0.3; N_ITEMS],
             _ => ranked,
         };
-        let scored = ranked.iter().map(|attraction| {
+        let scores = if kind == Kind::Jumping { scores[query] } else { [1.0; N_ITEMS] };
+        let scored = ranked.iter().zip(scores).map(|(attraction, score)| {
             let normal: f64 = StandardNormal.sample(rng);
-            ln(*attraction) + NOISE * normal
+            ln(attraction * score) + NOISE * normal
         });
         let mut scored: Vec<(f64, usize)> = scored.zip(0..).collect();
         if kind == Kind::Arriving && !(5 * number >= 4 * sessions && rng.random_bool(0.3)) {
@@ -87,7 +98,8 @@ fn log(kind: Kind, sessions: usize, seed: u64) -> String {
         for (place, examination) in EXAMINATION.into_iter().enumerate() {
             let examination =
                 if kind == Kind::Leaving { f64::from(u8::from(!has_left)) } else { examination };
-            let click = rng.random_bool(examination * clicked(kind, &attraction, &list, place));
+            let level = if kind == Kind::Jumping { *level } else { 1.0 };
+            let click = rng.random_bool(level * examination * clicked(kind, &attraction, &list, place));
             has_left |= click && rng.random_bool(0.6);
             mask.push(if click { '1' } else { '0' });
         }
@@ -109,9 +121,10 @@ fn test_of(kind: Kind, seed: u64) -> ListsAlone {
 #[test]
 fn users_and_neighbours_are_told_from_lists() {
     let alarms = |kind| (1..=10).filter(|&seed| test_of(kind, seed).is_denied()).count();
-    let found = [Kind::Plain, Kind::Leaving, Kind::Personal, Kind::TwoRankers, Kind::Contrast].map(alarms);
-    assert!(found[0] <= 1 && found[1] <= 1, "{found:?}");
-    assert!(found[2] >= 9 && found[3] >= 6 && found[4] == 10, "{found:?}");
+    let found = [Kind::Plain, Kind::Leaving, Kind::Jumping].map(alarms);
+    assert!(found.iter().all(|&n| n <= 1), "{found:?}");
+    let found = [Kind::Personal, Kind::Clock, Kind::TwoRankers, Kind::Contrast].map(alarms);
+    assert!(found[0] >= 9 && found[1] >= 9 && found[2] >= 6 && found[3] == 10, "{found:?}");
 }
 
 /// The five items that each query shows most, or four and one that arrives: one ranking shows them

@@ -61,15 +61,15 @@ impl FeatureScore {
         self.clusters[2] += square * square;
     }
 
-    /// `sum (y - b z) z` of the clusters, squared and summed.
-    fn dispersion(&self) -> f64 {
-        let slope = if self.s_zz > 0.0 { self.sum / self.s_zz } else { 0.0 };
+    /// `sum (y - b z) z` of the clusters, squared and summed; with `b = 0` if clusters are few.
+    fn dispersion(&self, are_few: bool) -> f64 {
+        let slope = if self.s_zz > 0.0 && !are_few { self.sum / self.s_zz } else { 0.0 };
         self.clusters[0] - 2.0 * slope * self.clusters[1] + slope * slope * self.clusters[2]
     }
 
     /// How many times the variance of independent rows the clusters have; at least 1.
     pub fn overdispersion(&self) -> f64 {
-        if self.variance > NO_VARIANCE { (self.dispersion() / self.variance).max(1.0) } else { 1.0 }
+        if self.variance > NO_VARIANCE { (self.dispersion(false) / self.variance).max(1.0) } else { 1.0 }
     }
 
     /// `U` in standard errors of independent rows; `None` if nothing varies.
@@ -93,8 +93,9 @@ impl ChiSquare {
     /// A group counts if its strata have at least this sum of squares of responses.
     const LEAST: f64 = 3.0;
 
-    pub(crate) fn add(&mut self, score: &FeatureScore) {
-        self.dispersion += score.dispersion();
+    /// Adds a group, whose clusters may be too few for a slope.
+    pub(crate) fn add(&mut self, score: &FeatureScore, are_few: bool) {
+        self.dispersion += score.dispersion(are_few);
         self.variance += score.variance;
         self.s_yy += score.s_yy;
         if let Some(errors) = score.errors().filter(|_| score.s_yy >= Self::LEAST) {

@@ -6,11 +6,12 @@
 //! worse one. No test can tell the two apart: given the list, any distribution of clicks can come
 //! from either.
 //!
-//! Strata are a query, a block of about [`BLOCK`] of its sessions in their order, the length of the
-//! list, the items down to the place, and the clicks above it ([`strata`](crate::fit::strata)). The
-//! blocks follow a ranker, users or a level of clicks that change. With `h` the height of an item
-//! in the list, from the bottom, and `l` the first principal component of the heights in all lists
-//! of the query, there are four features:
+//! Strata are a query, a block of its sessions in their order, the length of the list, the items
+//! down to the place, and the clicks above it ([`strata`](crate::fit::strata)). Blocks have about
+//! [`BLOCK`] sessions, which follow a ranker, users or a level of clicks that change; or they are
+//! [`SPANS`] of the log, which compare the hours and the days of a ranker that follows these. With
+//! `h` the height of an item in the list, from the bottom, and `l` the first principal component of
+//! the heights in all lists of the query, there are four features:
 //!
 //! | feature | value | groups |
 //! |---|---|---|
@@ -21,9 +22,10 @@
 //!
 //! The first finds two rankers, the next two personal ones, the last neighbours that change an
 //! item. Click rates are those of the other blocks, odd for even ones: clicks of the same sessions
-//! may depend on each other. Clusters are the sessions with one list, at a place. Sessions that are
-//! written twice would count as two within a block, so the overdispersion is at least what their
-//! share makes it.
+//! may depend on each other. Clusters are the sessions with one list; within spans, those of a
+//! [`PARTS`]th of the log, since a day may have both its own lists and its own clicks. Sessions that
+//! are written twice would count as two within a block, so the overdispersion is at least what
+//! their share makes it.
 //!
 //! Reference: none. Deviations: none. Numerics: power iteration, [`STEPS`] steps. Complexity:
 //! O(sessions log sessions), O(lists positions) for each step.
@@ -38,7 +40,11 @@ use serde::Serialize;
 /// Places that are tested, from the top.
 const PLACES: usize = 2;
 /// Sessions of a block.
-pub(super) const BLOCK: u64 = 25;
+pub(super) const BLOCK: usize = 25;
+/// Spans of a query's sessions, each of several days, and parts whose sessions may depend on each
+/// other, as those of a day may.
+const SPANS: usize = 4;
+const PARTS: usize = 20;
 const STEPS: usize = 30;
 /// The probability of an alarm where the lists alone decide.
 const LEVEL: f64 = 0.01;
@@ -64,9 +70,27 @@ pub struct ListsAlone {
     pub statistics: Vec<BelowStatistic>,
 }
 
+/// The parts of a query's sessions within which they are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Within {
+    /// About 25 sessions, one after another.
+    Blocks,
+    /// A quarter of the sessions.
+    Spans,
+}
+
+impl Within {
+    fn share_of_level(self) -> f64 {
+        if self == Self::Blocks { 2.0 / 3.0 } else { 1.0 / 3.0 }
+    }
+}
+
 /// A chi-square statistic of a feature of what stands below.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct BelowStatistic {
+    /// The sessions that are compared.
+    pub within: Within,
     /// Its feature.
     pub feature: &'static str,
     /// The statistic, if sessions were independent.
@@ -85,23 +109,9 @@ impl ListsAlone {
     ///
     /// [overdispersion]: super::Repeats::overdispersion
     pub fn new(sessions: &Sessions, overdispersion: f64) -> Option<Self> {
-        let mut all = [ChiSquare::default(); NAMES.len()];
-        let mut of_log = [FeatureScore::default(); NAMES.len()];
-        for query in sessions.queries() {
-            if let Some(query) = Query::new(&query) {
-                query.add(&mut all, &mut of_log);
-            }
-        }
-        for feature in [TIMES_ITEM, NEIGHBOUR] {
-            all[feature].add(&of_log[feature]);
-        }
-        let statistic = |(feature, of): (&'static str, ChiSquare)| {
-            let (chi_square, freedom, overdispersion, p) = of.test(overdispersion)?;
-            Some(BelowStatistic { feature, chi_square, freedom, overdispersion, p })
-        };
-        let statistics: Vec<BelowStatistic> = NAMES.into_iter().zip(all).filter_map(statistic).collect();
-        let least = statistics.iter().map(|statistic| statistic.p).reduce(f64::min)?;
-        let clicks = all[BELOW].s_yy;
+        let (mut statistics, clicks) = statistics(sessions, overdispersion, Within::Blocks);
+        statistics.extend(self::statistics(sessions, overdispersion, Within::Spans).0);
+        let least = statistics.iter().map(|one| one.p / one.within.share_of_level()).reduce(f64::min)?;
         Some(Self { p: (NAMES.len() as f64 * least).min(1.0), clicks, statistics })
     }
 
@@ -116,14 +126,43 @@ impl ListsAlone {
     }
 }
 
+/// The statistics of a log within such parts, and the clicks that are compared.
+fn statistics(sessions: &Sessions, overdispersion: f64, within: Within) -> (Vec<BelowStatistic>, f64) {
+    let mut all = [ChiSquare::default(); NAMES.len()];
+    let mut of_log = [FeatureScore::default(); NAMES.len()];
+    for query in sessions.queries() {
+        if let Some(query) = Query::new(&query, within) {
+            query.add(&mut all, &mut of_log);
+        }
+    }
+    for feature in [TIMES_ITEM, NEIGHBOUR] {
+        all[feature].add(&of_log[feature], within == Within::Spans);
+    }
+    let statistic = |(feature, of): (&'static str, ChiSquare)| {
+        let (chi_square, freedom, overdispersion, p) = of.test(overdispersion)?;
+        Some(BelowStatistic { within, feature, chi_square, freedom, overdispersion, p })
+    };
+    (NAMES.into_iter().zip(all).filter_map(statistic).collect(), all[BELOW].s_yy)
+}
+
 /// A list that is tested, by the items of its query.
 struct Tested {
     items: Vec<usize>,
     sessions: f64,
 }
 
+/// A session that is compared.
+#[derive(Clone, Copy)]
+struct Row {
+    /// Its number in the order of its query.
+    number: usize,
+    list: usize,
+    clicks: Clicks,
+}
+
 /// The lists and sessions of a query.
 struct Query {
+    within: Within,
     n_items: usize,
     n_positions: usize,
     lists: Vec<Tested>,
@@ -133,7 +172,7 @@ struct Query {
 
 impl Query {
     /// `None` if no two lists can be compared.
-    fn new(query: &QuerySessions<'_>) -> Option<Self> {
+    fn new(query: &QuerySessions<'_>, within: Within) -> Option<Self> {
         // Places below a gap are not known to be looked at in their order.
         let is_whole =
             |list: &ListSessions<'_>| list.items.len() > 1 && list.positions.end() == list.positions.len();
@@ -156,7 +195,7 @@ impl Query {
             return None;
         }
         let n_positions = lists.iter().map(|list| list.items.len()).max().unwrap_or(0);
-        Some(Self { n_items: ids.len(), n_positions, lists, sessions })
+        Some(Self { within, n_items: ids.len(), n_positions, lists, sessions })
     }
 
     /// The heights of a list's items.
@@ -166,9 +205,20 @@ impl Query {
     }
 
     /// The block of a session.
-    fn block(&self, number: usize) -> u64 {
-        let n = self.sessions.len() as u64;
-        number as u64 * (n / BLOCK).max(1) / n
+    fn block(&self, number: usize) -> usize {
+        let n_blocks = match self.within {
+            Within::Blocks => (self.sessions.len() / BLOCK).max(1),
+            Within::Spans => SPANS,
+        };
+        number * n_blocks / self.sessions.len()
+    }
+
+    /// The cluster of a session, for the groups of an item.
+    fn cluster(&self, row: &Row, item: usize) -> usize {
+        match self.within {
+            Within::Blocks => row.list,
+            Within::Spans => item * PARTS + row.number * PARTS / self.sessions.len(),
+        }
     }
 
     /// Logarithms of the click rates of the items, for even and for odd blocks.
@@ -239,17 +289,19 @@ impl Query {
     fn add(&self, all: &mut [ChiSquare; NAMES.len()], of_log: &mut [FeatureScore; NAMES.len()]) {
         let (loadings, rates) = (self.loadings(), self.rates());
         let mut below = FeatureScore::default();
+        let n_clusters = if self.within == Within::Blocks { self.lists.len() } else { self.n_items * PARTS };
+        let mut clusters = NAMES.map(|_| vec![Cluster::default(); n_clusters]);
         for place in 0..PLACES {
             let values = rates.each_ref().map(|rates| self.values(&loadings, rates, place));
             let mut by_item = vec![FeatureScore::default(); self.n_items];
-            let mut clusters = NAMES.map(|_| vec![Cluster::default(); self.lists.len()]);
             self.for_each_stratum(place, |parity, stratum| {
                 let values = &values[parity];
-                let item = self.lists[stratum[0].0 as usize].items[place];
+                let item = self.lists[stratum[0].list].items[place];
                 for feature in 0..NAMES.len() {
-                    let numbers = |&(list, clicks): &(u32, Clicks)| {
-                        let list = list as usize;
-                        ([values[list][feature], f64::from(u8::from(clicks.get(place)))], list)
+                    let numbers = |row: &Row| {
+                        let cluster = self.cluster(row, if feature == BY_ITEM { item } else { 0 });
+                        let click = f64::from(u8::from(row.clicks.get(place)));
+                        ([values[row.list][feature], click], cluster)
                     };
                     let numbers: Vec<([f64; 2], usize)> = stratum.iter().map(numbers).collect();
                     let score = match feature {
@@ -260,40 +312,51 @@ impl Query {
                     score.add(&numbers, &mut clusters[feature]);
                 }
             });
-            for (number, list) in self.lists.iter().enumerate() {
-                below.close(clusters[BELOW][number]);
-                if let Some(&item) = list.items.get(place) {
-                    by_item[item].close(clusters[BY_ITEM][number]);
-                }
-                for feature in [TIMES_ITEM, NEIGHBOUR] {
-                    of_log[feature].close(clusters[feature][number]);
+            for (number, cluster) in clusters[BY_ITEM].iter_mut().map(std::mem::take).enumerate() {
+                let item = match self.within {
+                    Within::Blocks => self.lists[number].items.get(place).copied(),
+                    Within::Spans => Some(number / PARTS),
+                };
+                if let Some(item) = item {
+                    by_item[item].close(cluster);
                 }
             }
             for score in &by_item {
-                all[BY_ITEM].add(score);
+                all[BY_ITEM].add(score, self.within == Within::Spans);
             }
         }
-        all[BELOW].add(&below);
+        for feature in [BELOW, TIMES_ITEM, NEIGHBOUR] {
+            let score = if feature == BELOW { &mut below } else { &mut of_log[feature] };
+            for &cluster in &clusters[feature] {
+                score.close(cluster);
+            }
+        }
+        all[BELOW].add(&below, self.within == Within::Spans);
     }
 
     /// Calls `each` for the strata of a place, after the parity of their block: the sessions of a
     /// block whose lists have an item below the place, with lists of one length, the same items
     /// down to it and the same clicks above it.
-    fn for_each_stratum(&self, place: usize, mut each: impl FnMut(usize, &[(u32, Clicks)])) {
+    fn for_each_stratum(&self, place: usize, mut each: impl FnMut(usize, &[Row])) {
         let above = |clicks: Clicks| clicks.bits() & ((1 << place) - 1);
-        let key = |&(list, clicks): &(u32, Clicks)| {
-            let items = &self.lists[list as usize].items;
-            (items.len(), &items[..=place], above(clicks))
+        let key = |row: &Row| {
+            let items = &self.lists[row.list].items;
+            (items.len(), &items[..=place], above(row.clicks))
         };
-        let goes_on = |row: &(u32, Clicks)| self.lists[row.0 as usize].items.len() > place + 1;
-        let numbers: Vec<usize> = (0..self.sessions.len()).collect();
-        for block in numbers.chunk_by(|&a, &b| self.block(a) == self.block(b)) {
-            let rows = self.sessions[block[0]..=block[block.len() - 1]].iter();
-            let mut rows: Vec<(u32, Clicks)> = rows.copied().filter(goes_on).collect();
+        let goes_on = |row: &Row| self.lists[row.list].items.len() > place + 1;
+        let rows = self.sessions.iter().enumerate().map(|(number, &(list, clicks))| Row {
+            number,
+            list: list as usize,
+            clicks,
+        });
+        let rows: Vec<Row> = rows.filter(goes_on).collect();
+        for block in rows.chunk_by(|a, b| self.block(a.number) == self.block(b.number)) {
+            let mut rows = block.to_vec();
             rows.sort_unstable_by(|a, b| {
-                key(a).cmp(&key(b)).then((a.0, a.1.get(place)).cmp(&(b.0, b.1.get(place))))
+                let rest = |row: &Row| (row.list, row.clicks.get(place), row.number);
+                key(a).cmp(&key(b)).then_with(|| rest(a).cmp(&rest(b)))
             });
-            let parity = usize::from(!self.block(block[0]).is_multiple_of(2));
+            let parity = self.block(block[0].number) % 2;
             rows.chunk_by(|a, b| key(a) == key(b)).for_each(|rows| each(parity, rows));
         }
     }

@@ -30,7 +30,7 @@ pub fn are_kept_apart(query: &QuerySessions<'_>, items: &[Id]) -> bool {
     };
     let lists: Vec<Vec<[bool; 2]>> = query.lists().map(of_list).collect();
     let sessions: Vec<&[[bool; 2]]> = query.in_order().map(|session| &*lists[session.list]).collect();
-    let blocks = (sessions.len() as u64 / BLOCK).max(1) as usize;
+    let blocks = (sessions.len() / BLOCK).max(1);
     let block =
         |number: usize| &sessions[number * sessions.len() / blocks..(number + 1) * sessions.len() / blocks];
     let is_apart = |(upper, other): (usize, usize)| {
