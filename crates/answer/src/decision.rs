@@ -454,7 +454,7 @@ impl<'a> SharedPart<'a> {
                 share: shares[place],
                 deviation: query.variance.sqrt(),
                 finding: findings[place].clone(),
-                recommended: draws.recommended(query, &evidence[place], users.fit()),
+                recommended: draws.recommended(query, &evidence[place], users.fit(), &self.study.log),
                 played: played(place),
             }
         };
@@ -594,17 +594,24 @@ impl Draws {
         }
     }
 
-    fn recommended(&self, query: &LoggedQuery, evidence: &Evidence, fit: &Fit) -> Option<Recommendation> {
+    fn recommended(
+        &self,
+        query: &LoggedQuery,
+        evidence: &Evidence,
+        fit: &Fit,
+        log: &FilteredLog,
+    ) -> Option<Recommendation> {
         if !self.is_recommended {
             return None;
         }
         let gain = Interval::of_draws(&self.gain);
         let beyond = Interval::of_draws(&difference(&evidence.of_recommended, &evidence.best_shown));
         let known_share = query.known_share(&evidence.recommended);
-        let is_guess = known_share < 1.0 || beyond.mean > 0.5 * gain.mean;
+        let gone = query.gone(&evidence.recommended, log);
+        let is_guess = known_share < 1.0 || beyond.mean > 0.5 * gain.mean || !gone.is_empty();
         let predicted = query.fitted_gain(fit, &evidence.recommended);
         let items = query.items(&evidence.recommended);
-        Some(Recommendation { items, predicted, gain, beyond, known_share, is_guess })
+        Some(Recommendation { items, predicted, gain, beyond, known_share, gone, is_guess })
     }
 }
 

@@ -118,8 +118,11 @@ pub struct Recommendation {
     /// Share of its items that the log shows at least 20 times within two positions of their new
     /// ones.
     pub known_share: f64,
+    /// Those of its items that the log no longer shows at its end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<String>,
     /// Whether it is a guess to be tested: it lies outside of what the log shows, or the log does
-    /// not show that lists decide the clicks alone.
+    /// not show that lists decide the clicks alone, or items are gone.
     pub is_guess: bool,
 }
 

@@ -121,6 +121,7 @@ impl Lists {
 /// often is known there.
 const NEAR: usize = 2;
 const SHOWN: u64 = 20;
+const BY_CHANCE: f64 = 1e-4;
 
 impl LoggedQueries {
     /// A sample of `n` queries; `None` if no query has a list, or none was asked for.
@@ -270,6 +271,24 @@ impl LoggedQuery {
         let names = filtered.counts.names();
         let items: Vec<Id> = self.items(list).iter().filter_map(|name| names.find(name)).collect();
         filtered.sessions.query(self.id).is_some_and(|query| are_kept_apart(&query, &items))
+    }
+
+    /// The names of a list's items that have left: by chance, an item shown as often as before
+    /// would be missing for so long at the end with a probability below [`BY_CHANCE`]. None in a
+    /// log without times.
+    pub(crate) fn gone(&self, list: &Ranking, filtered: &FilteredLog) -> Vec<String> {
+        let (names, query) = (filtered.counts.names(), filtered.sessions.query(self.id));
+        let Some(query) = query.filter(|_| filtered.sessions.times().is_some()) else { return vec![] };
+        let sessions: Vec<usize> = query.in_order().map(|session| session.list).collect();
+        let is_gone = |name: &String| {
+            let Some(item) = names.find(name) else { return false };
+            let has: Vec<bool> = query.lists().map(|list| list.items.contains(&item)).collect();
+            let end = sessions.iter().rposition(|&list| has[list]).map_or(0, |last| last + 1);
+            let shown = sessions.iter().filter(|&&list| has[list]).count() as f64;
+            let missing = (sessions.len() - end) as f64;
+            libm::pow(1.0 - shown / (end as f64 + 1.0), missing) < BY_CHANCE
+        };
+        self.items(list).into_iter().filter(is_gone).collect()
     }
 
     /// The share of a list's items that the log shows often enough near their positions.

@@ -1,9 +1,10 @@
 //! The answer in words.
 
-use crate::{Answer, Finding, HORIZON, Interval, PassingTime, PolicyGain, TransferSlope};
+use crate::{Answer, Finding, HORIZON, Interval, PassingTime, PolicyGain, Recommendation, TransferSlope};
 use click_logs::fit::Verdict;
 use documents::number::{counted, fixed, grouped, significant};
 use documents::remark::{Remark, code};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// The mean and, in brackets, the interval, with as many decimals as its width gives sense to. An
@@ -100,6 +101,7 @@ impl Answer {
             (self.is_untested(), const { code("lists-alone-untested") }),
             (promises && self.recommended().next().is_none(), const { code("no-better-list") }),
             (self.recommended().any(|(_, list)| list.is_guess), const { code("guesses") }),
+            (self.recommended().any(|(_, list)| !list.gone.is_empty()), const { code("items-gone") }),
             (self.kept_apart > 0, const { code("items-kept-apart") }),
             (promises && untold, const { code("gain-untold") }),
             (promises && !untold && not_passed, const { code("not-passed") }),
@@ -166,6 +168,16 @@ impl Answer {
         sentences.extend(self.alarm());
         if self.promises() {
             sentences.push(self.recommendation());
+            let gone: BTreeSet<&str> =
+                self.recommended().flat_map(|(_, list)| &list.gone).map(String::as_str).collect();
+            if let Some(first) = gone.first() {
+                let (items, are) =
+                    (counted(gone.len() as u64, "item"), if gone.len() == 1 { "is" } else { "are" });
+                sentences.push(format!(
+                    "At the end of the log, {items} of the recommended lists {are} no longer shown (such as {first}): such lists are \
+                     guesses, and of no use if the item has left. A log from then on tells what is best without."
+                ));
+            }
             if self.kept_apart > 0 {
                 sentences.push(format!(
                     "Not recommended, though better by the model: {} with items that today's ranking keeps apart, as rankings of \
@@ -218,7 +230,8 @@ impl Answer {
 
     /// The gain of the recommended lists, and how far they lie outside of what the log shows.
     fn recommendation(&self) -> String {
-        let n_guesses = self.recommended().filter(|(_, list)| list.is_guess).count() as u64;
+        let is_far = |list: &Recommendation| list.is_guess && list.gone.is_empty();
+        let n_guesses = self.recommended().filter(|(_, list)| is_far(list)).count() as u64;
         let n = self.recommended().count() as u64;
         if n == 0 {
             return "No list was found that is better than today's for most users that the log leaves possible, and worse for \

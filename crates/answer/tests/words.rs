@@ -171,6 +171,7 @@ fn one_list_and_one_sign_are_spoken_of_as_one() {
         gain: interval(30.0),
         beyond: interval(0.0),
         known_share: 1.0,
+        gone: Vec::new(),
         is_guess,
     };
     let query = |is_guess| QueryFinding {

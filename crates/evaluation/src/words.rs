@@ -135,7 +135,9 @@ impl Evaluation {
                 reasons.push(why);
             }
         }
-        if let (Err(why), false) = (&self.models, self.is_learned()) {
+        if let Err(why) = &self.models
+            && (reasons.is_empty() || !self.is_learned())
+        {
             reasons.push(why.text.clone());
         }
         reasons.join("; ")

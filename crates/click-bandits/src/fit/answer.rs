@@ -124,7 +124,11 @@ const MISS: f64 = 0.05;
 /// first, then by what they gain with their share of the lists.
 fn recommended(answer: &Answer, html: &mut Html) {
     let row = |(query, list): (&QueryFinding, &Recommendation)| {
-        let what = if list.is_guess { "a guess, to be tested" } else { "near what was shown" };
+        let what = match (list.gone.is_empty(), list.is_guess) {
+            (false, _) => "a guess: has items that are no longer shown",
+            (true, true) => "a guess, to be tested",
+            (true, false) => "near what was shown",
+        };
         let known = format!("{} %", fixed(100.0 * list.known_share, 0));
         let days = length_of_test(answer, query, list.gain.mean).unwrap_or_else(|| "–".to_owned());
         let all = fixed(query.share * list.gain.mean, 1);

@@ -343,6 +343,39 @@ fn old_lists_are_not_those_of_the_last_part() {
     assert!(printed.contains("(0 lists)") && printed.contains("stand for today"), "{printed}");
 }
 
+/// The best item has left: a list with it is a guess, and the answer names it.
+#[test]
+fn items_that_left_are_named() {
+    let top = tempdir().unwrap();
+    let (log, out) = (top.path().join("log.csv"), top.path().join("fitted"));
+    let mut lines = "s,t,query,item,position,click\n".to_owned();
+    for session in 0..3000_u32 {
+        let best = if session < 2000 { "best" } else { "new" };
+        let list = [["b", "c", best], ["c", best, "b"], ["b", best, "c"]][session as usize % 3];
+        for (position, item) in list.into_iter().enumerate() {
+            let rate = if item == "best" { 0.6 } else { 0.15 } * [1.0, 0.7, 0.5][position];
+            let phase = (f64::from(session) + 0.5) * [0.618_034, 0.414_214, 0.732_051][position] % 1.0;
+            let (time, click) = (1_767_225_600 + 3600 * session, u8::from(phase < rate));
+            writeln!(lines, "{session},{time},hats,{item},{},{click}", position + 1).unwrap();
+        }
+    }
+    fs::write(&log, lines).unwrap();
+    let columns = "query=query,session=s,item=item,position=position,click=click,time=t";
+    let read = [text(&log), "--format", "delimited", "--columns", columns, "--model", "pbm"];
+    let printed = works("fit", &[&read[..], &["--out", text(&out)]].concat());
+    assert!(
+        printed.contains("1 item of the recommended lists is no longer shown (such as best)"),
+        "{printed}"
+    );
+    let answer = fs::read(out.join("answer.json")).unwrap();
+    let list = &serde_json::from_slice::<serde_json::Value>(&answer).unwrap()["queries"][0]["recommended"];
+    assert!(list["gone"] == serde_json::json!(["best"]) && list["is_guess"] == true, "{list}");
+    let without = columns.replace(",time=t", "");
+    let read = [text(&log), "--format", "delimited", "--columns", &without, "--model", "pbm"];
+    let printed = works("fit", &[&read[..], &["--out", text(&top.path().join("other"))]].concat());
+    assert!(!printed.contains("no longer shown"), "{printed}");
+}
+
 /// A query within a stratum is a query of its own for `judgments` and `evaluate`, too.
 #[test]
 fn strata_are_rated_and_evaluated_as_queries() {
