@@ -608,10 +608,11 @@ impl Draws {
         let beyond = Interval::of_draws(&difference(&evidence.of_recommended, &evidence.best_shown));
         let known_share = query.known_share(&evidence.recommended);
         let gone = query.gone(&evidence.recommended, log);
-        let is_guess = known_share < 1.0 || beyond.mean > 0.5 * gain.mean || !gone.is_empty();
         let predicted = query.fitted_gain(fit, &evidence.recommended);
         let items = query.items(&evidence.recommended);
-        Some(Recommendation { items, predicted, gain, beyond, known_share, gone, is_guess })
+        let is_guess = !gone.is_empty();
+        let found = Recommendation { items, predicted, gain, beyond, known_share, gone, is_guess };
+        Some(Recommendation { is_guess: is_guess || found.is_far(), ..found })
     }
 }
 

@@ -126,6 +126,13 @@ pub struct Recommendation {
     pub is_guess: bool,
 }
 
+impl Recommendation {
+    /// Whether it lies far beyond what the log shows.
+    pub(crate) fn is_far(&self) -> bool {
+        self.known_share < 1.0 || self.beyond.mean > 0.5 * self.gain.mean
+    }
+}
+
 /// A query's part of the answer.
 #[derive(Debug, Clone, Serialize)]
 pub struct QueryFinding {

@@ -1,6 +1,6 @@
 //! The answer in words.
 
-use crate::{Answer, Finding, HORIZON, Interval, PassingTime, PolicyGain, Recommendation, TransferSlope};
+use crate::{Answer, Finding, HORIZON, Interval, PassingTime, PolicyGain, TransferSlope};
 use click_logs::fit::Verdict;
 use documents::number::{counted, fixed, grouped, significant};
 use documents::remark::{Remark, code};
@@ -230,8 +230,7 @@ impl Answer {
 
     /// The gain of the recommended lists, and how far they lie outside of what the log shows.
     fn recommendation(&self) -> String {
-        let is_far = |list: &Recommendation| list.is_guess && list.gone.is_empty();
-        let n_guesses = self.recommended().filter(|(_, list)| is_far(list)).count() as u64;
+        let n_guesses = self.recommended().filter(|(_, list)| list.is_far()).count() as u64;
         let n = self.recommended().count() as u64;
         if n == 0 {
             return "No list was found that is better than today's for most users that the log leaves possible, and worse for \

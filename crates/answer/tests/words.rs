@@ -170,8 +170,8 @@ fn one_list_and_one_sign_are_spoken_of_as_one() {
         predicted: 1.0,
         gain: interval(30.0),
         beyond: interval(0.0),
-        known_share: 1.0,
-        gone: Vec::new(),
+        known_share: if is_guess { 0.5 } else { 1.0 },
+        gone: if is_guess { vec!["a".to_owned()] } else { Vec::new() },
         is_guess,
     };
     let query = |is_guess| QueryFinding {
@@ -219,6 +219,7 @@ fn one_list_and_one_sign_are_spoken_of_as_one() {
         let said = said(guesses, p, slope);
         assert!(said.contains(expected), "{said}");
         assert_eq!(said.contains(below), p < 0.05, "{said}");
+        assert_eq!(said.contains("no longer shown"), guesses.contains(&true), "{said}");
     }
     let both = said(&[], 0.03, 9.0);
     assert!(both.contains(&format!("{below}, and {differ}. ")), "{both}");

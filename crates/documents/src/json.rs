@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Files of this project, each with a key that those above it do not have, and with what reads it.
+/// Files of this project, each with a key that those below it do not have, and with what reads it.
 const FILES: [(&str, &str); 6] = [
     ("coins", "a saved `Policy` of Python, which `Policy.load` reads"),
     ("notes", "a `Decision` or a `Batch` of Python, which `from_json` of its class reads"),
@@ -30,16 +30,15 @@ fn known(content: &[u8]) -> Option<&'static str> {
 ///
 /// # Errors
 ///
-/// The first place where the content is not JSON, or not that of a `T`; for another file of this
-/// project, what it is.
+/// The first place where the content is not JSON, or not that of a `T`; if it looks like another
+/// file of this project, also what that is.
 pub fn read_json<T: DeserializeOwned>(file: &str, content: &[u8], expected: &str) -> Result<T, Error> {
     let content = without_byte_order_mark(content);
-    serde_json::from_slice(content).map_err(|error| match known(content) {
-        Some(other) if !other.starts_with(expected) => {
-            Error::whole_file(file, format!("expected {expected}, found {other}"))
-        }
-        _ => Location::new(file, error.line().max(1), error.column().max(1), "")
-            .error(format!("{}: expected {expected}", without_place(&error))),
+    serde_json::from_slice(content).map_err(|error| {
+        let other = known(content).filter(|other| !other.starts_with(expected));
+        let found = other.map_or_else(String::new, |other| format!(", found {other}"));
+        Location::new(file, error.line().max(1), error.column().max(1), "")
+            .error(format!("{}: expected {expected}{found}", without_place(&error)))
     })
 }
 

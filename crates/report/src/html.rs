@@ -111,7 +111,8 @@ impl Html {
     }
 
     /// Appends a table: its heads, and rows of cells. A head that begins with `#` marks a column of
-    /// numbers. A table of class `narrow` has its cells below each other on a narrow screen.
+    /// numbers. On a narrow screen the cells of a row stand below each other, but for the class
+    /// `claims`.
     pub fn table(&mut self, class: &str, heads: &[&str], rows: &[Vec<Self>]) -> &mut Self {
         let style = |head: &str| if head.starts_with('#') { "number" } else { "" };
         // A table that is wider than the screen is scrolled, by keyboard too.

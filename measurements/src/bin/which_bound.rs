@@ -1,4 +1,5 @@
-//! Prints the numbers of the table on the crate's front page: the width and the cost of each bound.
+//! Prints the numbers of the table on the front page of `confidence`: the width and the cost of
+//! each bound.
 //!
 //! `cargo run --release -p measurements --bin which_bound`
 

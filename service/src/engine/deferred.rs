@@ -296,7 +296,7 @@ impl Engine {
             return if is_same { Ok(()) } else { Err(Refusal::other_request(&decision.id)) };
         }
         let user = self.user(decision.context.as_ref())?;
-        self.note_outside(&decision, &user);
+        self.note_outside(decision.context.as_ref(), &user);
         if decision.chosen.is_none() {
             self.add_baseline(&decision.list, &decision.query, events)?;
         }

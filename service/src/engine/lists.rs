@@ -43,7 +43,7 @@ impl Engine {
             self.check_at(&decision.query, new, |item| named.clone().any(|named| named == item), check)?;
         }
         self.make_room(time, events)?;
-        self.note_outside(&decision, &user);
+        let context = decision.context.clone();
         self.noting(events, |engine, events| {
             let event = match baseline {
                 None => Event::Decided(Box::new(engine.choose(decision, &user, time)?)),
@@ -55,6 +55,7 @@ impl Engine {
             events.push(event);
             Ok(())
         })?;
+        self.note_outside(context.as_ref(), &user);
         Ok(Answer::new(self.decisions.latest().next().expect("it was made just now")))
     }
 
@@ -224,8 +225,8 @@ impl Engine {
     }
 
     /// Counts a user whose segment is not known or whose features were clipped.
-    pub(super) fn note_outside(&mut self, decision: &Decision, user: &Context) {
-        let Some(context) = &decision.context else { return };
+    pub(super) fn note_outside(&mut self, context: Option<&crate::event::Context>, user: &Context) {
+        let Some(context) = context else { return };
         let has_segment = context.segment.is_some() && !self.template.segments.is_empty();
         let is_outside = user.features != context.features || has_segment && user.segment == NO_SEGMENT;
         self.outside += u64::from(is_outside);

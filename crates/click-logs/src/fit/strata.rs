@@ -6,7 +6,8 @@
 //!
 //! Rows of one cluster may depend on each other, or be the same rows twice. The sums of `z (y - b
 //! z)` by cluster, with the slope `b = U / sum S_zz`, have a sum of squares that is `V` if they do
-//! not. Without the slope, a strong dependence would count as dispersion.
+//! not. Without the slope, a strong dependence would count as dispersion; where a group has few
+//! clusters, a slope would fit these, so that a chance of the clusters would count as dependence.
 //!
 //! Reference: Cox, Hinkley, *Theoretical statistics*, 1974, chapter 6. Deviations: none. Numerics:
 //! sums. Complexity: O(rows).

@@ -9,7 +9,7 @@
 //! Strata are a query, a block of its sessions in their order, the length of the list, the items
 //! down to the place, and the clicks above it ([`strata`](crate::fit::strata)). Blocks have about
 //! [`BLOCK`] sessions, which follow a ranker, users or a level of clicks that change; or they are
-//! [`SPANS`] of the log, which compare the hours and the days of a ranker that follows these. With
+//! [`SPANS`] of them, which compare the hours and the days of a ranker that follows these. With
 //! `h` the height of an item in the list, from the bottom, and `l` the first principal component of
 //! the heights in all lists of the query, there are four features:
 //!
@@ -23,7 +23,7 @@
 //! The first finds two rankers, the next two personal ones, the last neighbours that change an
 //! item. Click rates are those of the other blocks, odd for even ones: clicks of the same sessions
 //! may depend on each other. Clusters are the sessions with one list; within spans, those of a
-//! [`PARTS`]th of the log, since a day may have both its own lists and its own clicks. Sessions that
+//! [`PARTS`]th of them, since a day may have both its own lists and its own clicks. Sessions that
 //! are written twice would count as two within a block, so the overdispersion is at least what
 //! their share makes it.
 //!
@@ -41,15 +41,16 @@ use serde::Serialize;
 const PLACES: usize = 2;
 /// Sessions of a block.
 pub(super) const BLOCK: usize = 25;
-/// Spans of a query's sessions, each of several days, and parts whose sessions may depend on each
-/// other, as those of a day may.
+/// Spans of a query's sessions, and parts whose sessions may depend on each other, as those of a
+/// day may: a part is a day or more of a log of 20 days.
 const SPANS: usize = 4;
 const PARTS: usize = 20;
 const STEPS: usize = 30;
 /// The probability of an alarm where the lists alone decide.
 const LEVEL: f64 = 0.01;
 /// Compared clicks with which an alarm is hardly missed: of generated logs whose ranking depends on
-/// the user, with more of them 132 of 135 alarm, with fewer 61 of 75.
+/// the user, with more of them 132 of 135 alarmed, with fewer 61 of 75 (30 November 2026, blocks
+/// alone).
 const ENOUGH: f64 = 500.0;
 
 /// The names of the features.
@@ -213,7 +214,7 @@ impl Query {
         number * n_blocks / self.sessions.len()
     }
 
-    /// The cluster of a session, for the groups of an item.
+    /// The cluster of a session, with the number of the item whose groups it is for.
     fn cluster(&self, row: &Row, item: usize) -> usize {
         match self.within {
             Within::Blocks => row.list,
