@@ -41,7 +41,7 @@ impl Engine {
             }
             let most = self.most.items;
             self.look_at(query, Some(&[]), |query| match query.known(item) {
-                // It was retired too long ago, as one of all queries that is not there.
+                // Retired too long ago: refused as an unknown item of all queries is.
                 None if change == Change::Retire => Err(Refusal::unknown_item(item, "item".into())),
                 _ => check_own(query, item, change, features, most),
             })??;

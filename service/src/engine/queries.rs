@@ -76,8 +76,9 @@ impl Engine {
         Ok(seen)
     }
 
-    /// Refuses a request that names items of a query, which has some `new` ones then, by what is at
-    /// fault. To copy many items takes as long as many decisions, and is seldom needed.
+    /// Checks a request at a query that will have the items `new`. Where changes since leave the
+    /// items that `is_named` tells as they are, the query itself is asked: a copy of many items
+    /// takes as long as many decisions.
     pub(super) fn check_at(
         &mut self,
         name: &Name,

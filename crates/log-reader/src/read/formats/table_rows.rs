@@ -456,8 +456,7 @@ impl<'a, 'b> Rows<'a, 'b> {
     }
 }
 
-/// The name of a query within strata. Without escapes, a query within two would have the name of
-/// another.
+/// The name of a query within strata, whose parts are escaped: no two strata share a name.
 pub(super) fn within(query: &[u8], strata: impl Iterator<Item: AsRef<[u8]>>) -> Vec<u8> {
     strata.fold(query.to_vec(), |mut name, stratum| {
         name.extend_from_slice(Columns::WITHIN.as_bytes());
@@ -467,7 +466,7 @@ pub(super) fn within(query: &[u8], strata: impl Iterator<Item: AsRef<[u8]>>) -> 
 }
 
 /// Adds a part to a name of several parts. A slash is written `%2F`, a percent sign `%25`, so two
-/// names are never the same.
+/// names of equally many parts are never the same.
 pub(super) fn push_escaped(part: &[u8], name: &mut Vec<u8>) {
     for byte in part {
         match byte {
