@@ -114,7 +114,10 @@ pub(crate) fn fit(
         keywords.other_than(&["first_position", "max_skipped", "held_out", "seed"]).map(str::to_owned);
     let (reading, settings): (ReadSettings, FitSettings) = (keywords.take()?, keywords.take()?);
     let ubi: Ubi = keywords.take()?;
-    keywords.end("fit", &["log", "format", "columns", "model", "segment", "features", "items", "query", "ablate"])?;
+    keywords.end(
+        "fit",
+        &["log", "format", "columns", "model", "segment", "features", "items", "query", "ablate"],
+    )?;
     if asked.is_asked()? {
         if let Some(name) = excess {
             return Err(value_error(format!("{name}: not with segment, features or items")));
