@@ -20,7 +20,6 @@
 //! Reference: Robbins, *Statistical methods related to the law of the iterated logarithm*, 1970;
 //! Howard, Ramdas, `McAuliffe`, Sekhon, *Time-uniform, nonparametric, nonasymptotic confidence
 //! sequences*, Annals of Statistics 2021, Proposition 7; [`confidence::sequence::CoinMixture`].
-//! Tests that were saved before the mean of four mixtures have the first of these alone.
 //!
 //! Deviations: ties are ignored rather than shared. Whether a comparison ends in a tie may depend
 //! on the entire past; the hypothesis concerns only the other comparisons.
@@ -54,7 +53,7 @@
 
 use crate::{Outcome, Tally};
 use confidence::ErrorProbability;
-use confidence::sequence::{BetaMixture, CoinMixture, ConfidenceSequence, Interval};
+use confidence::sequence::{CoinMixture, ConfidenceSequence, Interval};
 use serde::{Deserialize, Serialize};
 
 /// A sequential test of two rankers, valid under continuous monitoring.
@@ -69,7 +68,6 @@ pub struct PairTest {
     #[field(copy)]
     tally: Tally,
     decided: Option<DatedVerdict>,
-    evidence: Evidence,
 }
 
 /// A verdict, and when it was reached.
@@ -86,33 +84,6 @@ struct SavedTest {
     miss: f64,
     tally: Tally,
     decided: Option<DatedVerdict>,
-    #[serde(default)]
-    evidence: Evidence,
-}
-
-/// The evidence of a test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Evidence {
-    /// Of tests that were saved before there was another one.
-    #[default]
-    Uniform,
-    Mixtures,
-}
-
-impl Evidence {
-    /// The evidence of these numbers of comparisons that each ranker won.
-    fn of(
-        self,
-        miss: f64,
-        first: u64,
-        second: u64,
-    ) -> Result<Box<dyn ConfidenceSequence>, confidence::Error> {
-        Ok(match self {
-            Self::Uniform => Box::new(BetaMixture::with_counts(miss, first, second)?),
-            Self::Mixtures => Box::new(CoinMixture::with_counts(miss, first, second)?),
-        })
-    }
 }
 
 /// The verdict of a test so far.
@@ -134,7 +105,7 @@ impl PairTest {
     /// [`confidence::Error::NotAnErrorProbability`] unless `0 < miss < 1`.
     pub fn new(miss: f64) -> Result<Self, confidence::Error> {
         let miss = ErrorProbability::new(miss)?.get();
-        Ok(Self { miss, tally: Tally::default(), decided: None, evidence: Evidence::Mixtures })
+        Ok(Self { miss, tally: Tally::default(), decided: None })
     }
 
     /// Adds one comparison and returns the verdict.
@@ -169,17 +140,16 @@ impl PairTest {
         self.wins().interval()
     }
 
-    fn wins(&self) -> Box<dyn ConfidenceSequence> {
+    fn wins(&self) -> CoinMixture {
         let Tally { first, second, .. } = self.tally;
-        self.evidence.of(self.miss, first, second).expect("the error probability was checked")
+        CoinMixture::with_counts(self.miss, first, second).expect("the error probability was checked")
     }
 }
 
 impl TryFrom<SavedTest> for PairTest {
     type Error = String;
 
-    fn try_from(saved: SavedTest) -> Result<Self, String> {
-        let SavedTest { miss, tally, decided, evidence } = saved;
+    fn try_from(SavedTest { miss, tally, decided }: SavedTest) -> Result<Self, String> {
         let total = u128::from(tally.first) + u128::from(tally.second) + u128::from(tally.ties);
         if total > 1 << 53 {
             return Err("more comparisons than can be counted exactly".to_owned());
@@ -187,7 +157,8 @@ impl TryFrom<SavedTest> for PairTest {
         if decided.is_some_and(|decided| u128::from(decided.after) > total) {
             return Err("decided after more comparisons than there were".to_owned());
         }
-        let wins_of = |first, second| evidence.of(miss, first, second).map_err(|error| error.to_string());
+        let wins_of =
+            |first, second| CoinMixture::with_counts(miss, first, second).map_err(|error| error.to_string());
         // An uninterrupted series of wins is the easiest case to decide.
         let clearest = match decided {
             None => wins_of(tally.first, tally.second)?,
@@ -197,6 +168,6 @@ impl TryFrom<SavedTest> for PairTest {
         if clearest.contains(0.5) == decided.is_some() {
             return Err("decided though the comparisons say nothing, or not though they do".to_owned());
         }
-        Ok(Self { miss, tally, decided, evidence })
+        Ok(Self { miss, tally, decided })
     }
 }

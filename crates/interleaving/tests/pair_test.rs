@@ -118,15 +118,15 @@ fn inconsistent_saved_tests_are_rejected() {
         good.replace('3', "-3"),
         good.replace("null", decided),
         good.replace("\"ties\"", "\"tie\""),
-        // 8 consecutive wins decide and 7 do not, and only in favour of the winner.
-        good.replace('3', "8"),
-        good.replace('3', "7").replace("null", &decided.replace('6', "9")),
-        good.replace('3', "8").replace("null", &decided.replace('6', "7")),
-        good.replace('3', "8").replace("null", &decided.replace("true", "false").replace('6', "8")),
+        // 10 consecutive wins decide and 9 do not, and only in favour of the winner.
+        good.replace('3', "10"),
+        good.replace('3', "9").replace("null", &decided.replace('6', "11")),
+        good.replace('3', "10").replace("null", &decided.replace('6', "9")),
+        good.replace('3', "10").replace("null", &decided.replace("true", "false").replace('6', "10")),
     ] {
         assert!(serde_json::from_str::<PairTest>(&bad).is_err(), "{bad}");
     }
-    let found = good.replace('3', "8").replace("null", &decided.replace('6', "8"));
+    let found = good.replace('3', "10").replace("null", &decided.replace('6', "10"));
     assert!(serde_json::from_str::<PairTest>(&found).is_ok());
     assert!(PairTest::new(f64::NAN).is_err());
 }
