@@ -78,7 +78,8 @@ pub fn read_file(path: &Path) -> Result<Vec<Query>, ReadError> {
 #[derive(Debug)]
 pub struct Reader<R> {
     file: String,
-    input: Input<R>,
+    /// An error if its first bytes cannot be read.
+    input: io::Result<BufReader<Decompressor<R>>>,
     line: Vec<u8>,
     /// 1-based number of `line`.
     number: usize,
@@ -95,7 +96,7 @@ impl<R: Read> Reader<R> {
     pub fn new(file: impl Into<String>, input: R) -> Self {
         Self {
             file: file.into(),
-            input: Input::Unread(Some(input)),
+            input: Decompressor::new(input).map(|input| BufReader::with_capacity(1 << 16, input)),
             line: Vec::new(),
             number: 0,
             current: None,
@@ -146,16 +147,23 @@ impl<R: Read> Reader<R> {
     /// Reads a line without its end; `false` at the end of the file.
     fn next_line(&mut self) -> Result<bool, ReadError> {
         self.line.clear();
-        // Read one byte more than allowed, to detect a line that is too long.
-        let read = self.input.read_line(MAX_LINE + 2, &mut self.line);
         self.number += 1;
-        if let Err(error) = read {
-            let (kind, trouble) = if self.input.is_gzip() {
-                (Kind::Gzip, "damaged gzip")
-            } else {
-                (Kind::Io, "cannot be read")
-            };
-            let message = format!("{trouble}: {error}");
+        let unread = match &mut self.input {
+            Err(error) => Some((Kind::Io, format!("cannot be read: {error}"))),
+            Ok(input) => {
+                let is_gzip = input.get_ref().is_gzip();
+                // One byte more than allowed, to detect a line that is too long.
+                let read = input.take(MAX_LINE as u64 + 2).read_until(b'\n', &mut self.line);
+                read.err().map(|error| {
+                    if is_gzip {
+                        (Kind::Gzip, format!("damaged gzip: {error}"))
+                    } else {
+                        (Kind::Io, format!("cannot be read: {error}"))
+                    }
+                })
+            }
+        };
+        if let Some((kind, message)) = unread {
             return Err(ReadError::at(self.file.clone(), self.number, self.line.len() + 1, kind, message));
         }
         if self.line.is_empty() {
@@ -310,30 +318,6 @@ impl<'line> Fields<'line> {
                 Err(self.place.error_at(Kind::NotText, at, message))
             }
         }
-    }
-}
-
-/// Text, plain or compressed.
-#[derive(Debug)]
-enum Input<R> {
-    /// Not read yet; `None` only while its first bytes are read.
-    Unread(Option<R>),
-    Open(BufReader<Decompressor<R>>),
-}
-
-impl<R: Read> Input<R> {
-    fn is_gzip(&self) -> bool {
-        matches!(self, Self::Open(input) if input.get_ref().is_gzip())
-    }
-
-    /// Appends to `line` up to the end of the line, and at most `limit` bytes.
-    fn read_line(&mut self, limit: usize, line: &mut Vec<u8>) -> io::Result<()> {
-        if let Self::Unread(input) = self {
-            let Some(input) = input.take() else { return Ok(()) };
-            *self = Self::Open(BufReader::with_capacity(1 << 16, Decompressor::new(input)?));
-        }
-        let Self::Open(input) = self else { return Ok(()) };
-        input.take(limit as u64).read_until(b'\n', line).map(|_| ())
     }
 }
 

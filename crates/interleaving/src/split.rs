@@ -138,14 +138,6 @@ impl Before {
         self.0[usize::from(cell.bracket) % BRACKETS.len()].add(cell.group, [sessions, clicks]);
     }
 
-    /// Number of sessions and clicks.
-    pub fn total(&self) -> [f64; 2] {
-        self.0
-            .iter()
-            .flat_map(|sums| &sums.0)
-            .fold([0.0; 2], |all, cell| [all[0] + cell[0], all[1] + cell[1]])
-    }
-
     /// The sums of the users of both sides at a share; of a bracket that the share cuts, none.
     pub fn at(&self, share: f64) -> Sides {
         let mut sides = Sides::default();
