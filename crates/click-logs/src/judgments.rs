@@ -102,14 +102,8 @@ pub struct JudgmentFile {
 /// Clicks over expected clicks of every item with at least `min_impressions` impressions, and the
 /// number of items without expected clicks.
 pub fn over_expected(counts: &Counts, min_impressions: u64) -> (Vec<Judgment>, u64) {
-    let mut sums = [(0.0, 0.0); 64];
-    let cells = || counts.queries().flat_map(|query| query.cells());
-    for cell in cells() {
-        let (clicks, impressions) = &mut sums[cell.position.min(63)];
-        *clicks += cell.clicks as f64;
-        *impressions += cell.impressions as f64;
-    }
-    let rates = sums.map(|(clicks, impressions)| if impressions > 0.0 { clicks / impressions } else { 0.0 });
+    let rate = |(clicks, impressions): (u64, u64)| clicks as f64 / impressions.max(1) as f64;
+    let rates: Vec<f64> = counts.by_position().into_iter().map(rate).collect();
     let (mut judgments, mut without) = (Vec::new(), 0);
     for query in counts.queries() {
         let cells: Vec<_> = query.cells().collect();
@@ -117,7 +111,7 @@ pub fn over_expected(counts: &Counts, min_impressions: u64) -> (Vec<Judgment>, u
             let clicks: u64 = of_item.iter().map(|cell| cell.clicks).sum();
             let impressions: u64 = of_item.iter().map(|cell| cell.impressions).sum();
             let expected: f64 =
-                of_item.iter().map(|cell| cell.impressions as f64 * rates[cell.position.min(63)]).sum();
+                of_item.iter().map(|cell| cell.impressions as f64 * rates[cell.position]).sum();
             if impressions < min_impressions {
                 continue;
             }

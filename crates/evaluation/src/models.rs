@@ -266,13 +266,8 @@ fn not_identified(counts: &Counts) -> Option<String> {
     if report.components.len() <= 1 {
         return None;
     }
-    let mut totals = vec![(0, 0); counts.positions().end()];
-    for cell in counts.queries().flat_map(|query| query.cells()) {
-        totals[cell.position].0 += cell.clicks;
-        totals[cell.position].1 += cell.impressions;
-    }
-    let rates =
-        totals.iter().filter(|total| total.0 > 0).map(|&(clicks, shown)| clicks as f64 / shown as f64);
+    let clicked = counts.by_position().into_iter().filter(|total| total.0 > 0);
+    let rates = clicked.map(|(clicks, shown)| clicks as f64 / shown as f64);
     let least = rates.fold(1.0, f64::min);
     let lists = ENOUGH * 10.0 * n_positions.saturating_sub(1) as f64 / least;
     let n_parts = report.components.len();

@@ -190,6 +190,14 @@ impl<'a> QueryCounts<'a> {
         self.cells.iter().map(|cell| cell.clicks.get()).sum()
     }
 
+    /// Adds clicks and impressions to those of positions.
+    pub fn add_to(&self, by_position: &mut [(u64, u64)]) {
+        for cell in self.cells() {
+            by_position[cell.position].0 += cell.clicks;
+            by_position[cell.position].1 += cell.impressions;
+        }
+    }
+
     /// Number of positions at which it has impressions.
     pub fn n_positions(&self) -> usize {
         self.positions().len()
@@ -278,6 +286,13 @@ impl Counts {
     /// Clicks on all cells.
     pub fn clicks(&self) -> u64 {
         self.queries().map(|query| query.clicks()).sum()
+    }
+
+    /// Clicks and impressions by position, to the last one.
+    pub fn by_position(&self) -> Vec<(u64, u64)> {
+        let mut totals = vec![(0, 0); self.positions().end()];
+        self.queries().for_each(|query| query.add_to(&mut totals));
+        totals
     }
 
     /// The counts that pass a filter.

@@ -96,15 +96,14 @@ impl Identifiability {
 /// ```
 pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifiability> {
     let mut reports = Vec::new();
-    // Computed once, since it visits all cells.
-    let n_positions = counts.positions().end();
-    let rates = click_through(n_positions, counts.queries().flat_map(|query| query.cells()));
-    let mut open = CellData::new(n_positions);
+    // Click-through rates of positions approximate the ratios of examination.
+    let rate = |(clicks, impressions): (u64, u64)| (clicks as f64 + 0.5) / (impressions as f64 + 1.0);
+    let rates: Vec<f64> = counts.by_position().into_iter().map(rate).collect();
+    let mut open = CellData::new(rates.len());
     for query in counts.queries() {
         let cells: Vec<_> = query.cells().collect();
         for item in cells.chunk_by(|a, b| a.item == b.item) {
             open.compare(item, &rates);
-            open.items.push((query.id(), item[0].item, item[0].position));
             let (mut clicks, mut impressions) = (0, 0);
             let clicked = item.iter().find(|cell| cell.clicks > 0).map(|cell| cell.position);
             for cell in item {
@@ -121,10 +120,10 @@ pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifia
                 clicks += cell.clicks;
                 impressions += cell.impressions;
             }
-            open.counts.push((clicks, impressions));
+            open.items.push((query.id(), item[0].item, item[0].position, (clicks, impressions)));
         }
         if scope == Scope::Query {
-            let all = std::mem::replace(&mut open, CellData::new(n_positions));
+            let all = std::mem::replace(&mut open, CellData::new(rates.len()));
             reports.push(all.report(Some(query.id()), few));
         }
     }
@@ -132,16 +131,6 @@ pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifia
         reports.push(open.report(None, few));
     }
     reports
-}
-
-/// Click-through rates of positions, as an approximation to the ratios of examination.
-fn click_through(n_positions: usize, cells: impl Iterator<Item = Cell>) -> Vec<f64> {
-    let mut totals = vec![(0.5, 1.0); n_positions];
-    for cell in cells {
-        totals[cell.position].0 += cell.clicks as f64;
-        totals[cell.position].1 += cell.impressions as f64;
-    }
-    totals.into_iter().map(|(clicks, impressions)| clicks / impressions).collect()
 }
 
 /// Data collected from the cells.
@@ -155,9 +144,8 @@ struct CellData {
     skipped: BTreeSet<(usize, usize)>,
     /// Clicks and impressions by position.
     positions: Vec<(u64, u64)>,
-    /// Query, item, and a position where it was shown.
-    items: Vec<(Id, Id, usize)>,
-    counts: Vec<(u64, u64)>,
+    /// Query, item, a position where it was shown, and its clicks and impressions.
+    items: Vec<(Id, Id, usize, (u64, u64))>,
     /// Information of clicks on the same items about logarithms of examination; one row per
     /// position.
     compared: Vec<f64>,
@@ -165,14 +153,12 @@ struct CellData {
 
 impl CellData {
     fn new(n_positions: usize) -> Self {
-        let (items, counts) = (Vec::new(), Vec::new());
         Self {
             parts: ConnectedColumns::new(n_positions),
             clicked: ConnectedColumns::new(n_positions),
             skipped: BTreeSet::new(),
             positions: vec![(0, 0); n_positions],
-            items,
-            counts,
+            items: Vec::new(),
             compared: vec![0.0; n_positions * n_positions],
         }
     }
@@ -212,8 +198,7 @@ impl CellData {
 
     /// Whether every part connected by clicks leads to every other, along items that were skipped
     /// there.
-    fn scales_are_bounded(&mut self) -> bool {
-        let shown: Vec<usize> = (0..self.positions.len()).filter(|&l| self.positions[l].1 > 0).collect();
+    fn scales_are_bounded(&mut self, shown: &[usize]) -> bool {
         if shown.iter().any(|&l| self.positions[l].0 == 0) {
             return false;
         }
@@ -241,28 +226,25 @@ impl CellData {
 
     fn report(mut self, query: Option<Id>, few: u64) -> Identifiability {
         let mut components: BTreeMap<usize, Component> = BTreeMap::new();
-        for (position, &(_, impressions)) in
-            self.positions.iter().enumerate().filter(|(_, counts)| counts.1 > 0)
-        {
+        let shown: Vec<usize> = (0..self.positions.len()).filter(|&l| self.positions[l].1 > 0).collect();
+        for &position in &shown {
             let empty = || Component { positions: Vec::new(), items: 0, impressions: 0 };
             let component = components.entry(self.parts.first(position)).or_insert_with(empty);
             component.positions.push(position);
-            component.impressions += impressions;
+            component.impressions += self.positions[position].1;
         }
-        for &(_, _, position) in &self.items {
+        for &(_, _, position, _) in &self.items {
             if let Some(component) = components.get_mut(&self.parts.first(position)) {
                 component.items += 1;
             }
         }
-        let scales_are_bounded = self.scales_are_bounded();
-        let shown: Vec<usize> = (0..self.positions.len()).filter(|&l| self.positions[l].1 > 0).collect();
+        let scales_are_bounded = self.scales_are_bounded(&shown);
         let comparisons = self.comparisons(&shown).into_iter();
         let few_comparisons = comparisons.filter(|&(_, clicks)| clicks < few as f64).collect();
-        let shown = self.positions.iter().enumerate().filter(|(_, counts)| counts.1 > 0);
-        let items =
-            || self.items.iter().zip(&self.counts).map(|(&(query, item, _), &counts)| (query, item, counts));
+        let clicks_at = shown.iter().map(|&position| (position, self.positions[position].0));
         let pairs = |keep: fn((u64, u64)) -> bool| {
-            items().filter(|&(_, _, counts)| keep(counts)).map(|(query, item, _)| (query, item)).collect()
+            let kept = self.items.iter().filter(|item| keep(item.3));
+            kept.map(|&(query, item, ..)| (query, item)).collect()
         };
         Identifiability {
             query,
@@ -271,14 +253,13 @@ impl CellData {
             components: components.into_values().collect(),
             never_clicked: pairs(|(clicks, _)| clicks == 0),
             always_clicked: pairs(|(clicks, impressions)| clicks == impressions),
-            few_impressions: items()
-                .filter(|(_, _, counts)| counts.1 < few)
-                .map(|(query, item, counts)| (query, item, counts.1))
+            few_impressions: self
+                .items
+                .iter()
+                .filter(|item| item.3.1 < few)
+                .map(|&(query, item, _, (_, impressions))| (query, item, impressions))
                 .collect(),
-            few_clicks: shown
-                .filter(|(_, counts)| counts.0 < few)
-                .map(|(position, counts)| (position, counts.0))
-                .collect(),
+            few_clicks: clicks_at.filter(|&(_, clicks)| clicks < few).collect(),
             few,
         }
     }

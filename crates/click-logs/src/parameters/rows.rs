@@ -1,7 +1,7 @@
 //! Parameters as rows of a table, for files and data frames.
 
 use crate::fit::{Estimate, Fit, Model};
-use log_reader::{Cell, Counts, Id, QueryCounts};
+use log_reader::{Counts, Id};
 
 /// A parameter of a fitted model.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,10 +37,7 @@ pub fn for_each_parameter<E>(
     fits: &[Fit],
     mut each: impl FnMut(ParameterRow) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut by_position = vec![(0, 0); counts.positions().end()];
-    for cell in counts.queries().flat_map(|query| query.cells()) {
-        add(&mut by_position, cell);
-    }
+    let by_position = counts.by_position();
     for fit in fits {
         positions(fit, None, &fit.positions.site, &by_position).try_for_each(&mut each)?;
         continuation(fit, None, &fit.continuation.site).try_for_each(&mut each)?;
@@ -65,19 +62,12 @@ pub fn for_each_parameter<E>(
             continuation(fit, Some(query.id), fit.own_continuation(query.id)).try_for_each(&mut each)?;
             if !own.is_empty() {
                 let mut of_query = vec![(0, 0); by_position.len()];
-                for cell in counts.query(query.id).iter().flat_map(QueryCounts::cells) {
-                    add(&mut of_query, cell);
-                }
+                counts.query(query.id).iter().for_each(|query| query.add_to(&mut of_query));
                 positions(fit, Some(query.id), own, &of_query).try_for_each(&mut each)?;
             }
         }
     }
     Ok(())
-}
-
-fn add(by_position: &mut [(u64, u64)], cell: Cell) {
-    by_position[cell.position].0 += cell.clicks;
-    by_position[cell.position].1 += cell.impressions;
 }
 
 /// The rows of positions; `counts` has clicks and impressions at each.
