@@ -71,7 +71,6 @@ mod options;
 mod position_based;
 mod predict;
 mod rank_one;
-mod rows;
 mod scanned;
 mod squarem;
 mod stopping;

@@ -44,7 +44,7 @@ pub use self::apart::are_kept_apart;
 pub use self::checks::{Again, Checks, ManyClicks, Repeats, SecondHalf};
 pub use self::only_clicked::{ONLY_CLICKED, are_all_clicked, is_only_clicked};
 
-use crate::fit::models::{Simulation, row};
+use crate::fit::models::row;
 use crate::fit::{
     Choice, Comparison, Fit, FitError, Model, Options, Purpose, Transfers, fit, fit_checked, fit_values,
 };
@@ -57,13 +57,13 @@ use std::io::Write;
 
 /// Every model with users: what is fitted if no model is named, as far as the log supports it.
 pub fn with_users() -> impl Iterator<Item = Model> {
-    Model::ALL.into_iter().filter(|&model| row(model).users.users().is_some())
+    Model::ALL.into_iter().filter(|&model| row(model).users.is_some())
 }
 
 /// Models without users, which are compared with every fitted model: the yardstick of models that
 /// need sessions, and simple ones.
 pub fn baselines() -> impl Iterator<Item = Model> {
-    Model::ALL.into_iter().filter(|&model| row(model).users.users().is_none())
+    Model::ALL.into_iter().filter(|&model| row(model).users.is_none())
 }
 
 /// The models to fit to a log.
@@ -273,11 +273,7 @@ pub fn study<E>(
     let parts = parts.filter(|parts| parts.iter().all(|part| part.counts.n_cells() > 0));
     let compared = parts.map(|parts| compared(settings, &parts)).transpose();
     let comparison = compared.map_err(StudyError::Compare)?;
-    let without_users = |fit: &Fit| match row(fit.model()).users {
-        Simulation::IfSearched(_, n_not_found) => n_not_found(fit, &log.counts),
-        Simulation::Never | Simulation::Always(_) => 0,
-    };
-    let without_users = fits.iter().map(without_users).collect();
+    let without_users = fits.iter().map(|fit| fit.n_not_found(&log.counts)).collect();
     let transfer = if settings.transfer && !log.sessions.is_empty() {
         before(Step::Transfer)?;
         Transfers::new(&settings.models, &fits, &log.sessions, &settings.options)
@@ -351,7 +347,7 @@ impl Study {
     /// enough.
     pub fn has_users(&self, fit: &Fit) -> bool {
         let mut fits = self.fits.iter().zip(&self.without_users);
-        row(fit.model()).users.users().is_some()
+        row(fit.model()).users.is_some()
             && fits.all(|(other, without)| other.model() != fit.model() || *without == 0)
     }
 

@@ -44,7 +44,7 @@ use super::estimate::{Estimate, normal_quantile};
 use super::options::{Options, Scope};
 use super::scanned::{Certain, PASSES_OF_EM, ScanData, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS};
 use super::squarem::{self, Convergence};
-use super::{Attractions, Estimates, Fit, Model, Purpose, QueryFit};
+use super::{Estimates, Fit, Model, Purpose, QueryFit};
 use click_models::ListShape;
 use confidence::math::sqrt;
 use log_reader::Sessions;
@@ -102,23 +102,13 @@ pub(super) fn dbn(sessions: &Sessions, options: &Options, purpose: Purpose<'_>) 
     let typical = all[n_rows].clamp(0.01, 0.99);
     let satisfaction = std::iter::repeat_n(&all[n_rows], n_rows);
     let start = all[..n_rows].iter().chain(satisfaction).chain(&all[n_rows + 1..]).copied().collect();
-    let (attractions, satisfaction, continuation) = fitting.fit(start, typical);
-    let prior = fitting.scanned.found();
-    Fit {
-        satisfaction,
-        typical_leave: Some(typical),
-        continuation,
-        prior,
-        ..Fit::new(Model::Dbn, attractions)
-    }
+    Fit { typical_leave: Some(typical), ..fitting.fit(Model::Dbn, start, typical) }
 }
 
 pub(super) fn ccm(sessions: &Sessions, options: &Options, purpose: Purpose<'_>) -> Fit {
     let mut fitting = Fitting::new(Kind::Ccm, sessions, options, purpose);
     let start = fitting.with_prior_of_items(purpose.near);
-    let (attractions, _, continuation) = fitting.fit(start, 0.5);
-    let prior = fitting.scanned.found();
-    Fit { continuation, prior, ..Fit::new(Model::Ccm, attractions) }
+    Fit { satisfaction: Vec::new(), ..fitting.fit(Model::Ccm, start, 0.5) }
 }
 
 impl<'a> Fitting<'a> {
@@ -162,7 +152,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// Fits all queries together and, if they have their own continuation, each of them.
-    fn fit(&self, start: Vec<f64>, satisfaction_mean: f64) -> (Attractions, Vec<Vec<Estimate>>, Estimates) {
+    fn fit(&self, model: Model, start: Vec<f64>, satisfaction_mean: f64) -> Fit {
         let options = self.scanned.options;
         let z = normal_quantile(options.level);
         let rows = &self.scanned.rows;
@@ -212,8 +202,8 @@ impl<'a> Fitting<'a> {
             own.push(of_query);
         }
         let own = (options.scope == Scope::Query).then_some(own);
-        let attractions = self.scanned.attractions(queries, Some(found.convergence));
-        (attractions, satisfaction, Estimates { site, queries: own })
+        let continuation = Estimates { site, queries: own };
+        Fit { satisfaction, continuation, ..self.scanned.fit(model, queries, Some(found.convergence)) }
     }
 
     /// The estimation problem of some queries.

@@ -11,18 +11,37 @@ mod ctr_rank;
 mod dbn;
 mod dcm;
 mod pbm;
-mod row;
 mod sdbn;
 mod ubm;
 
+use super::Purpose;
 use super::fitted::{Fit, QueryFit};
+use super::options::Options;
 use super::predict::{List, Prediction, inside};
 use super::users::Users;
 use click_models::Clicks;
 use documents::parameters::Model;
-use log_reader::{Id, Positions};
-use row::Predicts;
-pub(crate) use row::{Row, Simulation};
+use log_reader::{Counts, Id, Positions, Sessions};
+
+/// A fitted model.
+pub(crate) struct Row {
+    pub(crate) model: Model,
+    /// Fits the model.
+    pub(super) fit: fn(&Counts, &Sessions, &Options, Purpose<'_>) -> Fit,
+    predicts: Predicts,
+    pub(crate) users: Option<OfQuery>,
+}
+
+/// Users of a query who see its first positions.
+type OfQuery = fn(&Fit, &QueryFit, usize) -> Option<Users>;
+
+/// How a model predicts clicks.
+enum Predicts {
+    /// The probability of a click on an item at a position, whatever the rest of the list.
+    Alone(fn(&Fit, Option<&QueryFit>, Id, usize) -> f64),
+    /// The probabilities of all clicks on a list.
+    Lists(fn(&List<'_>, &mut Prediction)),
+}
 
 /// From the simplest model on, by its parameters: one rate; a rate per position; a rate per item;
 /// attraction per item; then with three numbers for the site, a number per position (first the PBM,
@@ -115,8 +134,13 @@ impl Fit {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn users(&self, query: &QueryFit, n_positions: usize) -> Option<Users> {
-        let users = row(self.model()).users.users()?;
+        let users = row(self.model()).users?;
         users(self, query, n_positions.min(query.items.len()))
+    }
+
+    /// The number of queries whose best list is not found soon enough for [`users`](Self::users).
+    pub(crate) fn n_not_found(&self, counts: &Counts) -> usize {
+        if self.model() == Model::Ubm { ubm::n_not_found(self, counts, ubm::MOST_TRIED) } else { 0 }
     }
 }
 

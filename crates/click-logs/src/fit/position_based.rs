@@ -38,7 +38,7 @@ use super::item_prior::{ItemPrior, SAMPLE, most_probable};
 use super::options::{Method, Options, Scope};
 use super::rank_one::{Cells, RankOne};
 use super::squarem::Convergence;
-use super::{Attractions, Estimates, Fit, ItemFit, Purpose, QueryFit, Site};
+use super::{Attractions, Estimates, Fit, ItemFit, Model, Purpose, QueryFit, Site};
 use confidence::math::ln;
 use libm::{lgamma, log1p};
 use log_reader::{Cell, Counts, Id, Positions, QueryCounts, QuerySessions, Sessions};
@@ -58,18 +58,15 @@ const SMALLEST_TYPICAL: f64 = 1e-3;
 /// orders of magnitude.
 const FEWEST_CLICKS: f64 = 2.0;
 
-/// Attraction, examination, and the prior of attraction.
-type Found = (Attractions, Estimates, Option<FoundPrior>);
-
 /// The fit by position. The maximum is looked for near a fit to a similar log, if there is one.
-pub(super) fn by_position(counts: &Counts, options: &Options, purpose: Purpose<'_>) -> Found {
+pub(super) fn by_position(counts: &Counts, options: &Options, purpose: Purpose<'_>) -> Fit {
     let positions = counts.positions();
     let source = Impressions::by_position(counts);
     Fitting::new(&source, positions, positions.iter().collect(), options, purpose).fit(options.scope)
 }
 
 /// The fit by position and last click; with priors, near a fit to a similar log.
-pub(super) fn by_last_click(sessions: &Sessions, options: &Options, purpose: Purpose<'_>) -> Found {
+pub(super) fn by_last_click(sessions: &Sessions, options: &Options, purpose: Purpose<'_>) -> Fit {
     let longest = sessions.queries().map(|query| query.positions().end()).max().unwrap_or(0);
     let source = Impressions::browsing(sessions);
     let places = (0..longest).flat_map(|position| std::iter::repeat_n(position, position + 1)).collect();
@@ -155,11 +152,11 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    fn fit(&self, scope: Scope) -> Found {
+    fn fit(&self, scope: Scope) -> Fit {
         if self.options.has_priors() { self.with_priors(scope) } else { self.most_likely(scope) }
     }
 
-    fn with_priors(&self, scope: Scope) -> Found {
+    fn with_priors(&self, scope: Scope) -> Fit {
         let credibility = self.credibility();
         let fits = |(found, _): &&FoundPrior| {
             [found.examination.len(), found.lift.len()] == [self.columns.len(), credibility.n_positions()]
@@ -190,8 +187,8 @@ impl<'a> Fitting<'a> {
                 with_own(in_order(all, alone))
             }
         };
-        let (attractions, positions) = self.fitted(queries, own, positions, &site.item_prior, convergence);
-        (attractions, positions, Some((site.found, site.item_prior)))
+        let fit = self.fitted(queries, own, positions, &site.item_prior, convergence);
+        Fit { prior: Some((site.found, site.item_prior)), ..fit }
     }
 
     /// The queries that are predicted.
@@ -200,7 +197,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// Maximum likelihood, without priors.
-    fn most_likely(&self, scope: Scope) -> Found {
+    fn most_likely(&self, scope: Scope) -> Fit {
         let all = 0..self.source.n_queries();
         let columns: Vec<usize> = (0..self.columns.len()).collect();
         let near = self.purpose.near.and_then(|near| self.parameters(near));
@@ -219,9 +216,7 @@ impl<'a> Fitting<'a> {
             Scope::Query => with_own(in_order(self.predicted(), |query| self.alone(query, &site, 0.0))),
         };
         let positions = self.positions(&found, &site.examination, &self.columns, &columns);
-        let (attractions, positions) =
-            self.fitted(queries, own, positions, &site.item_prior, found.convergence);
-        (attractions, positions, None)
+        self.fitted(queries, own, positions, &site.item_prior, found.convergence)
     }
 
     /// The parameters of a fit with an examination for all queries: those of all items, and those
@@ -246,14 +241,16 @@ impl<'a> Fitting<'a> {
         positions: Vec<Estimate>,
         item_prior: &ItemPrior,
         convergence: Convergence,
-    ) -> (Attractions, Estimates) {
+    ) -> Fit {
         let site = Site {
             lift: self.lift(item_prior),
             typical: item_prior.typical_of_site(),
             prior_strength: item_prior.strength,
             convergence: Some(convergence),
         };
-        (Attractions { queries, site }, Estimates { site: positions, queries: own })
+        let model = if self.source.is_browsing { Model::Ubm } else { Model::Pbm };
+        let positions = Estimates { site: positions, queries: own };
+        Fit { positions, ..Fit::new(model, Attractions { queries, site }) }
     }
 
     /// The prior mean of an item's attraction.

@@ -23,9 +23,8 @@ use super::fitted::FoundPrior;
 use super::in_order::{in_order, tasks_of};
 use super::item_prior::ItemPrior;
 use super::options::Options;
-use super::rows::Rows;
 use super::squarem::Convergence;
-use super::{Attractions, ItemFit, Purpose, QueryFit, Site};
+use super::{Attractions, Fit, ItemFit, Model, Purpose, QueryFit, Site};
 use click_models::Clicks;
 use log_reader::{Id, ListSessions, QuerySessions, Sessions};
 use std::ops::Range;
@@ -43,6 +42,12 @@ pub(super) const ROUGH_TOLERANCE_OF_LIFTS: f64 = 0.1;
 pub(super) const PASSES_OF_EM: usize = 32;
 /// Number of items of lists of one task for a thread.
 const ITEMS_OF_A_TASK: usize = 1 << 16;
+
+/// The rows: items of queries, sorted by query and identifier.
+pub(super) struct Rows {
+    pub(super) items: Vec<Id>,
+    pub(super) queries: Vec<Range<usize>>,
+}
 
 /// How far down a session was certainly examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,8 +125,16 @@ impl<'a> ScanData<'a> {
         has_hidden: bool,
         purpose: Purpose<'a>,
     ) -> Self {
-        let rows = Rows::new(sessions);
         let queries: Vec<_> = sessions.queries().collect();
+        let mut rows = Rows { items: Vec::new(), queries: Vec::new() };
+        for query in &queries {
+            let mut items: Vec<Id> = query.lists().flat_map(|list| list.items.iter().copied()).collect();
+            items.sort_unstable();
+            items.dedup();
+            let start = rows.items.len();
+            rows.items.extend(items);
+            rows.queries.push(start..rows.items.len());
+        }
         let lists = queries.iter().flat_map(QuerySessions::lists);
         let n_positions = lists.map(|list| list.items.len()).max().unwrap_or(0);
         let mut scanned = Self {
@@ -155,11 +168,6 @@ impl<'a> ScanData<'a> {
             scanned.find_item_prior(tolerance, |_, _, _| ());
         }
         scanned
-    }
-
-    /// The prior of attraction that was found.
-    pub(super) fn found(&self) -> Option<FoundPrior> {
-        self.found.clone()
     }
 
     /// Counts clicks and impressions that were certainly examined.
@@ -313,12 +321,8 @@ impl<'a> ScanData<'a> {
         QueryFit { id, items, positions, typical: self.item_prior.typical(query), convergence: None }
     }
 
-    /// Combines the fits of queries with the parameters of the site.
-    pub(super) fn attractions(
-        &self,
-        queries: Vec<QueryFit>,
-        convergence: Option<Convergence>,
-    ) -> Attractions {
+    /// Combines the fits of queries with the parameters and the prior of the site.
+    pub(super) fn fit(&self, model: Model, queries: Vec<QueryFit>, convergence: Option<Convergence>) -> Fit {
         let of_all = || convergence.clone().unwrap_or(Convergence::closed_form(f64::NAN));
         let unsettled = (!self.has_settled).then(|| Convergence { converged: false, ..of_all() });
         let site = Site {
@@ -327,7 +331,7 @@ impl<'a> ScanData<'a> {
             prior_strength: self.item_prior.strength,
             convergence: unsettled.or(convergence),
         };
-        Attractions { queries, site }
+        Fit { prior: self.found.clone(), ..Fit::new(model, Attractions { queries, site }) }
     }
 }
 

@@ -242,8 +242,8 @@ impl<'a> Fitting<'a> {
             fit
         });
         let below_first_click = (below.0 + 0.5) / (below.1 + 1.0);
-        let attractions = self.scanned.attractions(queries, None);
-        Fit { below_first_click: Some(below_first_click), ..Fit::new(Model::Cascade, attractions) }
+        let fit = scanned.fit(Model::Cascade, queries, None);
+        Fit { below_first_click: Some(below_first_click), prior: None, ..fit }
     }
 
     /// Some parameters of leaving.
@@ -272,9 +272,8 @@ impl<'a> Fitting<'a> {
             (fit, satisfaction)
         });
         let (queries, satisfaction) = queries.into_iter().unzip();
-        let attractions = self.scanned.attractions(queries, None);
-        let prior = self.scanned.found();
-        Fit { satisfaction, typical_leave: Some(typical_leave), prior, ..Fit::new(Model::Sdbn, attractions) }
+        let fit = self.scanned.fit(Model::Sdbn, queries, None);
+        Fit { satisfaction, typical_leave: Some(typical_leave), ..fit }
     }
 
     fn by_position(&self) -> Fit {
@@ -310,10 +309,9 @@ impl<'a> Fitting<'a> {
                 (queries, Some(own))
             }
         };
-        let attractions = self.scanned.attractions(queries, Some(convergence));
         let positions = Estimates { site: positions, queries: own };
-        let prior = self.scanned.found();
-        Fit { positions, typical_leave: Some(typical_leave), prior, ..Fit::new(Model::Dcm, attractions) }
+        let fit = self.scanned.fit(Model::Dcm, queries, Some(convergence));
+        Fit { positions, typical_leave: Some(typical_leave), ..fit }
     }
 }
 

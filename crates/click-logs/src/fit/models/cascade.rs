@@ -3,7 +3,7 @@
 //! Below the first click, where the model allows no click, the prediction is the rate of such
 //! clicks in the fitted sessions.
 
-use super::row::{Predicts, Row, Simulation};
+use super::{Predicts, Row};
 use crate::fit::predict::{List, Prediction, inside};
 use crate::fit::users::{Users, attraction};
 use crate::fit::{Model, stopping};
@@ -13,7 +13,7 @@ pub(super) const ROW: Row = Row {
     model: Model::Cascade,
     fit: |_, sessions, options, purpose| stopping::cascade(sessions, options, purpose),
     predicts: Predicts::Lists(predict),
-    users: Simulation::Always(|_, query, n_positions| {
+    users: Some(|_, query, n_positions| {
         CascadeModel::from_values(&attraction(query, 1.0), n_positions).map(Users::new).ok()
     }),
 };

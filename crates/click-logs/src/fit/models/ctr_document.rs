@@ -5,7 +5,7 @@
 //! query.
 
 use super::ctr_global::of_all;
-use super::row::{Predicts, Row, Simulation};
+use super::{Predicts, Row};
 use crate::fit::estimate::{Estimate, normal_quantile};
 use crate::fit::item_prior::{Item, ItemPrior, ObservedItems, SAMPLE, Trials};
 use crate::fit::{Fit, ItemFit, Model, Options, QueryFit};
@@ -15,7 +15,7 @@ pub(super) const ROW: Row = Row {
     model: Model::CtrDocument,
     fit: |counts, _, options, _| fit(counts, options),
     predicts: Predicts::Alone(|fit, query, item, position| fit.attraction(query, item, position).0),
-    users: Simulation::Never,
+    users: None,
 };
 
 /// Every item of a query with its clicks and impressions.

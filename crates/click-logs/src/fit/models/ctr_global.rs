@@ -3,7 +3,7 @@
 //! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 3.
 //! Deviations: `(clicks + 1/2) / (impressions + 1)`.
 
-use super::row::{Predicts, Row, Simulation};
+use super::{Predicts, Row};
 use crate::fit::{Attractions, Fit, Model, Options, Site};
 use log_reader::Counts;
 
@@ -11,7 +11,7 @@ pub(super) const ROW: Row = Row {
     model: Model::CtrGlobal,
     fit: |counts, _, options, _| Fit::new(Model::CtrGlobal, of_all(counts, options)),
     predicts: Predicts::Alone(|fit, _, _, _| fit.attractions.site.typical),
-    users: Simulation::Never,
+    users: None,
 };
 
 /// The rate of all impressions; no queries.

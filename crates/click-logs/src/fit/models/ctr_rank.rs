@@ -5,7 +5,7 @@
 //! impressions.
 
 use super::ctr_global::of_all;
-use super::row::{Predicts, Row, Simulation};
+use super::{Predicts, Row};
 use crate::fit::estimate::{Estimate, normal_quantile};
 use crate::fit::{Estimates, Fit, Model, Options};
 use log_reader::Counts;
@@ -14,25 +14,20 @@ pub(super) const ROW: Row = Row {
     model: Model::CtrRank,
     fit: |counts, _, options, _| fit(counts, options),
     predicts: Predicts::Alone(|fit, _, _, position| fit.site_position(position)),
-    users: Simulation::Never,
+    users: None,
 };
 
 fn fit(counts: &Counts, options: &Options) -> Fit {
     let z = normal_quantile(options.level);
     let attractions = of_all(counts, options);
     let (strength, mean) = (options.given_strength(), attractions.site.typical);
-    let mut by_position = vec![(0.0, 0.0); counts.positions().end()];
-    for cell in counts.queries().flat_map(|query| query.cells()) {
-        by_position[cell.position].0 += cell.clicks as f64;
-        by_position[cell.position].1 += cell.impressions as f64;
-    }
-    let rate = |(clicks, impressions): (f64, f64)| {
-        if impressions > 0.0 {
-            Estimate::share(clicks + strength * mean, impressions + strength, z)
+    let rate = |(clicks, impressions): (u64, u64)| {
+        if impressions > 0 {
+            Estimate::share(clicks as f64 + strength * mean, impressions as f64 + strength, z)
         } else {
             Estimate::bare(f64::NAN)
         }
     };
-    let site = by_position.into_iter().map(rate).collect();
+    let site = counts.by_position().into_iter().map(rate).collect();
     Fit { positions: Estimates { site, queries: None }, ..Fit::new(Model::CtrRank, attractions) }
 }

@@ -1,7 +1,7 @@
 //! `dbn`, dynamic Bayesian network: users scan from the top, may leave satisfied after a click,
 //! with a probability by item, and may stop after any position.
 
-use super::row::{Predicts, Row, Simulation};
+use super::{Predicts, Row};
 use crate::fit::predict::{List, Prediction, value_at};
 use crate::fit::users::{Users, attraction, continuation, known_or};
 use crate::fit::{Fit, Model, QueryFit, chain};
@@ -11,7 +11,7 @@ pub(super) const ROW: Row = Row {
     model: Model::Dbn,
     fit: |_, sessions, options, purpose| chain::dbn(sessions, options, purpose),
     predicts: Predicts::Lists(predict),
-    users: Simulation::Always(users),
+    users: Some(users),
 };
 
 pub(super) fn predict(list: &List<'_>, out: &mut Prediction) {

@@ -1,7 +1,7 @@
 //! `dcm`, dependent clicks: users scan from the top and may leave after a click, with a probability
 //! by position.
 
-use super::row::{Predicts, Row, Simulation};
+use super::{Predicts, Row};
 use crate::fit::predict::value_at;
 use crate::fit::users::{Users, attraction, known_or};
 use crate::fit::{Fit, Model, QueryFit, stopping};
@@ -14,7 +14,7 @@ pub(super) const ROW: Row = Row {
         let leave = list.positions();
         list.scan(out, |position, _, _| [1.0, 1.0 - value_at(leave, position)]);
     }),
-    users: Simulation::Always(users),
+    users: Some(users),
 };
 
 fn users(fit: &Fit, query: &QueryFit, n_positions: usize) -> Option<Users> {

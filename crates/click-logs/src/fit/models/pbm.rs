@@ -1,22 +1,17 @@
 //! `pbm`, position-based: attraction times examination.
 
-use super::row::{Predicts, Row, Simulation};
+use super::{Predicts, Row};
 use crate::fit::users::{Users, attraction, known_or};
-use crate::fit::{Fit, Model, Options, Purpose, QueryFit, position_based};
+use crate::fit::{Fit, Model, QueryFit, position_based};
 use click_models::PositionBased;
-use log_reader::{Counts, Id};
+use log_reader::Id;
 
 pub(super) const ROW: Row = Row {
     model: Model::Pbm,
-    fit: |counts, _, options, purpose| fit(counts, options, purpose),
+    fit: |counts, _, options, purpose| position_based::by_position(counts, options, purpose),
     predicts: Predicts::Alone(click),
-    users: Simulation::Always(users),
+    users: Some(users),
 };
-
-fn fit(counts: &Counts, options: &Options, purpose: Purpose<'_>) -> Fit {
-    let (attractions, positions, prior) = position_based::by_position(counts, options, purpose);
-    Fit { positions, prior, ..Fit::new(Model::Pbm, attractions) }
-}
 
 fn click(fit: &Fit, query: Option<&QueryFit>, item: Id, position: usize) -> f64 {
     let of_site = |position| fit.site_position(position);

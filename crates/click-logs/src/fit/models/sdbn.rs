@@ -2,12 +2,12 @@
 //! left satisfied.
 
 use super::dbn;
-use super::row::{Predicts, Row, Simulation};
+use super::{Predicts, Row};
 use crate::fit::{Model, stopping};
 
 pub(super) const ROW: Row = Row {
     model: Model::Sdbn,
     fit: |_, sessions, options, purpose| stopping::by_item(sessions, options, purpose),
     predicts: Predicts::Lists(dbn::predict),
-    users: Simulation::Always(dbn::users),
+    users: Some(dbn::users),
 };

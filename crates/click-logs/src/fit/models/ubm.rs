@@ -1,32 +1,27 @@
 //! `ubm`, user browsing: attraction times examination, which depends on the position and on that of
 //! the last click above.
 
-use super::row::{Predicts, Row, Simulation};
+use super::{Predicts, Row};
 use crate::fit::users::{Users, attraction, known_or};
-use crate::fit::{Fit, Model, Options, Purpose, QueryFit, position_based};
+use crate::fit::{Fit, Model, QueryFit, position_based};
 use click_models::{ListShape, UserBrowsing};
-use log_reader::{Counts, Sessions};
+use log_reader::Counts;
 
 pub(super) const ROW: Row = Row {
     model: Model::Ubm,
-    fit: |_, sessions, options, purpose| fit(sessions, options, purpose),
+    fit: |_, sessions, options, purpose| position_based::by_last_click(sessions, options, purpose),
     predicts: Predicts::Lists(|list, out| {
         list.by_last_click(out, |attraction, examination| attraction * examination);
     }),
-    users: Simulation::IfSearched(users, |fit, counts| n_not_found(fit, counts, MOST_TRIED)),
+    users: Some(users),
 };
 
-fn fit(sessions: &Sessions, options: &Options, purpose: Purpose<'_>) -> Fit {
-    let (attractions, positions, prior) = position_based::by_last_click(sessions, options, purpose);
-    Fit { positions, prior, ..Fit::new(Model::Ubm, attractions) }
-}
-
 /// Beginnings of lists that are tried for all queries of a log, about five seconds.
-const MOST_TRIED: u64 = 5 * UserBrowsing::MAX_BEGINNINGS;
+pub(super) const MOST_TRIED: u64 = 5 * UserBrowsing::MAX_BEGINNINGS;
 
 /// The number of queries whose best list was not found: its search, or all searches together, which
 /// try `most` beginnings, took too long.
-fn n_not_found(fit: &Fit, counts: &Counts, most: u64) -> usize {
+pub(super) fn n_not_found(fit: &Fit, counts: &Counts, most: u64) -> usize {
     let mut tried = 0;
     let is_found = |query: &&QueryFit| {
         if tried > most {

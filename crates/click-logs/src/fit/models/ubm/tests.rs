@@ -1,4 +1,5 @@
 use super::*;
+use crate::fit::{Options, Purpose};
 use log_reader::{Format, Reader};
 
 /// All searches together have a limit, after which no query's best list is searched.
@@ -9,7 +10,7 @@ fn searches_end_at_their_limit() {
         log += &["a,b,c\t100", "b,c,a\t010", "c,a,b\t001"].map(|list| format!("q{query}\t{list}\n")).concat();
     }
     let read = Reader::new(Format::Sessions).keep_sessions().read("log.tsv", log.as_bytes()).unwrap();
-    let fitted = fit(&read.sessions, &Options::default(), Purpose::default());
+    let fitted = position_based::by_last_click(&read.sessions, &Options::default(), Purpose::default());
     let beginnings = |query: &QueryFit| {
         fitted.users(query, 3).and_then(Users::model::<UserBrowsing>).unwrap().beginnings()
     };
