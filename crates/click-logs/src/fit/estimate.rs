@@ -53,20 +53,25 @@ impl Estimate {
 
     /// A probability, from the variance of its logarithm: of as many independent trials as have it.
     pub(crate) fn probability(value: f64, variance_of_ln: Option<f64>, z: f64) -> Self {
-        let inside = value > 0.0 && value < 1.0;
-        let is_known = |variance: &f64| variance.is_finite() && *variance >= 0.0 && z > 0.0;
-        match variance_of_ln.filter(|variance| inside && is_known(variance)) {
-            None => Self::bare(value),
-            Some(variance) => {
-                let trials = (1.0 - value) / (value * variance);
-                let level = 0.5 * z * z;
-                Self {
-                    value,
-                    standard_error: Some(value * sqrt(variance)),
-                    interval: Some((kl_ucb_lower(value, trials, level), kl_ucb_upper(value, trials, level))),
-                }
-            }
-        }
+        Self::of_logarithm(value, variance_of_ln.filter(|_| value < 1.0), z, |variance| {
+            let (trials, level) = ((1.0 - value) / (value * variance), 0.5 * z * z);
+            (kl_ucb_lower(value, trials, level), kl_ucb_upper(value, trials, level))
+        })
+    }
+
+    /// A positive number, from the variance of its logarithm and the interval given it.
+    fn of_logarithm(
+        value: f64,
+        variance: Option<f64>,
+        z: f64,
+        interval: impl FnOnce(f64) -> (f64, f64),
+    ) -> Self {
+        let is_known = |variance: &f64| variance.is_finite() && *variance >= 0.0 && z > 0.0 && value > 0.0;
+        variance.filter(is_known).map_or(Self::bare(value), |variance| Self {
+            value,
+            standard_error: Some(value * sqrt(variance)),
+            interval: Some(interval(variance)),
+        })
     }
 
     /// A probability that hidden events tell of, from its variance. `known` are the prior and
@@ -102,19 +107,10 @@ impl Estimate {
 
     /// A positive ratio, from the variance of its logarithm.
     pub(crate) fn ratio(value: f64, variance_of_ln: Option<f64>, z: f64) -> Self {
-        let is_known = |variance: &f64| variance.is_finite() && *variance >= 0.0 && z > 0.0;
-        match variance_of_ln.filter(|variance| value > 0.0 && is_known(variance)) {
-            None => Self::bare(value),
-            Some(variance) => {
-                let relative = sqrt(variance);
-                let factor = libm::exp(z * relative);
-                Self {
-                    value,
-                    standard_error: Some(value * relative),
-                    interval: Some((value / factor, value * factor)),
-                }
-            }
-        }
+        Self::of_logarithm(value, variance_of_ln, z, |variance| {
+            let factor = libm::exp(z * sqrt(variance));
+            (value / factor, value * factor)
+        })
     }
 
     /// The mean of independent trials, prior included: `clicks` of `trials`.

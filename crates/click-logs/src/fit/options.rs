@@ -102,8 +102,7 @@ impl Options {
     /// These options for a fit that predicts a part of the log, without errors: sampling moves its
     /// predictions further than the tolerance does.
     pub(super) fn of_folds(&self) -> Self {
-        let em = EmOptions { tolerance: self.em.tolerance.max(1e-4), ..self.em };
-        Self { em, trace: false, ..self.without_errors() }
+        Self { em: self.em_of_priors(), trace: false, ..self.without_errors() }
     }
 
     /// Whether the fit has standard errors and intervals.
@@ -112,7 +111,7 @@ impl Options {
     }
 
     /// EM between two priors of attraction, which need other parameters no better than 1e-4.
-    pub(super) fn em_of_priors(&self) -> EmOptions {
+    pub(crate) fn em_of_priors(&self) -> EmOptions {
         EmOptions { tolerance: self.em.tolerance.max(1e-4), ..self.em }
     }
 

@@ -11,7 +11,7 @@
 //! Deviations: none. Numerics: sums. Complexity: a fit to half of the sessions, without errors, and
 //! predictions of the others.
 
-use crate::fit::{EmOptions, Fit, FitError, Model, Options, Prediction, compare, fit_values};
+use crate::fit::{Fit, FitError, Model, Options, Prediction, compare, fit_values};
 use click_models::Clicks;
 use confidence::math::sqrt;
 use log_reader::{Counts, Part, Sessions};
@@ -49,8 +49,7 @@ impl SecondHalf {
             return Ok(None);
         }
         // Sampling moves the predictions further.
-        let em = EmOptions { tolerance: options.em.tolerance.max(1e-4), ..options.em };
-        let options = Options { em, trace: false, ..*options };
+        let options = Options { em: options.em_of_priors(), trace: false, ..*options };
         let fit = fit_values(whole.model(), Some(whole), &first.counts, &first.sessions, &options)?;
         let rates = fit_values(Model::CtrDocument, None, &first.counts, &first.sessions, &options)?;
         let (mut predicted, mut clicks, mut squares, mut variance) = (0.0, 0.0, 0.0, 0.0);
