@@ -102,14 +102,10 @@ fn long_number(text: &[u8]) -> Result<u64, Fault> {
     if text.is_empty() {
         return Err(Fault::Empty);
     }
-    let mut number: Option<u64> = Some(0);
-    for &byte in text {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return other_than_digits(text);
-        }
-        number = number.and_then(|n| n.checked_mul(10)?.checked_add(digit.into()));
+    if !text.iter().all(u8::is_ascii_digit) {
+        return other_than_digits(text);
     }
+    let number = std::str::from_utf8(text).ok().and_then(|digits| digits.parse().ok());
     number.ok_or(Fault::TooLarge { max: u64::MAX })
 }
 

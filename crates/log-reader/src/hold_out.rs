@@ -115,9 +115,7 @@ impl Draws {
             rest => words + u64::from((self.bits.next_u64() | u64::MAX << rest).count_zeros()),
         }
     }
-}
 
-impl Draws {
     /// The number of zeros among many fair bits. The hat is above the distribution from 20 bits on;
     /// near its middle, most draws are taken without looking.
     fn zeros_of_many(&mut self, n_bits: u64) -> u64 {

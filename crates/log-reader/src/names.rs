@@ -97,15 +97,11 @@ pub(crate) struct TextHash {
 
 impl Default for TextHash {
     fn default() -> Self {
-        Self::new()
+        Self { key: RandomState::new().build_hasher().finish() }
     }
 }
 
 impl TextHash {
-    pub(crate) fn new() -> Self {
-        Self { key: RandomState::new().build_hasher().finish() }
-    }
-
     #[inline]
     pub(crate) fn of(self, text: &[u8]) -> u64 {
         let (words, rest) = text.as_chunks();
@@ -157,7 +153,7 @@ impl Default for Ids {
 impl Ids {
     /// Without names.
     pub fn new() -> Self {
-        Self { hash: TextHash::new(), shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+        Self { hash: TextHash::default(), shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
     }
 
     /// The identifier of a name during reading; a new one if the name is new.

@@ -7,7 +7,7 @@ use super::open_lists::{OpenLists, Run};
 use super::thread_report::ThreadReport;
 use crate::collect::{Batches, Collector};
 use crate::columns::{ByRole, LIST, NUMBERS, POSITION, PROPENSITY, QUERY, READ, USER};
-use crate::error::{Error, ErrorKind, HIDDEN, Place};
+use crate::error::{Error, HIDDEN, Place};
 use crate::fault::Fault;
 use crate::keys::ListKey;
 use crate::lists::ShownList;
@@ -242,12 +242,8 @@ impl<'a> Closing<'a> {
             text,
             message: fault.to_string(),
         };
-        if self.lenient {
-            let lost = Lost { clicks: line.clicked(), impressions: 1 };
-            report.skip(fault, lost, (file, line.in_file), place);
-        } else {
-            report.fail((file, line.in_file), Error::at(ErrorKind::Line(fault), place));
-        }
+        let lost = Lost { clicks: line.clicked(), impressions: 1 };
+        report.at_fault(fault, lost, (file, line.in_file), place, self.lenient);
     }
 }
 

@@ -38,12 +38,25 @@ impl ThreadReport {
         self.failure.is_some()
     }
 
-    pub(crate) fn skip(&mut self, fault: Fault, lost: Lost, at: (usize, u64), first: Place) {
-        let Lost { clicks, impressions } = lost;
-        self.add_skipped(fault.reason(), SkippedLines { lines: 1, clicks, impressions, first }, at);
+    /// Skips what is at fault if the reader is lenient; otherwise it is an error.
+    #[cold]
+    pub(crate) fn at_fault(
+        &mut self,
+        fault: Fault,
+        lost: Lost,
+        at: (usize, u64),
+        first: Place,
+        lenient: bool,
+    ) {
+        if lenient {
+            let Lost { clicks, impressions } = lost;
+            self.add_skipped(fault.reason(), SkippedLines { lines: 1, clicks, impressions, first }, at);
+        } else {
+            self.fail(at, Error::at(ErrorKind::Line(fault), first));
+        }
     }
 
-    /// Skips a line at fault if the reader is lenient; otherwise it is an error.
+    /// A line at fault.
     #[cold]
     pub(crate) fn line(
         &mut self,
@@ -61,11 +74,7 @@ impl ThreadReport {
             text: String::from_utf8_lossy(&text).escape_debug().to_string(),
             message: fault.to_string(),
         };
-        if lenient || Fault::UNJOINED.contains(&fault) {
-            self.skip(fault, lost, at, place);
-        } else {
-            self.fail(at, Error::at(ErrorKind::Line(fault), place));
-        }
+        self.at_fault(fault, lost, at, place, lenient || Fault::UNJOINED.contains(&fault));
     }
 
     fn add_skipped(&mut self, reason: &'static str, more: SkippedLines, at: (usize, u64)) {

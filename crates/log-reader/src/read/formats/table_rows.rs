@@ -6,7 +6,7 @@ use crate::columns::{
     CLICK, ColumnNames, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ,
     ROLES, SESSION, USER, VALUE, number_of,
 };
-use crate::error::{Error, ErrorKind, Place};
+use crate::error::Place;
 use crate::fault::Fault;
 use crate::fields::{check_count, check_propensity, check_value, decimal, table_clicks, table_number};
 use crate::keys::{KeyHash, ListKey};
@@ -441,18 +441,14 @@ impl<'a, 'b> Rows<'a, 'b> {
             text,
             message: fault.to_string(),
         };
-        if !lenient {
-            self.report.fail((number, row), Error::at(ErrorKind::Line(fault), place));
-            return false;
-        }
         let impressions = value(IMPRESSIONS).map_or(Ok(1), Value::number);
         let clicks = value(CLICK).map_or(Ok(0), Value::clicks);
         let [clicks, impressions] = [clicks, impressions].map(|count| match count {
             Ok(count) if !self.batches.takes_rows() => count,
             _ => 0,
         });
-        self.report.skip(fault, Lost { clicks, impressions }, (number, row), place);
-        true
+        self.report.at_fault(fault, Lost { clicks, impressions }, (number, row), place, lenient);
+        lenient
     }
 }
 
