@@ -127,7 +127,7 @@ pub(crate) fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: 
         served.template.item_features.iter().map(|_| (one.len() + n % 50 / 49) as f64).collect();
     let told = |mut body: Value, template: &Template| {
         let of_users: Vec<f64> = template.features.iter().map(|_| (n % 7) as f64 - 3.0).collect();
-        let segment = template.segments.get(n % 3).map(|name| &**name);
+        let segment = template.segments.get(n % 4).map_or("nowhere", |name| &**name);
         if !of_users.is_empty() && !n.is_multiple_of(10) {
             body["context"] = json!({ "segment": segment, "features": of_users });
         }

@@ -4,7 +4,7 @@ use crate::lost::{metric, names, of_log, signal, wait};
 use crate::postgres::{Database, configured};
 use crate::server::Server;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// A directory of a server that gives lists without the database.
@@ -145,6 +145,30 @@ fn the_first_list_of_an_id_holds() {
     assert_eq!(stored[0], stored[1]);
     assert!((0..20).all(|n| lists.iter().any(|of| names(&of[n]) == stored[0][&format!("d{n}")])));
     assert_eq!(metric(&servers[0], "clickbandits_clicks_total"), 20);
+}
+
+/// Queries that lag behind the catalogue are asked by copies, of which a few are kept.
+#[test]
+fn queries_that_lag_draw_new_numbers_each_time() {
+    let Some(mut database) = Database::start() else { return };
+    database.wait();
+    let directory = serving(&database);
+    let server = start(&directory);
+    let ask = |n: usize, query: usize| {
+        let ask = json!({ "id": format!("{n} of {query}"), "query": format!("q{query}") });
+        let (status, answer) = server.post("/v1/decide", &ask);
+        assert_eq!(status, 200, "{answer}");
+        answer["items"].to_string()
+    };
+    (0..10).for_each(|query| _ = ask(0, query));
+    assert_eq!(server.post("/v1/items/batch", &json!([{ "item": "late" }])).0, 200);
+    database.kill();
+    misses_the_store(&server);
+    let lists = (1..9).flat_map(|n| (0..10).map(move |query| (query, n)));
+    let lists: BTreeSet<_> = lists.map(|(query, n)| (query, ask(n, query))).collect();
+    for query in 0..10 {
+        assert!(lists.iter().filter(|(of, _)| *of == query).count() > 1, "{lists:?}");
+    }
 }
 
 #[test]

@@ -295,12 +295,14 @@ impl Engine {
             let is_same = open.list().eq(&decision.list);
             return if is_same { Ok(()) } else { Err(Refusal::other_request(&decision.id)) };
         }
-        let user = self.user(decision.context.as_ref())?;
-        self.note_outside(decision.context.as_ref(), &user);
+        let context = decision.context.clone();
+        let user = self.user(context.as_ref())?;
         if decision.chosen.is_none() {
             self.add_baseline(&decision.list, &decision.query, events)?;
         }
-        self.take_shown(decision, time, events)
+        self.take_shown(decision, time, events)?;
+        self.note_outside(context.as_ref(), &user);
+        Ok(())
     }
 }
 

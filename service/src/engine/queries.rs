@@ -56,6 +56,7 @@ impl Engine {
             Some(query) => restored(&self.history, self.prior, name, &query.save(self.history.len() - 1))?,
             None => Query::fresh(name, &self.template, self.prior).map_err(StoreError::OtherSettings)?,
         };
+        self.draw_apart(&mut copy);
         copy.follow(&self.catalogue);
         let features = vec![0.0; self.template.item_features.len()];
         for item in items.iter().filter(|item| copy.known(item).is_none()).collect::<Vec<_>>() {
@@ -161,12 +162,9 @@ impl Engine {
 
     /// Adds a query that is in memory, and writes out the least used one if there are too many.
     pub(super) fn insert(&mut self, name: &Name, mut query: Query) {
-        self.uses += 1;
+        self.draw_apart(&mut query);
         self.by_use.insert(self.uses, name.clone());
         query.used = self.uses;
-        if let Some(salt) = self.salt {
-            query.rng = Xoshiro256PlusPlus::seed_from_u64(salt.wrapping_add(self.uses));
-        }
         self.queries.insert(name.clone(), query);
         while self.queries.len() > self.in_memory {
             let Some((used, least)) = self.by_use.pop_first() else { break };
@@ -177,6 +175,15 @@ impl Engine {
                 break;
             }
             self.queries.remove(&least);
+        }
+    }
+
+    /// Lets a query of a shared store draw other numbers than any before it, here or at another
+    /// server.
+    fn draw_apart(&mut self, query: &mut Query) {
+        self.uses += 1;
+        if let Some(salt) = self.salt {
+            query.rng = Xoshiro256PlusPlus::seed_from_u64(salt.wrapping_add(self.uses));
         }
     }
 
