@@ -12,7 +12,7 @@ use crate::writer::Turn;
 use by_position::ByPosition;
 use confidence::Probability;
 use documents::number::counted;
-use documents::parameters::{Model, ModelRecord, Parameters, continuation};
+use documents::parameters::{Model, ModelRecord, Parameters, SiteRecord, common_prior, continuation};
 use policies::MAX_COUNT;
 use policies::catalogue::PolicySpec;
 use std::path::{Path, PathBuf};
@@ -106,7 +106,9 @@ fn read_counts(
     if let PolicySpec::DcmTs { continuation: to @ None } = &mut template.policy.0 {
         *to = continuation(model, &fit.site.positions).and_then(|share| Probability::new(share).ok());
     }
-    let others = Event::Began { query: None, prior: prior(fit, fit.site.typical), items: vec![] };
+    let SiteRecord { typical, lift, prior: strength, .. } = &fit.site;
+    let of_others = common_prior(*strength, *typical, lift.iter().map(|lift| typical * lift));
+    let others = Event::Began { query: None, prior: of_others, items: vec![] };
     let mut events = vec![others];
     for query in &fit.queries {
         let Some(name) = named("query", &query.query, left_out) else { continue };
@@ -125,7 +127,9 @@ fn read_counts(
             }
             items.push((item, record.impressions, record.clicks));
         }
-        events.push(Event::Began { query: Some(name.clone()), prior: prior(fit, query.typical), items });
+        let means = query.items.iter().filter_map(|record| record.prior);
+        let prior = common_prior(*strength, query.typical, means);
+        events.push(Event::Began { query: Some(name.clone()), prior, items });
         if !at_positions.is_empty() {
             events.push(Event::BeganAtPositions { query: name, items: at_positions });
         }
@@ -146,10 +150,4 @@ fn examination(fit: &ModelRecord, n_positions: usize) -> Vec<Probability> {
     });
     let values: Vec<Probability> = values.collect();
     if fit.model == Model::Pbm && values.len() == n_positions { values } else { vec![] }
-}
-
-/// The prior of an item of this mean attraction.
-fn prior(fit: &ModelRecord, typical: f64) -> Option<[f64; 2]> {
-    let (strength, mean) = (fit.site.prior, typical.min(0.99));
-    (strength > 0.0 && mean > 0.0).then_some([strength * mean, strength * (1.0 - mean)])
 }

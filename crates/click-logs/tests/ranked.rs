@@ -6,6 +6,7 @@
 
 use super::lists::{HEADER, push_session, ranked};
 use click_logs::fit::{Fit, Model, Options, Scope, fit};
+use click_logs::parameters::common_prior;
 use click_models::{ClickModel, ListFeedback, PositionBased};
 use log_reader::{Counts, Format, Id, Log, Reader};
 use rand::{Rng, RngExt, SeedableRng};
@@ -282,4 +283,46 @@ fn typical_attraction_is_that_of_the_items_at_a_position() {
         // An item always at the top, extrapolated.
         assert!(site.typical < 0.5, "{model}");
     }
+}
+
+/// A policy that has one prior for all items of a query expects what they attract on average; the
+/// items at the top of a ranking attract more.
+#[test]
+fn one_prior_for_all_items_expects_their_mean() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(34);
+    for noise in [0.5, 1.0, 3.0] {
+        let users = users([20, 14, 10], DISTRIBUTIONS[0].1, &mut rng);
+        let log = log_of(&users, 200, noise, &mut rng);
+        let fit = fitted(Model::Pbm, &log, Scope::Site, None);
+        let [mut found, mut expected, mut at_the_top] = [0.0; 3];
+        for query in log.counts.queries() {
+            let of_query = fit.query(query.id()).unwrap();
+            let (items, typical) = (&of_query.items, of_query.typical);
+            let means = items.iter().filter_map(|item| item.prior);
+            let [a, b] = common_prior(fit.attractions.site.prior_strength, typical, means).unwrap();
+            let truths = items.iter().map(|item| truth(&users, &log, query.id(), item.item));
+            found += a / (a + b);
+            expected += truths.sum::<f64>() / items.len() as f64;
+            at_the_top += typical;
+        }
+        let [found, at_the_top] = [found, at_the_top].map(|of| of / expected);
+        assert!((found - 1.0).abs() < 0.1 && at_the_top > 1.25, "{noise}: {found} {at_the_top}");
+    }
+}
+
+/// Items with the same prior have it together; items that differ have a weaker one, with the mean
+/// and the variance of all.
+#[test]
+fn a_common_prior_has_two_moments_of_the_mixture() {
+    let shapes = |means: &[f64]| common_prior(20.0, 0.1, means.iter().copied());
+    let [a, b] = shapes(&[]).unwrap();
+    assert!((a - 2.0).abs() < 1e-9 && (b - 18.0).abs() < 1e-9, "{a} {b}");
+    let means = [0.5, 0.1, 0.06];
+    let [a, b] = shapes(&means).unwrap();
+    let mean = means.iter().sum::<f64>() / 3.0;
+    let square = means.iter().map(|of| of * (1.0 - of) / 21.0 + of * of).sum::<f64>() / 3.0;
+    assert!((a / (a + b) - mean).abs() < 1e-12, "{a} {b}");
+    assert!((a * b / (a + b).powi(2) / (a + b + 1.0) - (square - mean * mean)).abs() < 1e-12, "{a} {b}");
+    assert_eq!(common_prior(0.0, 0.1, std::iter::empty()), None);
+    assert_eq!(common_prior(20.0, f64::NAN, std::iter::empty()), None);
 }

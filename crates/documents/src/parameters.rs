@@ -23,7 +23,7 @@ mod null;
 mod prior;
 
 pub use model::{Model, ModelParameters, PositionParameters, Scope};
-pub use prior::{FittedPrior, continuation, item_prior, item_prior_in};
+pub use prior::{FittedPrior, common_prior, continuation, item_prior, item_prior_in};
 
 use crate::json::read_json;
 use crate::regular::read_regular;

@@ -26,6 +26,8 @@ struct Fit {
 struct Site {
     #[serde(deserialize_with = "null::nan")]
     typical: f64,
+    #[serde(default, deserialize_with = "null::nans")]
+    lift: Vec<f64>,
     prior: f64,
     #[serde(default)]
     positions: Vec<PositionRecord>,
@@ -54,12 +56,39 @@ pub fn continuation(model: Model, positions: &[PositionRecord]) -> Option<f64> {
 
 #[derive(Deserialize)]
 struct Query {
-    query: String,
+    #[serde(rename = "query")]
+    name: String,
     #[serde(deserialize_with = "null::nan")]
     typical: f64,
+    #[serde(default)]
+    items: Vec<Item>,
 }
 
-/// The prior that a fit has found for the attraction of an item, a new one of `query` or of any
+#[derive(Deserialize)]
+struct Item {
+    prior: Option<f64>,
+}
+
+/// The shapes of the Beta distribution of one of several items, each of which has the prior
+/// Beta(`strength mean`, `strength (1 - mean)`): its mean and variance are those of their mixture.
+/// So a policy that has one prior for all does not expect of every item what the log shows at the
+/// top. Without means, that of a `typical` item; `None` without a prior.
+pub fn common_prior(strength: f64, typical: f64, means: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
+    let mut means: Vec<f64> = means.filter(|mean| mean.is_finite()).collect();
+    if means.is_empty() && typical.is_finite() {
+        means.push(typical);
+    }
+    // Relative to the first position, so that one may exceed 1.
+    let means = means.iter().map(|mean| mean.min(0.99));
+    let n = means.len() as f64;
+    let mean = means.clone().sum::<f64>() / n;
+    let within = means.map(|mean| mean * (1.0 - mean)).sum::<f64>() / n * strength / (strength + 1.0);
+    let common = within / (mean * (1.0 - mean) - within);
+    let is_known = mean > 0.0 && strength > 0.0 && common.is_finite();
+    is_known.then_some([common * mean, common * (1.0 - mean)])
+}
+
+/// The prior that a fit has found for the attraction of an item, one of `query` or a new one of any
 /// query, and for users. `path` is what `fit` has written: a directory, or parameters.json.
 ///
 /// # Errors
@@ -93,22 +122,22 @@ pub fn item_prior_in(
         let found = models.iter().map(|fit| fit.model).format(", ");
         return Err(fault(format!("no fit of `{model}`, but of {found}")));
     };
-    let typical = match (query, &fit.queries) {
-        (None, _) => fit.site.typical,
-        (Some(query), Some(queries)) => match queries.iter().find(|fitted| fitted.query == query) {
-            Some(fitted) => fitted.typical,
+    let Site { typical, lift, prior: strength, .. } = &fit.site;
+    let shapes = match (query, &fit.queries) {
+        (None, _) => common_prior(*strength, *typical, lift.iter().map(|lift| typical * lift)),
+        (Some(query), Some(queries)) => match queries.iter().find(|fitted| fitted.name == query) {
+            Some(Query { typical, items, .. }) => {
+                common_prior(*strength, *typical, items.iter().filter_map(|item| item.prior))
+            }
             None => return Err(fault(format!("no query {query:?}"))),
         },
         (Some(_), None) => {
             return Err(fault("queries are in a table: write them with `fit --parameters json`".to_owned()));
         }
     };
-    let strength = fit.site.prior;
-    if !(typical > 0.0 && strength > 0.0 && strength.is_finite()) {
-        return Err(fault(format!("the fit of `{model}` has no prior: expected one without `--prior 0`")));
-    }
-    // Relative to the first position, so that it may exceed 1.
-    let mean = typical.min(0.99);
+    let shapes = shapes.ok_or_else(|| {
+        fault(format!("the fit of `{model}` has no prior: expected one without `--prior 0`"))
+    })?;
     let continuation = continuation(model, &fit.site.positions);
-    Ok(FittedPrior { shapes: [strength * mean, strength * (1.0 - mean)], continuation })
+    Ok(FittedPrior { shapes, continuation })
 }
