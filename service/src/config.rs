@@ -476,8 +476,13 @@ pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreErro
     store.settings()?.map_or(Ok(()), |text| settings_of_store(&text).map(|found| *template = found))
 }
 
-/// The keys in which settings differ: each as a change, and as one that is not applied.
-pub(crate) fn differing(found: &Template, now: &Template) -> Vec<[String; 2]> {
+/// The keys in which settings differ: each as a change, and as one that is not applied. `refused`
+/// tells why some cannot change.
+pub(crate) fn differing(
+    found: &Template,
+    now: &Template,
+    refused: &[(&'static str, &'static str)],
+) -> Vec<[String; 2]> {
     let [found, now] = [found, now].map(|of| serde_json::from_str::<Keys>(&of.to_text()));
     let [found, now] = [found, now].map(|keys| keys.expect("settings are an object"));
     let keys: BTreeSet<&String> = found.keys().chain(now.keys()).collect();
@@ -485,7 +490,9 @@ pub(crate) fn differing(found: &Template, now: &Template) -> Vec<[String; 2]> {
     let differing = keys.into_iter().filter(|key| found.get(*key) != now.get(*key));
     let line = |key: &String| {
         let [found, now] = [&found, &now].map(|of| value(of, key));
-        let held = format!("{key}: the store's {found} holds, the file has {now} (--apply changes it)");
+        let why = refused.iter().find(|(refused, _)| refused == key);
+        let what = why.map_or("--apply changes it".into(), |(_, why)| format!("cannot change: {why}"));
+        let held = format!("{key}: the store's {found} holds, the file has {now} ({what})");
         [format!("{key} = {found}, now {now}"), held]
     };
     differing.map(line).collect()
@@ -708,9 +715,10 @@ impl std::fmt::Display for Config {
         let store =
             self.store.as_ref().map_or_else(|| self.data.display().to_string(), |_| "a database".into());
         let tokens = self.tokens.as_ref().map_or("no tokens".into(), |file| file.display().to_string());
+        let first = self.items.first().map_or(String::new(), |first| format!(", such as `{}`", &*first.item));
         write!(
             f,
-            "policy: {} for users {users}, {positions} positions\nitems of all queries: {}\nstore: {store}\n\
+            "policy: {} for users {users}, {positions} positions\nitems of all queries: {}{first}\nstore: {store}\n\
              listens on {}, tokens: {tokens}",
             policy.0,
             self.items.len(),

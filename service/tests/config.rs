@@ -250,7 +250,7 @@ fn the_program_prints_a_template_and_what_it_reads() {
     assert!(is_good, "{fault}");
     assert_eq!(
         said,
-        "serve.toml: good\npolicy: cascade-ts for users \"cascade\", 5 positions\nitems of all queries: 7\nstore: data\n\
+        "serve.toml: good\npolicy: cascade-ts for users \"cascade\", 5 positions\nitems of all queries: 7, such as `apple`\nstore: data\n\
          listens on 127.0.0.1:7300, tokens: no tokens\n"
     );
     let bad = TEMPLATE.replace("wait = ", "wiat = ").replace("seed = 0", "seed = -1");

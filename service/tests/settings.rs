@@ -260,6 +260,10 @@ fn a_configuration_is_applied_once_and_holds() {
     }
     // A key that cannot change is refused, and the store stays as it is.
     std::fs::write(&config, new.clone() + "\nseed = 4").unwrap();
+    let server = start(directory.path(), &[]).unwrap();
+    let line = "the file has 4 (cannot change: it holds as long as the store)";
+    assert!(server.log().contains(line), "{}", server.log());
+    server.stop("-TERM");
     let fault = start(directory.path(), &["--apply"]).err().unwrap();
     assert!(fault.contains("policy.seed cannot change"), "{fault}");
     let fault = start(directory.path(), &["--apply", "--check"]).err().unwrap();

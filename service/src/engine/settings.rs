@@ -78,7 +78,7 @@ impl Engine {
             of.worth.clone().or(&found) != found && self.catalogue.is_present(&of.item).is_some()
         };
         let told: Vec<_> = known.into_iter().filter(is_told).collect();
-        let mut lines = differing(&self.template, template);
+        let mut lines = differing(&self.template, template, &refused(&self.template, template));
         lines.extend(new.iter().map(|of| line_of_item(&of.item, "new", "adds")));
         lines.extend(told.iter().map(|of| line_of_item(&of.item, "of another value or group", "tells")));
         lines.extend(gone.iter().map(|item| line_of_item(item, "gone", "retires")));
