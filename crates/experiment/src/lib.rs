@@ -14,7 +14,6 @@ mod runs;
 mod shard;
 mod spreads;
 mod sum_up;
-mod synthetic;
 mod tournament;
 mod unix;
 
@@ -40,5 +39,10 @@ pub use shard::Shard;
 pub use spreads::Spreads;
 pub use tournament::{EnterError, OwnContender};
 
+#[cfg(test)]
+extern crate self as experiment;
+#[cfg(test)]
+#[path = "../tests/support/synthetic.rs"]
+mod synthetic;
 #[cfg(test)]
 mod tests;

@@ -611,6 +611,7 @@ impl Quantity {
 mod tests {
     use super::*;
     use crate::Measurement;
+    use crate::synthetic::Synthetic as _;
     use std::fs;
 
     fn written(text: &str) -> Result<ResultFile, String> {

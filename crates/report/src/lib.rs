@@ -36,6 +36,10 @@ pub use simulation::{Drawing, run_into, write_simulation};
 pub use subset_shares::{Shares, shares};
 pub use text::{into_lines, letters};
 
+#[cfg(test)]
+#[path = "../../experiment/tests/support/synthetic.rs"]
+mod synthetic;
+
 /// The examples of the project's pages, which use every library crate.
 #[cfg(doctest)]
 mod pages {

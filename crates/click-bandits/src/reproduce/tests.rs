@@ -1,9 +1,14 @@
+use self::synthetic::Synthetic as _;
 use super::*;
 use crate::program::program;
 use experiment::{Claim, JOURNAL, Measurement};
 use report::figure::{self, FigureData};
 use std::fs;
 use tempfile::tempdir;
+
+#[expect(dead_code, reason = "no paper here asks for answers")]
+#[path = "../../../experiment/tests/support/synthetic.rs"]
+mod synthetic;
 
 const EXPERIMENT: &str = r#"
 name = "small"

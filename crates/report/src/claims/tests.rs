@@ -4,6 +4,7 @@ use super::table::{Column, PrintedTable};
 use super::within::{Divisor, Within};
 use super::*;
 use crate::series::{Series, VariantRuns};
+use crate::synthetic::Synthetic as _;
 use confidence::math::ln;
 use experiment::Measurement;
 use experiment::result::MeanSe;

@@ -115,6 +115,7 @@ mod tests {
     use super::*;
     use crate::claims::{Levels, Verdict};
     use crate::series::VariantRuns;
+    use crate::synthetic::Synthetic as _;
     use experiment::{Measurement, Runs};
     use sim::Curve;
 

@@ -6,6 +6,7 @@ use super::subsets::Subsets;
 use super::*;
 use crate::axis::{Axis, Scale};
 use crate::svg::{Chart, CurveStyle};
+use crate::synthetic::Synthetic as _;
 use click_models::PreferenceMatrix;
 use experiment::Measurement;
 use experiment::result::{Bound, Curves, MeanSe, Optimum, PolicyResult, PolicySummary, Spread};

@@ -1,4 +1,5 @@
 use super::*;
+use crate::synthetic::Synthetic as _;
 use experiment::result::{Bound, Contrast, MeanSe};
 use sim::{Identification, mean_and_error};
 use spec::Task;
