@@ -63,7 +63,6 @@ use std::sync::Arc;
 
 use self::finding::{finding, verdict_of};
 
-/// A kind of test.
 pub(crate) type Kind = crate::keys::Kind<dyn Test>;
 
 /// Every kind of test: one row and one file for each.
@@ -193,8 +192,7 @@ impl<'a> Basis<'a> {
     ///
     /// The claim is about no panel.
     pub fn evidence(&self) -> Result<&'a Evidence<'a>, JudgeError> {
-        let lacks = || JudgeError::Lacks("this kind of test needs the result of a panel".to_owned());
-        self.evidence.ok_or_else(lacks)
+        self.evidence.ok_or_else(|| JudgeError::Lacks("this kind of test needs the result of a panel".into()))
     }
 }
 

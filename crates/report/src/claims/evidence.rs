@@ -20,7 +20,6 @@ pub struct Evidence<'a> {
     pub reader_name: &'a dyn Fn(&Series) -> String,
 }
 
-/// The runs of one series.
 pub(super) struct SeriesRuns<'a> {
     pub(super) measured: &'a Measurement,
     pub(super) policy: usize,

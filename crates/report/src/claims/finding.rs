@@ -91,15 +91,8 @@ impl Comparison {
     }
 }
 
-/// *Contradicted* if any comparison is, *reproduced* if all are, otherwise *undecided*.
 pub(super) fn verdict_of(comparisons: &[Comparison]) -> Verdict {
-    if comparisons.iter().any(|comparison| comparison.says == Verdict::Contradicted) {
-        Verdict::Contradicted
-    } else if comparisons.iter().all(|comparison| comparison.says == Verdict::Reproduced) {
-        Verdict::Reproduced
-    } else {
-        Verdict::Undecided
-    }
+    Verdict::of_all(comparisons.iter().map(|comparison| comparison.says))
 }
 
 /// The finding of comparisons at these levels with this number of degrees of freedom.

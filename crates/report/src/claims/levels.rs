@@ -26,6 +26,17 @@ impl Levels {
     pub(super) fn of(level: f64, tests: usize) -> Self {
         Self { stated: level, opposite: level / tests.max(1) as f64 }
     }
+
+    /// The verdict by the probabilities of a result at least this extreme in either direction.
+    pub(super) fn verdict(self, stated: f64, opposite: f64) -> Verdict {
+        if stated <= self.stated {
+            Verdict::Reproduced
+        } else if opposite <= self.opposite {
+            Verdict::Contradicted
+        } else {
+            Verdict::Undecided
+        }
+    }
 }
 
 /// Cumulative sums of two policies that are equal differ by rounding: by less than this share.
@@ -46,15 +57,7 @@ pub(super) struct Sign {
 impl Sign {
     pub(super) fn of(mean: f64, se: f64, freedom: u64, levels: Levels) -> Self {
         let statistic = if mean == 0.0 { 0.0 } else { mean / se };
-        let tail = |statistic: f64| tail(statistic, freedom);
-        let says = if tail(-statistic) <= levels.stated {
-            Verdict::Reproduced
-        } else if tail(statistic) <= levels.opposite {
-            Verdict::Contradicted
-        } else {
-            Verdict::Undecided
-        };
-        Self { statistic, says }
+        Self { statistic, says: levels.verdict(tail(-statistic, freedom), tail(statistic, freedom)) }
     }
 }
 

@@ -67,14 +67,7 @@ impl Limits {
 /// largest statistic: the nearest one, or the one that is exceeded most.
 pub(super) fn judge(beyond: &[(f64, f64)], freedom: u64, levels: Levels) -> Comparison {
     let signs = beyond.iter().map(|&(mean, se)| Sign::of(mean, se, freedom, levels)).collect_vec();
-    let any = |verdict: Verdict| signs.iter().any(|sign| sign.says == verdict);
-    let says = if any(Verdict::Contradicted) {
-        Verdict::Contradicted
-    } else if any(Verdict::Undecided) {
-        Verdict::Undecided
-    } else {
-        Verdict::Reproduced
-    };
+    let says = Verdict::of_all(signs.iter().map(|sign| sign.says));
     let further = |one: usize, other: usize| signs[other].statistic > signs[one].statistic;
     let nearest = (0..signs.len()).reduce(|one, other| if further(one, other) { other } else { one });
     let nearest = nearest.unwrap_or_default();

@@ -144,16 +144,16 @@ impl Test for Share {
             let (hits, count) =
                 (whole.iter().filter(|value| **value > 0.0).count() as u64, whole.len() as u64);
             let share = hits as f64 / count as f64;
-            let (sign, share_allowed, says) = match limit {
-                ShareLimit::Never { below } => (1.0, 0.0, never(hits, count, below, levels)),
-                ShareLimit::Most(most) => (1.0, most, at_most(hits, count, most, levels)),
-                ShareLimit::Least(least) => (-1.0, least, at_least(hits, count, least, levels)),
+            let (sign, share_allowed) = match limit {
+                ShareLimit::Never { .. } => (1.0, 0.0),
+                ShareLimit::Most(most) => (1.0, most),
+                ShareLimit::Least(least) => (-1.0, least),
             };
             comparisons.push(Comparison {
                 what: one.to_string(),
                 readers: (evidence.reader_name)(one),
                 difference: sign * (share - share_allowed),
-                says,
+                says: says(limit, hits, count, levels),
                 measured: format!("{} of {}", number::grouped(hits), number::grouped(count)),
                 ..Comparison::default()
             });
@@ -197,35 +197,16 @@ fn summary(value: EndValue, limit: ShareLimit, verdict: Verdict, comparisons: &[
     format!("{}, {stated} stated: {entries}.{power}", value.heading())
 }
 
-/// Judges "never" by `hits` of `count` runs; the runs have to be able to detect the share `below`.
-fn never(hits: u64, count: u64, below: f64, levels: Levels) -> Verdict {
-    if hits > 0 {
-        Verdict::Contradicted
-    } else if binomial_up_to(0, count, below) <= levels.stated {
-        Verdict::Reproduced
-    } else {
-        Verdict::Undecided
-    }
-}
-
-/// Judges "a share of at most `most`" by `hits` of `count` runs.
-fn at_most(hits: u64, count: u64, most: f64, levels: Levels) -> Verdict {
-    decided(binomial_up_to(hits, count, most), binomial_up_to(count - hits, count, 1.0 - most), levels)
-}
-
-/// Judges "a share of at least `least`" by `hits` of `count` runs.
-fn at_least(hits: u64, count: u64, least: f64, levels: Levels) -> Verdict {
-    decided(binomial_up_to(count - hits, count, 1.0 - least), binomial_up_to(hits, count, least), levels)
-}
-
-/// The verdict by the probabilities of the two tails at the limit.
-fn decided(stated: f64, opposite: f64, levels: Levels) -> Verdict {
-    if stated <= levels.stated {
-        Verdict::Reproduced
-    } else if opposite <= levels.opposite {
-        Verdict::Contradicted
-    } else {
-        Verdict::Undecided
+/// Judges a limit by `hits` of `count` runs, from the probabilities of both tails at the limit.
+fn says(limit: ShareLimit, hits: u64, count: u64, levels: Levels) -> Verdict {
+    let up_to_hits = |share: f64| binomial_up_to(hits, count, share);
+    let from_hits = |share: f64| binomial_up_to(count - hits, count, 1.0 - share);
+    match limit {
+        ShareLimit::Never { .. } if hits > 0 => Verdict::Contradicted,
+        // That there is no such run contradicts nothing.
+        ShareLimit::Never { below } => levels.verdict(up_to_hits(below), 1.0),
+        ShareLimit::Most(most) => levels.verdict(up_to_hits(most), from_hits(most)),
+        ShareLimit::Least(least) => levels.verdict(from_hits(least), up_to_hits(least)),
     }
 }
 
@@ -254,6 +235,8 @@ mod tests {
     #[test]
     fn exact_tails_decide_a_share_or_leave_it_open() {
         let levels = Levels::of(1e-3, 1);
+        let at_most = |hits, count, most, levels| says(ShareLimit::Most(most), hits, count, levels);
+        let at_least = |hits, count, least, levels| says(ShareLimit::Least(least), hits, count, levels);
         // .9^66 = 9.6e-4, .9^65 = 1.06e-3.
         assert_eq!(at_most(0, 66, 0.1, levels), Verdict::Reproduced);
         assert_eq!(at_most(0, 65, 0.1, levels), Verdict::Undecided);
@@ -271,7 +254,8 @@ mod tests {
 
     #[test]
     fn never_is_reproduced_only_by_enough_runs_to_detect_the_share() {
-        let never = |hits: u64, count: u64| never(hits, count, 0.1, Levels::of(1e-3, 28));
+        let limit = ShareLimit::Never { below: 0.1 };
+        let never = |hits: u64, count: u64| says(limit, hits, count, Levels::of(1e-3, 28));
         assert_eq!(never(0, 1), Verdict::Undecided);
         assert_eq!(never(0, 65), Verdict::Undecided);
         assert_eq!(never(0, 66), Verdict::Reproduced);

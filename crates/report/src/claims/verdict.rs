@@ -32,6 +32,18 @@ impl Verdict {
         ("not-testable", Self::NotTestable),
     ];
 
+    /// *Contradicted* if any part of a claim is, *reproduced* if all are, otherwise *undecided*.
+    pub(super) fn of_all(parts: impl Iterator<Item = Self>) -> Self {
+        let parts = parts.collect::<Vec<_>>();
+        if parts.contains(&Self::Contradicted) {
+            Self::Contradicted
+        } else if parts.iter().all(|part| *part == Self::Reproduced) {
+            Self::Reproduced
+        } else {
+            Self::Undecided
+        }
+    }
+
     /// Its name in files.
     pub fn name(self) -> &'static str {
         let named = Self::NAMES.into_iter().find(|(_, verdict)| *verdict == self);

@@ -136,13 +136,7 @@ impl Tails {
     }
 
     fn says(self, levels: Levels) -> Verdict {
-        if coin(self.ahead) <= levels.stated {
-            Verdict::Reproduced
-        } else if coin(self.behind) <= levels.opposite {
-            Verdict::Contradicted
-        } else {
-            Verdict::Undecided
-        }
+        levels.verdict(coin(self.ahead), coin(self.behind))
     }
 }
 
