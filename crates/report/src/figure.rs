@@ -32,7 +32,6 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// A kind of figure.
 pub(crate) type Kind = crate::keys::Kind<dyn Plot>;
 
 /// Every kind of figure: one row and one file for each.
@@ -50,17 +49,16 @@ pub(crate) static KINDS: [&Kind; 8] = [
 /// A figure to draw.
 #[derive(Debug, Clone)]
 pub struct Figure {
+    /// The name of its kind in files.
+    pub kind: &'static str,
     /// Heading; the default of the kind if absent.
     pub title: Option<String>,
-    /// The kind, with its settings.
+    /// Its settings.
     pub plot: Arc<dyn Plot>,
 }
 
 /// A kind of figure with its settings.
 pub trait Plot: Any + fmt::Debug + Send + Sync {
-    /// The name of its kind in files.
-    fn name(&self) -> &'static str;
-
     /// Returns whether it needs the whole width of a page.
     fn is_wide(&self) -> bool {
         false
@@ -92,30 +90,33 @@ pub enum FigureData<'a> {
 
 impl Figure {
     pub(crate) fn read(reading: &KindReader<'_, '_>) -> Result<Self, Error> {
-        Ok(Self { title: reading.table.optional("title")?, plot: Kind::read(&KINDS, reading)? })
+        let title = reading.table.optional("title")?;
+        let (kind, plot) = Kind::read(&KINDS, reading)?;
+        Ok(Self { kind, title, plot })
     }
 
     /// A figure with the default heading of its kind.
-    pub fn of(plot: impl Plot) -> Self {
-        Self { title: None, plot: Arc::new(plot) }
+    fn of(kind: &Kind, plot: impl Plot) -> Self {
+        Self { kind: kind.name, title: None, plot: Arc::new(plot) }
     }
 
     /// The default figures of an experiment. `duels`: whether users compare two items; then there
     /// is no click-through rate to show.
     pub fn defaults(task: Task, duels: bool) -> Vec<Self> {
+        let regret = Self::of(&regret::KIND, Regret::default());
         match task {
-            Task::Regret if duels => vec![Self::of(Regret::default()), Self::of(Accuracy::default())],
-            Task::Regret => vec![Self::of(Regret::default()), Self::of(ClickThroughRate::default())],
-            Task::Identify | Task::Budget => vec![Self::of(FinalValues::default())],
+            Task::Regret if duels => vec![regret, Self::of(&accuracy::KIND, Accuracy::default())],
+            Task::Regret => {
+                vec![regret, Self::of(&click_through_rate::KIND, ClickThroughRate::default())]
+            }
+            Task::Identify | Task::Budget => vec![Self::of(&final_values::KIND, FinalValues::default())],
         }
     }
 
     /// The default figures of an experiment with variants.
     pub fn defaults_of_variants(task: Task) -> Vec<Self> {
-        match task {
-            Task::Regret => vec![Self::of(Regret::default()), Self::of(FinalValues::default())],
-            Task::Identify | Task::Budget => vec![Self::of(FinalValues::default())],
-        }
+        let regret = (task == Task::Regret).then(|| Self::of(&regret::KIND, Regret::default()));
+        regret.into_iter().chain([Self::of(&final_values::KIND, FinalValues::default())]).collect()
     }
 }
 
@@ -123,8 +124,8 @@ impl Figure {
 /// on.
 pub fn file_names(figures: &[Figure]) -> Vec<String> {
     let name = |(index, figure): (usize, &Figure)| {
-        let kind = figure.plot.name();
-        match figures[..index].iter().filter(|other| other.plot.name() == kind).count() {
+        let kind = figure.kind;
+        match figures[..index].iter().filter(|other| other.kind == kind).count() {
             0 => format!("{kind}.svg"),
             before => format!("{kind}-{}.svg", before + 1),
         }
@@ -134,7 +135,7 @@ pub fn file_names(figures: &[Figure]) -> Vec<String> {
 
 /// Draws figures. Those that compare variants are left out for a single result.
 pub fn draw(figures: &[Figure], shown: FigureData<'_>, styles: &PolicyStyles) -> Vec<Picture> {
-    let picture = |(file, Figure { title, plot }): (String, &Figure)| {
+    let picture = |(file, Figure { title, plot, .. }): (String, &Figure)| {
         let svg = plot.draw(title.as_deref(), shown, styles)?;
         Some(Picture { file, svg, is_wide: plot.is_wide() })
     };

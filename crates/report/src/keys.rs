@@ -88,13 +88,17 @@ pub(crate) fn not_both(one: &str, other: &str) -> Value {
 
 impl<T: ?Sized> Kind<T> {
     /// Reads a test or figure of the kind that the table names, and refuses keys of other kinds.
-    pub(crate) fn read(kinds: &[&'static Self], reading: &KindReader<'_, '_>) -> Result<Arc<T>, Error> {
+    /// Returns the name of the kind too.
+    pub(crate) fn read(
+        kinds: &[&'static Self],
+        reading: &KindReader<'_, '_>,
+    ) -> Result<(&'static str, Arc<T>), Error> {
         let named = kinds.iter().map(|kind| (kind.name, *kind)).collect_vec();
         let kind = read_choice(&reading.kind, &named, "kind")?;
         kind.needs.iter().try_for_each(|need| need.check(reading))?;
         let read = (kind.read)(reading)?;
         reading.table.finish()?;
-        Ok(read)
+        Ok((kind.name, read))
     }
 
     /// The schema of a table with one of these kinds. `shared` are keys of every kind.

@@ -25,7 +25,6 @@ pub struct Accuracy {
 }
 
 impl OverRounds for Accuracy {
-    const NAME: &'static str = KIND.name;
     const TITLE: &'static str = "Accuracy of what is recommended";
 
     fn rounds(&self) -> &Rounds {

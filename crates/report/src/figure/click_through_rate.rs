@@ -38,7 +38,6 @@ pub struct ClickThroughRate {
 }
 
 impl OverRounds for ClickThroughRate {
-    const NAME: &'static str = KIND.name;
     const TITLE: &'static str = "Click-through rate";
 
     fn rounds(&self) -> &Rounds {

@@ -82,7 +82,6 @@ impl Rounds {
 
 /// A figure of curves over rounds.
 pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
-    const NAME: &'static str;
     const TITLE: &'static str;
     fn rounds(&self) -> &Rounds;
 
@@ -111,10 +110,6 @@ pub(super) struct Value {
 }
 
 impl<T: OverRounds> Plot for T {
-    fn name(&self) -> &'static str {
-        T::NAME
-    }
-
     fn draw(&self, title: Option<&str>, shown: FigureData<'_>, styles: &PolicyStyles) -> Option<String> {
         let results = match shown {
             FigureData::Result(result) => vec![OverlaidResult { title: "", result }],

@@ -72,10 +72,6 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
 }
 
 impl Plot for FinalValues {
-    fn name(&self) -> &'static str {
-        KIND.name
-    }
-
     fn draw(&self, title: Option<&str>, shown: FigureData<'_>, styles: &PolicyStyles) -> Option<String> {
         Some(svg::render(&match shown {
             FigureData::Result(result) if result.outcome() == EndValue::Regret => return None,

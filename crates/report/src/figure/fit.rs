@@ -46,10 +46,6 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
 }
 
 impl Plot for Fit {
-    fn name(&self) -> &'static str {
-        KIND.name
-    }
-
     fn draw(&self, title: Option<&str>, shown: FigureData<'_>, styles: &PolicyStyles) -> Option<String> {
         let FigureData::Variants(variants) = shown else { return None };
         Some(svg::render(&chart(self, title, variants, styles)))

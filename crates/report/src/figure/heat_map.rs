@@ -49,10 +49,6 @@ pub struct HeatMap {
 }
 
 impl Plot for HeatMap {
-    fn name(&self) -> &'static str {
-        KIND.name
-    }
-
     fn is_wide(&self) -> bool {
         true
     }

@@ -53,10 +53,6 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
 }
 
 impl Plot for Parameters {
-    fn name(&self) -> &'static str {
-        KIND.name
-    }
-
     fn draw(&self, title: Option<&str>, _: FigureData<'_>, _: &PolicyStyles) -> Option<String> {
         Some(svg::render(&chart(self, title)))
     }

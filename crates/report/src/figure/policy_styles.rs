@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 /// The colour, marker and name of each policy, the same in all figures of a report.
 #[derive(Debug, Clone, Default)]
 pub struct PolicyStyles {
-    /// Numbers by label.
     numbers: BTreeMap<String, usize>,
     /// Names for readers by label, if they differ from the label.
     names: BTreeMap<String, String>,

@@ -57,7 +57,6 @@ pub struct Regret {
 }
 
 impl OverRounds for Regret {
-    const NAME: &'static str = KIND.name;
     const TITLE: &'static str = "Cumulative regret";
 
     fn rounds(&self) -> &Rounds {

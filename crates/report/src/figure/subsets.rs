@@ -34,10 +34,6 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
 }
 
 impl Plot for Subsets {
-    fn name(&self) -> &'static str {
-        KIND.name
-    }
-
     fn draw(&self, title: Option<&str>, _: FigureData<'_>, _: &PolicyStyles) -> Option<String> {
         Some(svg::render(&chart(title, &shares(&self.matrix))))
     }

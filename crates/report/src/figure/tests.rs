@@ -175,7 +175,8 @@ fn negative_rounding_errors_stay_in_the_frame() {
 #[test]
 fn a_figure_without_points_has_a_note() {
     for scale in [Scale::Log, Scale::Linear] {
-        let figure = Figure::of(regret(Rounds { from: 10_000, scale, ..Rounds::default() }));
+        let figure =
+            Figure::of(&super::regret::KIND, regret(Rounds { from: 10_000, scale, ..Rounds::default() }));
         let result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
         let styles = PolicyStyles::of(["a"]);
         let picture = &draw(&[figure], FigureData::Result(&result), &styles)[0].svg;
@@ -199,9 +200,9 @@ fn a_policy_has_the_same_style_and_name_in_all_figures() {
 #[test]
 fn figures_of_one_kind_have_different_files() {
     let figures = [
-        Figure::of(Regret::default()),
-        Figure::of(ClickThroughRate::default()),
-        Figure::of(Regret::default()),
+        Figure::of(&super::regret::KIND, Regret::default()),
+        Figure::of(&super::click_through_rate::KIND, ClickThroughRate::default()),
+        Figure::of(&super::regret::KIND, Regret::default()),
     ];
     assert_eq!(file_names(&figures), ["regret.svg", "click-through-rate.svg", "regret-2.svg"]);
 }
@@ -227,7 +228,10 @@ fn every_result_can_be_drawn() {
             for band in [Band::None, Band::Confidence, Band::Deciles] {
                 for from in [1, 5, 10_000] {
                     let rounds = Rounds { band, scale, from, ..Rounds::default() };
-                    let both = [Figure::of(regret(rounds.clone())), Figure::of(ClickThroughRate { rounds })];
+                    let both = [
+                        Figure::of(&super::regret::KIND, regret(rounds.clone())),
+                        Figure::of(&super::click_through_rate::KIND, ClickThroughRate { rounds }),
+                    ];
                     for picture in draw(&both, FigureData::Result(result), &styles) {
                         assert!(!picture.svg.contains("NaN"), "{}", picture.file);
                     }
@@ -333,7 +337,7 @@ fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
         ("x < 1", measured(&[("a", [4.0, 6.0]), ("b", [8.0, 12.0])], 1.0)),
         ("y", measured(&[("b", [8.0, 12.0])], 1.0)),
     ]);
-    let figure = Figure::of(HeatMap { relative_to: "b".to_owned() });
+    let figure = Figure::of(&super::heat_map::KIND, HeatMap { relative_to: "b".to_owned() });
     let svg = &draw(&[figure], FigureData::Variants(&panel), &PolicyStyles::of(["a", "b"]))[0].svg;
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>") && !svg.contains("x < 1"));
     for cell in ["a, x &lt; 1: 50.0 ± 0", "b, x &lt; 1: 100 ± 0", "b, y: 100 ± 0"] {
@@ -348,7 +352,7 @@ fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
 fn the_letters_of_a_heat_map_can_be_read_however_many_columns_it_has() {
     let widths = [1, 4, 40].map(|n_variants| {
         let panel = variants((0..n_variants).map(|_| ("x", measured(&[("a", [4.0, 6.0])], 1.0))).collect());
-        let figure = Figure::of(HeatMap { relative_to: "a".to_owned() });
+        let figure = Figure::of(&super::heat_map::KIND, HeatMap { relative_to: "a".to_owned() });
         let svg = draw(&[figure], FigureData::Variants(&panel), &PolicyStyles::of(["a"])).remove(0).svg;
         let number = |element: &str, name: &str| -> f64 {
             element.split_once(&format!(" {name}=\"")).unwrap().1.split_once('"').unwrap().0.parse().unwrap()
@@ -388,7 +392,7 @@ fn parameters_are_sorted_from_the_largest_to_the_smallest() {
     assert_eq!((chart.curves[0].points[0], chart.curves[0].points[799]), ((1.0, 0.99875), (800.0, 0.0)));
     // The picture of one experiment is the same as that of variants.
     let panel = variants(vec![("x", measured(&[("a", [4.0, 6.0])], 1.0))]);
-    let figures = [Figure::of(figure)];
+    let figures = [Figure::of(&super::parameters::KIND, figure)];
     let draw = |shown| draw(&figures, shown, &PolicyStyles::of(["a"])).remove(0);
     let [alone, both] =
         [FigureData::Result(&panel[0].measured.result), FigureData::Variants(&panel)].map(draw);
@@ -398,14 +402,17 @@ fn parameters_are_sorted_from_the_largest_to_the_smallest() {
 fn one_of_each_kind(scale: Scale) -> Vec<Figure> {
     let rounds = Rounds { scale, ..Rounds::default() };
     vec![
-        Figure::of(regret(rounds.clone())),
-        Figure::of(ClickThroughRate { rounds: rounds.clone() }),
-        Figure::of(Accuracy { rounds }),
-        Figure::of(FinalValues { scale, ..FinalValues::default() }),
-        Figure::of(HeatMap { relative_to: "b".to_owned() }),
-        Figure::of(Parameters { parameter: "", numbers: Vec::new() }),
-        Figure::of(Subsets { matrix: PreferenceMatrix::parse("0.5 0.6\n0.4 0.5\n", "two").unwrap() }),
-        Figure::of(Fit { policy: String::new(), power: 1.0, x_label: None }),
+        Figure::of(&super::regret::KIND, regret(rounds.clone())),
+        Figure::of(&super::click_through_rate::KIND, ClickThroughRate { rounds: rounds.clone() }),
+        Figure::of(&super::accuracy::KIND, Accuracy { rounds }),
+        Figure::of(&super::final_values::KIND, FinalValues { scale, ..FinalValues::default() }),
+        Figure::of(&super::heat_map::KIND, HeatMap { relative_to: "b".to_owned() }),
+        Figure::of(&super::parameters::KIND, Parameters { parameter: "", numbers: Vec::new() }),
+        Figure::of(
+            &super::subsets::KIND,
+            Subsets { matrix: PreferenceMatrix::parse("0.5 0.6\n0.4 0.5\n", "two").unwrap() },
+        ),
+        Figure::of(&super::fit::KIND, Fit { policy: String::new(), power: 1.0, x_label: None }),
     ]
 }
 
@@ -449,7 +456,8 @@ fn a_fit_has_dots_a_line_and_a_band() {
     assert!((curve.points[60].1 - 26.0).abs() < 1e-9 && curve.band.len() == 61);
     assert_eq!(curve.label, "a");
     assert!(chart.subtitle.contains("; line: 3.000 x + 2.000, R² = 1.000; shaded:"), "{}", chart.subtitle);
-    let drawn = draw(&[Figure::of(figure)], FigureData::Variants(&all), &PolicyStyles::of(["a"]));
+    let drawn =
+        draw(&[Figure::of(&super::fit::KIND, figure)], FigureData::Variants(&all), &PolicyStyles::of(["a"]));
     assert_eq!(drawn[0].file, "fit.svg");
     assert!(drawn[0].svg.contains("R² = 1.000"));
 }

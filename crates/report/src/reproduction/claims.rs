@@ -153,7 +153,7 @@ fn read_test(
     }
     let printed = reproduction.printed.as_ref();
     let reading = KindReader { claim, table: test, kind, panel, printed, value };
-    Ok((Kind::read(&KINDS, &reading)?, value))
+    Ok((Kind::read(&KINDS, &reading)?.1, value))
 }
 
 /// Reads the known verdict of a claim, and the evidence for it.

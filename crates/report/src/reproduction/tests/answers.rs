@@ -125,7 +125,7 @@ fn figures_and_claims_are_about_the_main_value_of_the_task() {
     let [alone, budgets, sizes] = reproduction.panels.as_slice() else { panic!("three panels") };
     assert_eq!((alone.task(), budgets.task()), (Task::Identify, Task::Budget));
     assert_eq!(read_quick(EXPERIMENT, CLAIMS).unwrap().panels[0].variants[0].experiment.horizon(), 100);
-    let kinds = |panel: &Panel| panel.figures.iter().map(|figure| figure.plot.name()).collect::<Vec<_>>();
+    let kinds = |panel: &Panel| panel.figures.iter().map(|figure| figure.kind).collect::<Vec<_>>();
     assert_eq!((kinds(alone), kinds(budgets)), (vec!["final"], vec!["final"]));
     assert_eq!(budgets.printed[0].value, 0.1);
     assert_eq!((kinds(sizes), sizes.variants[2].size), (vec!["fit"], Some(3.0)));
