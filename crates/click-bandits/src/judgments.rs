@@ -163,7 +163,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     destination.write(|out| Ok(out.write_all(written.text.as_bytes())?))
 }
 
-/// The counts of a fit.
 fn counts(dir: &Path) -> Result<Counts> {
     check_written(dir, "counts.csv")?;
     let log = Reader::new(Format::counts()).read_files(&[dir.join("counts.csv")]);

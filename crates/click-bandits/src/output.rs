@@ -31,7 +31,6 @@ impl Output {
         Ok(Self { dir, canonical, started })
     }
 
-    /// Writes the files and the manifest.
     pub(crate) fn write(&self, threads: usize, files: &[(&str, &[u8])]) -> Result<()> {
         let manifest = Manifest::of(&self.canonical, self.started, threads, files, program());
         Ok(self.dir.write_all(&manifest.to_json(), files)?)

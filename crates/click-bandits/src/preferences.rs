@@ -79,7 +79,6 @@ fn of_matrix(file: &MatrixFile, out: Option<&Path>, quiet: bool) -> Result<Matri
     Ok(report)
 }
 
-/// Writes the report and `more` files.
 fn write(output: &Output, threads: usize, report: &MatrixReport, more: &[(&str, &[u8])]) -> Result<()> {
     let (json, page) = (as_json(report)?, report.to_html());
     output.write(threads, &[more, &[(REPORT, json.as_bytes()), (PAGE, page.as_bytes())]].concat())

@@ -109,7 +109,6 @@ impl RunCounter {
         Self { name: experiment.to_owned(), is_quiet, shown: Mutex::default() }
     }
 
-    /// Ends the display.
     pub(crate) fn end(&self) {
         *self.shown() = None;
     }

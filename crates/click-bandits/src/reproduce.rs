@@ -14,7 +14,6 @@ mod folder;
 mod log;
 mod part;
 
-/// Checks the `[log]` of the experiment in a directory.
 #[cfg(feature = "logs")]
 pub(crate) fn check_log(directory: &Path, allowed: &[PathBuf]) -> Result<(), documents::toml_reader::Error> {
     log::how_to_read(&Place::Directory(directory.to_owned()), allowed).map(|_| ())
@@ -230,7 +229,6 @@ impl Changes {
         Ok(Self { queries, matrix: matrix.map(Arc::new) })
     }
 
-    /// The owner of the report.
     fn owner(&self, reproduction: &Reproduction, arguments: &Arguments) -> Owner {
         Owner {
             schema: report_dir::SCHEMA,

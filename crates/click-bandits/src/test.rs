@@ -233,7 +233,6 @@ fn open(arguments: &Arguments) -> Result<Inputs> {
     Inputs::open(arguments.events.clone(), arguments.quiet, &telling(arguments.quiet))
 }
 
-/// Reads the events.
 fn read(arguments: &Arguments, settings: &Settings, inputs: &Inputs) -> Result<Outcome> {
     let needed = [("list", settings.by_list), ("position", settings.depth.is_some())];
     let needed: Vec<&str> = needed.into_iter().filter(|(_, is)| *is).map(|(key, _)| key).collect();

@@ -187,7 +187,6 @@ impl FinishedResult {
     }
 }
 
-/// The error for a directory without a result.
 fn without_result(dir: &Path) -> PathError {
     let found = OTHER_DIRECTORIES.iter().find(|(name, _)| dir.join(name).exists());
     if let Some((_, found)) = found {

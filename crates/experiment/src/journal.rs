@@ -44,9 +44,7 @@ const KEY: usize = 16;
 /// The program and experiment to which a journal belongs.
 #[derive(Debug)]
 pub(crate) struct Belongs<'a> {
-    /// The program that plays.
     pub(crate) program: String,
-    /// The name of the experiment.
     pub(crate) name: &'a str,
     pub(crate) canonical: &'a Canonical,
 }

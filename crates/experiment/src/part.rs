@@ -23,9 +23,7 @@ pub const PART: &str = "part.json";
 pub(crate) struct PartFile {
     /// Version of this layout.
     pub(crate) schema: u32,
-    /// The experiment's name.
     pub(crate) name: String,
-    /// The program that plays.
     pub(crate) program: String,
     /// The share, as `2/8`.
     pub(crate) shard: String,
@@ -37,7 +35,6 @@ pub(crate) struct PartFile {
     pub(crate) end: u64,
     /// SHA-256 of the canonical form of the whole experiment.
     pub(crate) identity: String,
-    /// SHA-256 of its base.
     pub(crate) base: String,
     /// SHA-256 of every policy, by its label.
     pub(crate) policies: BTreeMap<String, String>,

@@ -233,7 +233,6 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// The description of a shard.
     fn part(&self, shard: Shard, claim: &Claim<'_>, canonical: &Canonical) -> PartFile {
         let runs = shard.runs(self.experiment.runs());
         PartFile {
@@ -254,7 +253,6 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Checks the labels.
     fn check(&self) -> Result<(), RunError> {
         let labels: Vec<&str> = self.labels().collect();
         for (index, label) in labels.iter().enumerate() {

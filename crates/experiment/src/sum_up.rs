@@ -63,7 +63,6 @@ impl SumUp<'_> {
         pairs
     }
 
-    /// The differences of these pairs.
     fn paired(&self, differences: impl Iterator<Item = ((usize, usize), Difference)>) -> Vec<Contrast> {
         let paired = |((first, second), difference): ((usize, usize), Difference)| Contrast {
             a: self.names[first].0.to_owned(),

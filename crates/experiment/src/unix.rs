@@ -29,7 +29,6 @@ pub(crate) struct CpuInstant(std::time::Instant);
 
 #[cfg(any(not(unix), feature = "portable"))]
 impl CpuInstant {
-    /// Now.
     pub(crate) fn now() -> Self {
         #[expect(
             clippy::disallowed_methods,

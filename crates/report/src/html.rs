@@ -82,7 +82,6 @@ impl Html {
         self
     }
 
-    /// Appends a section with a heading.
     pub(crate) fn section(&mut self, heading: &str) -> &mut Self {
         self.open("section", "").element("h2", "", heading)
     }

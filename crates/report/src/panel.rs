@@ -140,7 +140,6 @@ impl Panel {
         self.variants.iter().zip(of_variants).flat_map(named).collect()
     }
 
-    /// The variant of a series.
     pub(crate) fn variant_of(&self, series: &Series) -> Option<&Variant> {
         self.variants.iter().find(|variant| variant.name == series.variant)
     }

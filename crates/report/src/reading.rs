@@ -208,7 +208,6 @@ pub(crate) fn read_quantity(table: &Table<'_>, panel: &Panel) -> Result<Option<E
     choice(&field, &known, "quantity").map(Some)
 }
 
-/// The variants of these series.
 pub(crate) fn variants_of<'a>(panel: &'a Panel, series: &[Series]) -> impl Iterator<Item = &'a Variant> {
     panel.variants.iter().filter(|variant| series.iter().any(|one| one.variant == variant.name))
 }

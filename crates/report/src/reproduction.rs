@@ -290,7 +290,6 @@ impl Reproduction {
         Ok(())
     }
 
-    /// A panel by its name.
     fn panel(&self, name: &str) -> Option<&Panel> {
         self.panels.iter().find(|panel| panel.name == name)
     }

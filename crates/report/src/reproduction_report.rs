@@ -221,7 +221,6 @@ impl<'a> Report<'a> {
         report_dir::write(dir, &self.claims_json(owner), &page::page(self), &drawn_here)
     }
 
-    /// The content of `claims.json`.
     fn claims_json(&self, owner: &Owner) -> String {
         #[derive(Serialize)]
         struct File<'a> {

@@ -69,9 +69,7 @@ struct LogFormat {
     name: &'static str,
     holds: String,
     description: String,
-    /// Content of a line.
     line: String,
-    /// Name of a query.
     query: String,
     /// Whether it has propensities and users.
     propensities: String,

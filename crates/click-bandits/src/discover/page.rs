@@ -60,7 +60,6 @@ impl Page {
         }
     }
 
-    /// Adds an example with a heading.
     pub(crate) fn example(&mut self, heading: &str, content: &str) {
         self.heading(heading);
         self.line("");

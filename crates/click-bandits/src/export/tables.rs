@@ -7,7 +7,6 @@ use experiment::result::{Difference, MeanSe};
 use experiment::tables::{Cell, EachRow, STATISTICS, SummaryRow, columns_of_runs, each_run, statistics};
 use experiment::{ResultFile, Runs};
 
-/// Takes a row.
 type Each<'a> = EachRow<'a, Error>;
 
 /// The columns of a table. Runs that end with an answer have no curves, which is an error.

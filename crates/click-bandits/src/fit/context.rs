@@ -142,7 +142,6 @@ fn known(loss: Option<f64>) -> String {
     loss.map_or_else(|| NOT_KNOWN.to_owned(), |loss| fixed(loss, 4))
 }
 
-/// A gain and its interval.
 fn interval(gain: Option<Gain>) -> String {
     let Some(Gain { mean, lower, upper }) = gain else { return NOT_KNOWN.to_owned() };
     format!("{} ({} to {})", fixed(mean, 4), fixed(lower, 4), fixed(upper, 4))

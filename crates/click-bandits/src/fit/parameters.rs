@@ -33,7 +33,6 @@ impl Form {
     }
 }
 
-/// The files of the parameters.
 #[derive(Debug)]
 pub(super) struct Parameters {
     /// Rows of the Parquet table, of all models together; `None` if there is no such table.

@@ -20,7 +20,6 @@ pub(crate) struct Source<'a> {
     pub(crate) reader: Reader,
     is_parquet: bool,
     pub(crate) threads: usize,
-    /// The models to fit.
     pub(crate) models: Vec<Model>,
     /// Models that `all` would include but the log does not support.
     pub(crate) left_out: Vec<Model>,
@@ -75,7 +74,6 @@ impl<'a> Source<'a> {
         Ok(Self { arguments, reader, is_parquet, threads, models, left_out })
     }
 
-    /// Reads the files.
     fn read(&self, reader: &Reader, inputs: &Inputs) -> Result<Log> {
         reading(inputs, self.is_parquet, self.arguments.quiet, |watch| {
             let inputs = inputs.read(watch)?;

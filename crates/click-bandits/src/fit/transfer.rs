@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 /// The heads of [`rows_of`].
 pub(super) const HEADS: [&str; 5] = ["model", "happens", "95 %", "squared error", "verdict"];
 
-/// A row for each model.
 pub(super) fn rows_of(transfers: &Transfers) -> impl Iterator<Item = [String; 5]> {
     let interval = |(low, high)| format!("[{}, {}]", fixed(low, 2), fixed(high, 2));
     transfers.models.iter().map(move |transfer| {
@@ -34,7 +33,6 @@ fn verdict(transfers: &Transfers, transfer: &Transfer) -> String {
     )
 }
 
-/// The heading of the rows.
 pub(super) fn heading(transfers: &Transfers) -> String {
     format!(
         "The part of the predicted differences between lists that happens on lists left out of the fit, 1 for all of them; squared \

@@ -45,7 +45,6 @@ impl Numbering {
 /// The report of a matrix. Items are rows, numbered from 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MatrixReport {
-    /// The source of the matrix.
     source: String,
     /// The meaning of items: rows of a matrix, or features.
     numbering: Numbering,

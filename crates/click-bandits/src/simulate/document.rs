@@ -16,7 +16,6 @@ pub(super) struct Document<'a> {
     policies: Vec<FinalValues<'a>>,
     bounds: Vec<FinalBound>,
     standing: &'a Leaderboard,
-    /// The standing in sentences.
     sentences: Vec<String>,
 }
 

@@ -14,7 +14,6 @@ use std::path::Path;
 /// The final values of a simulation, as text.
 #[derive(Debug)]
 pub(crate) struct Overview<'a> {
-    /// The simulation.
     pub(crate) simulation: &'a PanelRun,
     /// Which policy is ahead.
     pub(crate) standing: &'a Leaderboard,

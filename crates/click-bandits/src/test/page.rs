@@ -10,7 +10,6 @@ const TITLE: &str = "Which of two rankers is better";
 /// Days with names on the axis of the figure.
 const NAMED_DAYS: usize = 14;
 
-/// The page of a test.
 pub(super) fn page(outcome: &Outcome) -> String {
     let mut html = Html::new();
     html.element("h1", "", TITLE);

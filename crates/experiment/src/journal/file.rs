@@ -28,13 +28,10 @@ const GATHERED: usize = 1 << 16;
 /// The owner of a file's runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileHead {
-    /// The program that played them.
     pub(crate) program: String,
-    /// The name of the experiment.
     pub(crate) experiment: String,
     /// SHA-256 of the base of its canonical form.
     pub(crate) base: String,
-    /// Label of the policy.
     pub(crate) label: String,
     /// Canonical form of the policy, with its label.
     pub(crate) policy: String,
@@ -73,7 +70,6 @@ impl Place {
 /// A file that is open for appending and reading.
 #[derive(Debug)]
 pub(crate) struct JournalFile {
-    /// The path of the file.
     pub(crate) path: PathBuf,
     file: Arc<File>,
     /// Whether this process writes to it, and has locked it.

@@ -38,7 +38,6 @@ fn length_of(content: &[u8]) -> [u8; 4] {
     u32::try_from(content.len()).unwrap_or(u32::MAX).to_le_bytes()
 }
 
-/// The checksum of a frame with this content.
 pub(super) fn checksum(content: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&length_of(content));

@@ -138,7 +138,6 @@ struct JournalStates<'a> {
     /// When the last state was kept and the last progress reported, since the start of the watch.
     kept_at: Duration,
     reported_at: Duration,
-    /// Whether there is a state of this run.
     has_state: bool,
     error: Option<JournalError>,
 }

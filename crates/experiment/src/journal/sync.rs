@@ -26,7 +26,6 @@ pub(crate) struct Syncer {
 }
 
 impl Syncer {
-    /// Starts the thread.
     pub(crate) fn start(sequences: &Arc<Vec<Mutex<Sequence>>>) -> Self {
         let failed: Arc<Mutex<Option<JournalError>>> = Arc::default();
         let (stop, stopped) = channel();

@@ -52,7 +52,6 @@ pub enum Quantity {
 pub(crate) enum Layout {
     /// Curves with this number of checkpoints.
     Curves(usize),
-    /// Answers.
     Answers,
 }
 
@@ -99,7 +98,6 @@ impl Layout {
     }
 }
 
-/// The numbers of a quantity in its bytes.
 pub(crate) fn numbers(quantity: Quantity, bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
     let width = if quantity == Quantity::Accuracy { 1 } else { NUMBER };
     bytes.chunks_exact(width).map(|chunk| match <[u8; NUMBER]>::try_from(chunk) {
@@ -108,7 +106,6 @@ pub(crate) fn numbers(quantity: Quantity, bytes: &[u8]) -> impl Iterator<Item = 
     })
 }
 
-/// The curve with these values.
 pub(crate) fn curve(layout: Layout, values: &[u8]) -> Curve {
     let Layout::Curves(n) = layout else { return Curve::default() };
     let column = |quantity| values.get(layout.bytes_of(quantity, &(0..n))).unwrap_or_default();
@@ -119,7 +116,6 @@ pub(crate) fn curve(layout: Layout, values: &[u8]) -> Curve {
     }
 }
 
-/// The answer with these values.
 pub(crate) fn answer(values: &[u8]) -> Identification {
     let integer = |place: usize| {
         let bytes = values.get(place..place + NUMBER).and_then(|bytes| bytes.try_into().ok());
@@ -137,9 +133,7 @@ pub(crate) fn answer(values: &[u8]) -> Identification {
 /// The beginning of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// The number of the run.
     pub(crate) run: u64,
-    /// Its time.
     pub(crate) elapsed: Span,
 }
 

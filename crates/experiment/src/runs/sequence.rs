@@ -29,7 +29,6 @@ enum Storage {
 }
 
 impl Storage {
-    /// The values of the record at a place.
     fn values<'a>(&'a mut self, place: Place, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], JournalError> {
         let record = match self {
             Self::Memory(bytes) => place.of(bytes).unwrap_or_default(),
@@ -82,7 +81,6 @@ impl Sequence {
         }
     }
 
-    /// Records a run.
     pub(crate) fn record(&mut self, run: u64, elapsed: Span, record: &Record) -> Result<(), JournalError> {
         let mut content = Vec::new();
         Head { run, elapsed }.write_to(&mut content);

@@ -8,7 +8,6 @@ use crate::runs::Runs;
 use sim::Identification;
 use spec::Task;
 
-/// The result of these runs.
 pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<ResultFile, JournalError> {
     let experiment = sum_up.experiment;
     let stops = experiment.task() == Task::Identify;

@@ -14,7 +14,6 @@ use confidence::math::ln;
 /// Bytes of the regrets that are in memory at once: those of all policies at some checkpoints.
 const BLOCK: usize = 1 << 27;
 
-/// The result of these runs, and their spreads.
 pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<(ResultFile, Vec<Spreads>), JournalError> {
     let experiment = sum_up.experiment;
     let checkpoints = experiment.checkpoints();

@@ -78,7 +78,6 @@ pub(super) fn write_claim(html: &mut Html, judged: &ClaimResult<'_>) {
     html.close("div");
 }
 
-/// Writes the comparisons of a finding, one row each.
 fn write_comparisons(html: &mut Html, finding: &Finding) {
     let any = |has: fn(&Comparison) -> bool| finding.comparisons.iter().any(has);
     let statistics = any(|comparison| comparison.se.is_some());

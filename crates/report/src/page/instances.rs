@@ -50,7 +50,6 @@ pub(super) fn write_instances(html: &mut Html, report: &Report<'_>) {
     html.close("section");
 }
 
-/// Writes the parameters of instances, one row each.
 pub(super) fn write_parameters(html: &mut Html, instances: &[InstanceTable], decimals: Option<usize>) {
     let parameters = instances.iter().flat_map(|instance| &instance.parameters);
     let columns: Vec<&str> = parameters.map(|(name, _)| *name).unique().collect();

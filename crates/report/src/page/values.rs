@@ -12,7 +12,6 @@ use experiment::result::{Bound, EndValue, PolicyResult, Quantity};
 use experiment::timing::Timing;
 use itertools::Itertools as _;
 
-/// The layout of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
     /// One row for each policy of a single simulation.

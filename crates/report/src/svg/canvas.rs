@@ -184,7 +184,6 @@ impl Layer {
     }
 }
 
-/// A picture.
 #[derive(Debug)]
 pub(crate) struct Drawing<'a> {
     pub(crate) size: (f64, f64),

@@ -14,7 +14,6 @@ type Tables = Vec<(&'static str, Vec<(String, String)>)>;
 pub(crate) struct FileFormat {
     /// Name in the list: the file's own, or that of its kind.
     pub(crate) name: &'static str,
-    /// Content, one sentence.
     pub(crate) sentence: &'static str,
     pub(crate) read_by: &'static [&'static str],
     pub(crate) written_by: &'static [&'static str],
