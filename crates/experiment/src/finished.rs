@@ -94,7 +94,7 @@ impl FinishedResult {
         if let Some(path) = files.into_iter().find(|path| is_link(path)) {
             return Err(PathError::new(path, "is a link, which this program does not write").into());
         }
-        let mut result = ResultFile::read(&result_path)?;
+        let result = ResultFile::read(&result_path)?;
         for (index, policy) in result.policies.iter().enumerate() {
             if let Some(fault) = title_fault(&policy.label) {
                 let fault = format!("policies[{index}].label: {fault}");
@@ -110,13 +110,12 @@ impl FinishedResult {
             let fault = format!("schema: {} found: expected {}", manifest.schema, Manifest::SCHEMA);
             return Err(PathError::new(manifest_path, fault).into());
         }
-        let mut finished = Self { dir: dir.to_owned(), manifest, result: result.clone() };
+        let mut finished = Self { dir: dir.to_owned(), manifest, result };
         finished.check_file(RESULT)?;
         // The unit is in no file. Without a readable experiment, the general word stays.
         if let Ok(experiment) = finished.experiment() {
-            result.unit = experiment.instances().unit();
+            finished.result.unit = experiment.instances().unit();
         }
-        finished.result = result;
         Ok(finished)
     }
 

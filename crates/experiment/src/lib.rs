@@ -12,7 +12,6 @@ mod run;
 mod run_error;
 mod runs;
 mod shard;
-mod spreads;
 mod sum_up;
 mod tournament;
 mod unix;
@@ -31,12 +30,11 @@ pub use observer::{Observer, Plan, Silent, Step};
 pub use output::SPEC;
 pub use part::{PART, Parts};
 pub use path_error::PathError;
-pub use result::ResultFile;
+pub use result::{ResultFile, Spreads};
 pub use run::{Claim, ResultDir, Runner};
 pub use run_error::RunError;
 pub use runs::{Quantity, Runs};
 pub use shard::Shard;
-pub use spreads::Spreads;
 pub use tournament::{EnterError, OwnContender};
 
 #[cfg(test)]

@@ -2,9 +2,8 @@
 
 use crate::journal::JournalError;
 use crate::play::PlayOutcome;
-use crate::result::{EndValue, ResultFile};
+use crate::result::{EndValue, ResultFile, Spreads};
 use crate::runs::{Quantity, Runs};
-use crate::spreads::Spreads;
 use crate::sum_up::SumUp;
 use crate::timing::Timing;
 use spec::Experiment;

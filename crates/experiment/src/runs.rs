@@ -69,18 +69,12 @@ impl Runs {
 
     /// Runs in memory: the records of every policy (outer index) in every run (inner index).
     #[doc(hidden)]
-    pub fn of_curves(records: &[Vec<Curve>]) -> Self {
-        let n_checkpoints = records.iter().flatten().next().map_or(0, |curve| curve.regret.len());
-        Self::in_memory(Layout::Curves(n_checkpoints), records)
-    }
-
-    /// Answers in memory: those of every policy (outer index) in every run (inner index).
-    #[doc(hidden)]
-    pub fn of_answers(records: &[Vec<Identification>]) -> Self {
-        Self::in_memory(Layout::Answers, records)
-    }
-
-    fn in_memory<R: Clone + Into<Record>>(layout: Layout, records: &[Vec<R>]) -> Self {
+    pub fn in_memory<R: Clone + Into<Record>>(records: &[Vec<R>]) -> Self {
+        let layout = match records.iter().flatten().next().cloned().map(Into::into) {
+            Some(Record::Curve(curve)) => Layout::Curves(curve.regret.len()),
+            Some(Record::Answer(_)) => Layout::Answers,
+            None => Layout::Curves(0),
+        };
         let sequence = |runs: &Vec<R>| {
             let mut sequence = Sequence::in_memory(layout, 0, runs.len());
             for (run, record) in (0..).zip(runs) {

@@ -3,10 +3,9 @@
 use crate::Measurement;
 use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
-use crate::result::{PolicySummary, Quantity, ResultFile};
+use crate::result::{PolicySummary, Quantity, ResultFile, Spreads};
 use crate::run_error::RunError;
 use crate::runs::Runs;
-use crate::spreads::Spreads;
 use serde::Serialize;
 use sim::{Identification, Summary};
 use std::fmt;
@@ -119,10 +118,6 @@ impl Measurement {
 }
 
 /// `curves.csv`.
-///
-/// # Errors
-///
-/// The runs cannot be read.
 pub(crate) fn curves(measured: &Measurement) -> Result<Vec<u8>, RunError> {
     let (summaries, mut table) = (measured.summaries()?, Vec::new());
     let columns: Vec<&str> = SummaryRow::HEAD.into_iter().chain(STATISTICS).collect();
@@ -132,10 +127,6 @@ pub(crate) fn curves(measured: &Measurement) -> Result<Vec<u8>, RunError> {
 }
 
 /// `runs.csv`: a row for each run, policy and checkpoint; for each run and policy with answers.
-///
-/// # Errors
-///
-/// The runs cannot be read, or the table cannot be written.
 pub(crate) fn runs(measured: &Measurement, writer: impl Write) -> Result<(), RunError> {
     let (result, runs) = (&measured.result, &measured.runs);
     write_csv(&columns_of_runs([result]), &|each| each_run(result, runs, each), writer)

@@ -95,25 +95,27 @@ impl Sequence {
     /// The record does not have the layout, or is recorded already: a contender of the caller
     /// recorded another number of checkpoints.
     pub(crate) fn append(&mut self, content: &[u8]) -> Result<(), JournalError> {
-        let place = match &mut self.storage {
-            Storage::Memory(bytes) => {
-                bytes.extend(content);
-                Place::in_memory(bytes.len() - content.len(), content)
-            }
-            Storage::File(file) => file.append(content)?,
-        };
+        let place = self.store(content)?;
         if let Err(fault) = self.add(place, content) {
             panic!("a run {fault}");
         }
         Ok(())
     }
 
-    /// As [`Sequence::append`], in memory, of records that may be anything.
+    /// As [`Sequence::append`], of records that may be anything.
     pub(crate) fn restore(&mut self, content: &[u8]) -> Result<(), String> {
-        let Storage::Memory(bytes) = &mut self.storage else { return Err("is not in memory".to_owned()) };
-        bytes.extend(content);
-        let place = Place::in_memory(bytes.len() - content.len(), content);
+        let place = self.store(content).map_err(|error| error.to_string())?;
         self.add(place, content)
+    }
+
+    fn store(&mut self, content: &[u8]) -> Result<Place, JournalError> {
+        match &mut self.storage {
+            Storage::Memory(bytes) => {
+                bytes.extend(content);
+                Ok(Place::in_memory(bytes.len() - content.len(), content))
+            }
+            Storage::File(file) => file.append(content),
+        }
     }
 
     /// The record of the run with this index, without its time.

@@ -5,9 +5,9 @@ use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
 use crate::result::{
     Bound, Curves, Difference, MeanAndError, MeanSe, Optimum, PolicyResult, PolicySummary, ResultFile,
+    Spreads,
 };
 use crate::runs::{Quantity, Runs};
-use crate::spreads::Spreads;
 use click_models::Yardsticks;
 use confidence::math::ln;
 

@@ -67,7 +67,7 @@ impl Synthetic for Measurement {
         };
         Self {
             result,
-            runs: Runs::of_curves(&policies.iter().map(curves).collect::<Vec<_>>()),
+            runs: Runs::in_memory(&policies.iter().map(curves).collect::<Vec<_>>()),
             spreads: policies.iter().map(spreads).collect(),
             timing: Timing::new(1, Duration::ZERO, &[]),
             n_new_runs: n_runs as u64,
@@ -89,7 +89,7 @@ impl Synthetic for Measurement {
         };
         measured.result.policies = policies.iter().map(policy).collect();
         let records: Vec<Vec<Identification>> = policies.iter().map(|(_, runs)| runs.clone()).collect();
-        measured.runs = Runs::of_answers(&records);
+        measured.runs = Runs::in_memory(&records);
         measured
     }
 

@@ -127,7 +127,7 @@ mod tests {
             let mut measured = Measurement::synthetic(&[horizon], &[("a", regrets.clone()), ("b", regrets)]);
             let curve = |accurate| Curve { regret: vec![1.0], clicks: vec![9.0], accurate: vec![accurate] };
             measured.runs =
-                Runs::of_curves(&[a, b].map(|right| (0..100).map(|run| curve(run < right)).collect()));
+                Runs::in_memory(&[a, b].map(|right| (0..100).map(|run| curve(run < right)).collect()));
             VariantRuns { name: Some(horizon.to_string()), title: String::new(), size: None, measured }
         };
         horizons.iter().map(variant).collect()
