@@ -3,7 +3,7 @@
 //! All of them are chosen at run time: compiled under their own types, those that ignore contexts
 //! would be compiled once more for each of these models.
 
-use crate::{Beliefs, Entrant, MaybeContender, Play};
+use crate::{Beliefs, Entrant, GOES_WITH_USERS, MaybeContender, Play};
 use click_models::{
     Cascade, CascadeModel, ClickModel, ContextKnown, Dcm, DependentClick, Pbm, PbmKnown, Personal,
     PositionBased, WithAttraction,
@@ -12,9 +12,6 @@ use policies::catalogue::{CatalogueProtocol, Family, NamedFor, NamedPolicy, Poli
 use policies::{InOrder, PositionsKnown};
 use serde::{Serialize, de::DeserializeOwned};
 use sim::{Contender, Entry, PersonalKnown};
-
-/// Panic message; experiments reject other policies when they are read.
-const GOES_WITH_USERS: &str = "a policy that goes with its users";
 
 /// Returns whether the policy plays these users, with a fit of a log at most besides what they give
 /// it.

@@ -1,9 +1,10 @@
-//! Priors from the fit of a log, and `pbm-gibbs`, which begins with them instance by instance.
+//! Policies with something of a log, instance by instance: `logged`, today's ranking, has its
+//! lists, `pbm-gibbs` the priors of its fit.
 
 use crate::lists::{ListModel, values_of};
-use click_models::{Feedback, ListFeedback, Pbm};
+use click_models::{ClickModel, Feedback, Interaction, ListFeedback, Pbm, Ranking};
 use documents::InputFile;
-use policies::{HybridPrior, PbmGibbs, PbmGibbsOrder, PbmPrior, PrefixKnown, ReadAs, Valued as _};
+use policies::{HybridPrior, Logged, PbmGibbs, PbmGibbsOrder, PbmPrior, PrefixKnown, ReadAs, Valued as _};
 use sim::{Contender, Entry, Replication};
 use std::sync::Arc;
 
@@ -49,4 +50,26 @@ where
         ReadAs::new(policy)
     };
     Box::new(Entry::from_replication(label, fresh).saved())
+}
+
+/// The lists of a log for every instance of an experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoggedLists {
+    /// Their file.
+    pub file: InputFile,
+    /// The lists of each instance, in the order of the instances.
+    pub of_instances: Vec<Logged>,
+    /// The clicks on the lists of each instance, if the file has them.
+    pub clicks: Option<Vec<u64>>,
+    /// The lists of the whole log, if those of the instances are only its last part.
+    pub of_log: Option<Vec<Logged>>,
+}
+
+/// Plays the lists that a log has for the instance of a replication.
+pub(crate) fn of_log<M>(label: String, lists: Arc<LoggedLists>) -> Box<dyn Contender<M>>
+where
+    M: ClickModel<Interaction: Interaction<Action = Ranking>> + 'static,
+{
+    let lists = move |replication: &Replication<'_, M>| lists.of_instances[replication.instance].clone();
+    Box::new(Entry::from_replication(label, lists).saved())
 }

@@ -29,20 +29,21 @@ mod fitted;
 mod identify;
 mod lists;
 mod live;
-mod logged;
 mod own;
 mod pairs;
 mod tournament;
 
 pub use entrant::{CannotPlay, Entrant};
-pub use fitted::{Beliefs, FittedPriors};
+pub use fitted::{Beliefs, FittedPriors, LoggedLists};
 pub use identify::{recommending_contenders, stopping_contenders};
 pub use live::LiveUse;
-pub use logged::LoggedLists;
 pub use own::{OwnAnswers, OwnProtocol, OwnRun, OwnRuns, OwnUsers};
 pub use tournament::{AnyTournament, Record};
 
 use sim::{Conditions, Contender};
+
+/// Panic message; experiments reject other policies when they are read.
+const GOES_WITH_USERS: &str = "a policy that goes with its users";
 
 /// A contender, or `None` if the policy cannot play these users.
 type MaybeContender<M> = Option<Box<dyn Contender<M>>>;
@@ -64,8 +65,7 @@ pub trait Play: Sized {
     ///
     /// If a policy cannot play.
     fn contenders(entrants: &[Entrant], horizon: u64) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
-        let enter = |entrant| Self::contender(entrant, horizon).ok_or_else(|| CannotPlay::regret(entrant));
-        entrants.iter().map(enter).collect()
+        Self::live_contenders(entrants, horizon, &Conditions::default())
     }
 
     /// The contenders of an experiment under the conditions of live use. A policy that nothing

@@ -4,10 +4,9 @@
 //! loop is compiled for both. A policy with `read-as` is chosen at run time. Otherwise every policy
 //! would be compiled with every pair of models, most of which are never played.
 
-use crate::fitted::from_beliefs;
+use crate::fitted::{from_beliefs, of_log};
 use crate::live::enter_live;
-use crate::logged::of_log;
-use crate::{Entrant, MaybeContender, Play};
+use crate::{Entrant, GOES_WITH_USERS, MaybeContender, Play};
 use click_models::{
     Cascade, CascadeModel, ClickChain, ClickModel, Dcm, DependentClick, DynamicBayesian, Feedback, ItemId,
     ListFeedback, ListProtocol, ListShape, Pbm, PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
@@ -46,9 +45,6 @@ pub(crate) trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
         None
     }
 }
-
-/// Panic message; experiments reject other policies when they are read.
-const GOES_WITH_USERS: &str = "a policy that goes with its users";
 
 /// The policy as a contender on users of the model `M`.
 pub(crate) fn enter<M>(entrant: &Entrant, horizon: u64) -> MaybeContender<M>

@@ -5,7 +5,7 @@
 //! Policies of the catalogue play them under their names, as with `read-as`.
 
 use crate::lists::{ListModel, read_as};
-use crate::{Entrant, MaybeContender, Play};
+use crate::{Entrant, GOES_WITH_USERS, MaybeContender, Play};
 use click_models::{
     Cascade, ClickModel, Clicks, ClicksOnly, Dcm, ListFeedback, ListProtocol, ListShape, Pbm, PbmKnown,
     Ranking, SemiBandit,
@@ -159,7 +159,7 @@ impl<I: OwnProtocol> Play for OwnUsers<I> {
             // Examination of the experiment's own is another assumption on the users.
             (spec, None) if entrant.examination.is_none() => spec.speaks(I::PROTOCOL).then(|| {
                 let build = move |known: I::Known<'_>| {
-                    NamedPolicy::<I>::build(spec, known, horizon).expect("a policy that goes with its users")
+                    NamedPolicy::<I>::build(spec, known, horizon).expect(GOES_WITH_USERS)
                 };
                 Box::new(Entry::new(entrant.label.clone(), build)) as Box<dyn Contender<Self>>
             }),

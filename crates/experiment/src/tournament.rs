@@ -167,13 +167,7 @@ impl<'a> Lineup<'a> {
         if let (true, Some(own)) = (live.disturb(), self.own.first()) {
             return Err(EnterError::NotDisturbed { label: own.label.clone() });
         }
-        let is_live = live.disturb() || policies.iter().any(|entrant| entrant.live.is_some());
-        let contenders = if is_live {
-            M::live_contenders(policies, horizon, live)?
-        } else {
-            M::contenders(policies, horizon)?
-        };
-        self.all(users, contenders)
+        self.all(users, M::live_contenders(policies, horizon, live)?)
     }
 
     fn all<M: Clone + Send + Sync + 'static, T>(
