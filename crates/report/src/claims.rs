@@ -41,15 +41,15 @@ mod limits;
 mod power;
 mod verdict;
 
-pub use crate::printed::PrintedRow;
+pub use crate::reproduction::PrintedRow;
 pub use evidence::Evidence;
 pub use finding::{Comparison, Finding};
-pub use levels::Levels;
+pub use levels::{LEVEL, Levels};
 pub use limits::Limits;
 pub use table::Column;
 pub use verdict::{Agreement, Verdict};
 
-pub(crate) use levels::{fewest_runs, tail};
+pub(crate) use levels::{Family, fewest_runs, statistic};
 pub(crate) use not_testable::MissingTest;
 pub(crate) use power::{POWER, observations_needed};
 

@@ -4,8 +4,7 @@
 //! number i of both meets the same users, so the journals are compared run by run. Otherwise, or if
 //! a journal is missing, means are compared by Welch's t test.
 
-use crate::claims::fewest_runs;
-use crate::family::{Family, LEVEL, statistic};
+use crate::claims::{Family, LEVEL, fewest_runs, statistic};
 use experiment::manifest::Manifest;
 use experiment::result::PolicyResult;
 use experiment::{FinishedResult, JournalError, Quantity, ResultFile, Runs};

@@ -52,11 +52,11 @@ fn quantities() -> Vec<&'static str> {
 
 /// Names of series, each once, at least this number.
 pub(crate) fn series(least: u64) -> Value {
-    let series = json!({ "type": "array", "minItems": least, "uniqueItems": true, "items": label() });
+    let series = json!({ "type": "array", "minItems": least, "uniqueItems": true, "items": any_text() });
     described(&series, "Labels of policies; in a panel with variants VARIANT/POLICY.")
 }
 
-pub(crate) fn label() -> Value {
+pub(crate) fn any_text() -> Value {
     json!({ "type": "string" })
 }
 

@@ -19,8 +19,7 @@
 
 mod words;
 
-use crate::claims::{fewest_runs, observations_needed};
-use crate::family::{Family, statistic};
+use crate::claims::{Family, fewest_runs, observations_needed, statistic};
 use crate::figure::PolicyStyles;
 use documents::number;
 use experiment::result::{Difference, EndValue, MeanAndError, PolicyResult, ResultFile};
@@ -28,9 +27,8 @@ use experiment::{JournalError, Measurement};
 use num_traits::ToPrimitive as _;
 use serde::{Serialize, Serializer};
 
-/// The largest probability with which any two policies are told apart that are equal: the level of
-/// claims.
-pub const LEVEL: f64 = crate::family::LEVEL;
+/// The largest probability with which any two policies are told apart that are equal.
+pub use crate::claims::LEVEL;
 
 /// A median is worth a column if it differs from the mean by more than this share of the mean.
 const PARTED: f64 = 0.2;
@@ -330,7 +328,7 @@ fn name_of_value<S: Serializer>(value: &EndValue, serializer: S) -> Result<S::Ok
 }
 
 /// A value with its standard error, if it is known, and without a unit.
-fn estimate(value: f64, se: Option<f64>) -> String {
+pub(crate) fn estimate(value: f64, se: Option<f64>) -> String {
     match se {
         Some(se) => number::with_error(value, se),
         None => number::significant(value, 4),

@@ -75,6 +75,11 @@ impl LeastSquares {
         (fit.slope.is_finite() && fit.r_squared.is_finite()).then_some(fit)
     }
 
+    /// The power as it is written after a name.
+    pub(crate) fn power_in_words(&self) -> String {
+        if self.power == 1.0 { String::new() } else { format!("^{}", self.power) }
+    }
+
     /// The value of the curve at `x`.
     pub(crate) fn at(&self, x: f64) -> f64 {
         self.slope * libm::pow(x, self.power) + self.intercept

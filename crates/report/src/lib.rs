@@ -1,14 +1,11 @@
 #![doc = include_str!("../README.md")]
 
 mod axis;
-mod family;
 mod keys;
 mod least_squares;
 mod panel;
-mod printed;
 mod reading;
 mod reproduction_report;
-mod sample;
 mod series;
 mod simulation;
 mod student;

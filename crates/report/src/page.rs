@@ -32,10 +32,10 @@ pub fn page(report: &Report<'_>) -> String {
     }
     if report.quick {
         html.open("div", "card note").open("p", "");
-        html.raw("<strong>A quick check</strong> with fewer runs than the papers, and smaller instances where a claim says so. At their scale: ");
-        html.raw("<code>")
-            .text(&format!("click-bandits reproduce {}{}", reproduction.name, reproduction.option))
-            .raw("</code>.");
+        html.raw("<strong>A quick check</strong>").prose(&format!(
+            " with fewer runs than the papers, and smaller instances where a claim says so. At their scale: `click-bandits reproduce {}{}`.",
+            reproduction.name, reproduction.option
+        ));
         html.close("p").close("div");
     }
     if let Some(measured) = &reproduction.measured {

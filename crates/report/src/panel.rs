@@ -102,11 +102,6 @@ impl Panel {
         self.variants.iter().find_map(|variant| variant.experiment.instances().preferences())
     }
 
-    /// Returns whether it takes preferences from a file.
-    pub(crate) fn takes_a_matrix(&self) -> bool {
-        self.variants.iter().any(|variant| variant.experiment.instances().matrix_file().is_some())
-    }
-
     /// The figures that a simulation of the panel draws itself; none if the panel has variants.
     pub fn own_figures(&self) -> &[Figure] {
         if self.has_variants() { &[] } else { &self.figures }

@@ -4,7 +4,7 @@
 use crate::axis::Scale;
 use crate::keys::{FACTOR, POWER};
 use crate::panel::{Panel, Variant};
-use crate::printed::PaperTable;
+use crate::reproduction::PaperTable;
 use crate::series::Series;
 use documents::toml_reader::{Error, Field, Table, choice, one_of};
 use experiment::result::{EndValue, Quantity};

@@ -7,9 +7,7 @@ mod claims;
 mod head;
 mod panels;
 
-mod fields;
 pub use crate::panel::{Extent, Panel, PrintedValue, Variant};
-pub use crate::printed::{PaperTable, PrintedRow};
 pub(crate) use panels::MAX_TITLE;
 
 use std::cmp::Ordering;
@@ -19,7 +17,7 @@ use std::sync::Arc;
 
 use crate::claims::{Claim, MissingTest, Verdict};
 use crate::figure::{self, PolicyStyles};
-use documents::toml_reader::{Document, Error, Source, all};
+use documents::toml_reader::{Document, Error, Source, Table, all};
 use itertools::Itertools as _;
 use spec::models::MatrixFile;
 use spec::{DataInstances, FittedQuery, Overrides, Queries, SpecContext};
@@ -91,6 +89,26 @@ pub struct DataSource {
     pub link: Option<String>,
     /// Licence.
     pub licence: Option<String>,
+}
+
+/// A table of the instances as the papers print it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PaperTable {
+    /// Its heading.
+    pub title: String,
+    /// Its rows, each with the attractions of its instance.
+    pub rows: Vec<PrintedRow>,
+}
+
+/// A row of a printed table: an instance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PrintedRow {
+    /// The name of the instance.
+    pub name: String,
+    /// The attractions of its items.
+    pub theta: Vec<f64>,
+    /// The printed numbers by column name.
+    pub printed: Vec<(String, f64)>,
 }
 
 impl Reproduction {
@@ -235,7 +253,8 @@ impl Reproduction {
 
     /// Keeps the panels that take preferences from a file. They use the given matrix.
     fn judge_by(&mut self, document: &Document<'_>, matrix: &MatrixFile) -> Result<(), Error> {
-        self.panels.retain(Panel::takes_a_matrix);
+        let has_file = |variant: &Variant| variant.experiment.instances().matrix_file().is_some();
+        self.panels.retain(|panel| panel.variants.iter().any(has_file));
         if self.panels.is_empty() {
             let name = &self.name;
             return Err(document.root().error(format!(
@@ -292,6 +311,19 @@ impl Reproduction {
 
     fn panel(&self, name: &str) -> Option<&Panel> {
         self.panels.iter().find(|panel| panel.name == name)
+    }
+}
+
+/// Reads the tables of `[[key]]`, at least one.
+fn tables<'doc>(table: &Table<'doc>, key: &str) -> Result<Vec<Table<'doc>>, Error> {
+    let Some(field) = table.field(key) else {
+        return Err(table.missing(key, &format!("at least one table, written [[{key}]]")));
+    };
+    let list: Vec<Table<'doc>> = field.get()?;
+    if list.is_empty() {
+        Err(field.error(format!("none given: expected at least one table, [[{key}]]")))
+    } else {
+        Ok(list)
     }
 }
 

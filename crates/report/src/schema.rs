@@ -8,12 +8,5 @@ mod experiment;
 pub use self::claims::claims;
 pub use self::experiment::experiment;
 
-use serde_json::{Value, json};
-
-/// Any text.
-fn any_text() -> Value {
-    json!({ "type": "string" })
-}
-
 #[cfg(test)]
 pub(crate) mod tests;

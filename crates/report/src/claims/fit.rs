@@ -6,7 +6,7 @@
 //! `R^2`, corrected for bias, and the spread of the runs. In addition, the slope has to be
 //! positive, judged by the residuals of the fit.
 
-use crate::keys::{POWER, label, required};
+use crate::keys::{POWER, any_text, required};
 use spec::schema::probability;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) static KIND: Kind = Kind {
     name: "fit",
     says: "means over runs lie along `c1 size^power + c2` (least squares): R² at least `r-squared`, by its jackknife over the runs, and `c1` above 0, by the residuals",
     keys: &[
-        required("policy", label, "a label that all variants have"),
+        required("policy", any_text, "a label that all variants have"),
         POWER,
         required("r-squared", probability, "the least share of explained variance"),
     ],
@@ -111,15 +111,10 @@ impl Test for Fit {
             number::significant(self.r_squared, 3),
             evidence.value.words(),
             interval(whole.slope, whole.slope_se),
-            power_in_words(self.power),
+            whole.power_in_words(),
             interval(whole.intercept, whole.intercept_se),
             whole.p_value
         );
         Ok(Finding { verdict: verdict_of(&comparisons), summary, quantity: "of the fit", comparisons })
     }
-}
-
-/// A power as it is written after a name.
-fn power_in_words(power: f64) -> String {
-    if power == 1.0 { String::new() } else { format!("^{power}") }
 }

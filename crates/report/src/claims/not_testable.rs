@@ -1,7 +1,7 @@
 //! Claims without a test: no run of this program can decide them, or a quick check leaves them to
 //! the full run.
 
-use crate::keys::{label, required};
+use crate::keys::{any_text, required};
 use std::sync::Arc;
 
 use super::{Basis, Finding, JudgeError, Kind, Sample, Test, Verdict};
@@ -9,7 +9,7 @@ use super::{Basis, Finding, JudgeError, Kind, Sample, Test, Verdict};
 pub(super) static KIND: Kind = Kind {
     name: "not-testable",
     says: "nothing: the data are not public",
-    keys: &[required("reason", label, "why, for readers")],
+    keys: &[required("reason", any_text, "why, for readers")],
     relations: Vec::new,
     needs: &[],
     read: |reading| Ok(MissingTest::not_testable(reading.table.required::<String>("reason")?)),

@@ -9,7 +9,7 @@
 //! (trapezoids). The mean over runs is the logarithm of the ratio, and its standard error comes
 //! from the runs. A level that neither curve reaches counts as reached by both at the last horizon.
 
-use crate::keys::{LEAST, MOST, has_a_limit, label, required};
+use crate::keys::{LEAST, MOST, any_text, has_a_limit, required};
 use confidence::math::ln;
 use std::sync::Arc;
 
@@ -29,8 +29,8 @@ pub(super) static KIND: Kind = Kind {
     name: "time-ratio",
     says: "of dueling users, variants with a horizon each: the first needs at least `least` and at most `most` times the rounds of the second to recommend the best item, on average over the levels of accuracy",
     keys: &[
-        required("policy", label, "a label that all variants have"),
-        required("by", label, "another one"),
+        required("policy", any_text, "a label that all variants have"),
+        required("by", any_text, "another one"),
         LEAST,
         MOST,
     ],

@@ -2,7 +2,7 @@
 
 use super::{FigureData, Plot, PolicyStyles, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
-use crate::keys::{Key, label, optional, round, scale};
+use crate::keys::{Key, any_text, optional, round, scale};
 use crate::reading::{KindReader, SCALES};
 use crate::series::{VariantRuns, reader_name};
 use crate::student::{self, CONFIDENCE};
@@ -50,7 +50,8 @@ pub(super) const SCALE: Key =
     optional("scale", scale, "of the rounds, `\"log\"` by default, or `\"linear\"`");
 pub(super) const FROM: Key =
     optional("from", round, "the first round shown, at most the horizon (also of `quick`)");
-pub(super) const VARIANT: Key = optional("variant", label, "the only variant shown; all together by default");
+pub(super) const VARIANT: Key =
+    optional("variant", any_text, "the only variant shown; all together by default");
 
 impl Rounds {
     /// Reads the shared keys, and `band`, one of these.

@@ -183,13 +183,9 @@ fn vertical(curves: &[Curve], scale: Scale) -> Axis {
     let lowest = points().fold(f64::INFINITY, f64::min);
     match scale {
         Scale::Log if lowest > 0.0 && lowest.is_finite() => {
-            let lowest = points().chain(ends()).filter(|&value| value > 0.0).fold(lowest, f64::min);
+            let bottom = ends().filter(|&value| value > 0.0).fold(lowest, f64::min);
             // A bar that reaches far below the lowest point is cut.
-            Axis::new(
-                Scale::Log,
-                lowest.max(points().fold(f64::INFINITY, f64::min) / 3.0) / 1.2,
-                1.2 * highest,
-            )
+            Axis::new(Scale::Log, bottom.max(lowest / 3.0) / 1.2, 1.2 * highest)
         }
         _ => Axis::rounded(lowest.min(0.0), highest),
     }

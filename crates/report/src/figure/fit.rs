@@ -3,7 +3,7 @@
 
 use super::{FigureData, Kind, Plot, PolicyStyles, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::keys::{POWER, label, optional, required};
+use crate::keys::{POWER, any_text, optional, required};
 use crate::least_squares::LeastSquares;
 use crate::reading::{KindReader, Requirement};
 use crate::series::VariantRuns;
@@ -18,9 +18,9 @@ pub(super) static KIND: Kind = Kind {
     name: "fit",
     says: "the same of one policy against the variants' `size`, with a curve by least squares, its 95 % confidence band, coefficients and R²; needs at least three variants with a `size`",
     keys: &[
-        required("policy", label, "a label that all variants have"),
+        required("policy", any_text, "a label that all variants have"),
         POWER,
-        optional("x-label", label, "label of the size axis"),
+        optional("x-label", any_text, "label of the size axis"),
     ],
     relations: Vec::new,
     needs: &[Requirement::Variants, Requirement::Sizes],
@@ -79,12 +79,12 @@ pub(super) fn chart(
             curve.points.push((x, fit.at(x)));
             curve.band.push((x, fit.at(x) - fit.band(x), fit.at(x) + fit.band(x)));
         }
-        let power = if figure.power == 1.0 { String::new() } else { format!("^{}", figure.power) };
         let sign = if fit.intercept < 0.0 { "−" } else { "+" };
         let _ = write!(
             subtitle,
-            "; line: {} x{power} {sign} {}, R² = {}; shaded: its {CONFIDENCE} confidence interval",
+            "; line: {} x{} {sign} {}, R² = {}; shaded: its {CONFIDENCE} confidence interval",
             number::significant(fit.slope, 4),
+            fit.power_in_words(),
             number::significant(fit.intercept.abs(), 4),
             number::significant(fit.r_squared, 4)
         );

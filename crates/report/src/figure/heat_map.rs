@@ -7,9 +7,9 @@
 
 use super::{FigureData, Kind, Plot, PolicyStyles, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::keys::{label, required};
+use crate::claims::within::ratio_of_means;
+use crate::keys::{any_text, required};
 use crate::reading::Requirement;
-use crate::sample::ratio_of_means;
 use crate::series::{VariantRuns, labels};
 use crate::svg::canvas::{Drawing, Font, Layer, Pen};
 use crate::svg::layout::{Heading, WIDE, width_of};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(super) static KIND: Kind = Kind {
     name: "heat-map",
     says: "the same as a share of one policy's: a row a policy, a column a variant; needs variants",
-    keys: &[required("relative-to", label, "the policy")],
+    keys: &[required("relative-to", any_text, "the policy")],
     relations: Vec::new,
     needs: &[Requirement::Variants],
     read: |reading| Ok(Arc::new(HeatMap { relative_to: reading.some_label("relative-to")?.1 })),

@@ -5,8 +5,7 @@ use super::FITTED;
 use super::claims::{claims_of, write_claim};
 use crate::claims::Column;
 use crate::html::Html;
-use crate::printed::PaperTable;
-use crate::reproduction::{DataSource, Reproduction};
+use crate::reproduction::{DataSource, PaperTable, Reproduction};
 use crate::reproduction_report::Report;
 use documents::number;
 use itertools::Itertools as _;
@@ -175,21 +174,18 @@ fn write_printed(html: &mut Html, printed: &PaperTable, in_log: usize) {
     let heads: Vec<&str> = std::iter::once(if in_log > 0 { "Query" } else { "Instance" })
         .chain(heads.iter().map(String::as_str))
         .collect();
+    // Whole numbers, or the three decimals that papers print.
+    let written = |value: f64| number::fixed(value, if value.fract() == 0.0 { 0 } else { 3 });
     let rows: Vec<Vec<Html>> = printed
         .rows
         .iter()
         .map(|row| {
             let cell = |column: &&str| {
                 let value = row.printed.iter().find(|(key, _)| key == column).map(|(_, value)| *value);
-                Html::of(&value.map_or_else(|| "–".to_owned(), printed_figure))
+                Html::of(&value.map_or_else(|| "–".to_owned(), written))
             };
             std::iter::once(Html::of(&row.name)).chain(columns.iter().map(cell)).collect()
         })
         .collect();
     html.table("", &heads, &rows);
-}
-
-/// A printed number: whole, or with the three decimals that papers print.
-fn printed_figure(value: f64) -> String {
-    number::fixed(value, if value.fract() == 0.0 { 0 } else { 3 })
 }

@@ -3,6 +3,7 @@
 
 use crate::figure::PolicyStyles;
 use crate::html::Html;
+use crate::leaderboard::estimate;
 use crate::panel::Panel;
 use crate::reproduction_report::{PanelReport, VariantReport};
 use crate::series;
@@ -250,10 +251,7 @@ fn write_printed(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &
             ];
             match printed {
                 Some(printed) => {
-                    row.push(Html::of(&match printed.se {
-                        Some(se) => number::with_error(printed.value, se),
-                        None => number::significant(printed.value, 4),
-                    }));
+                    row.push(Html::of(&estimate(printed.value, printed.se)));
                     // The printed number comes from other runs, so the errors add up in squares.
                     // Without an error it is taken as exact.
                     let error = libm::hypot(se, printed.se.unwrap_or(0.0));

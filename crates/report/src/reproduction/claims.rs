@@ -3,14 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::fields::tables;
-use super::{Extent, Panel, Reproduction};
-use crate::claims::{Claim, KINDS, Kind, MissingTest, Test, Verdict};
+use super::{Extent, Panel, Reproduction, tables};
+use crate::claims::{Claim, KINDS, Kind, LEVEL, MissingTest, Test, Verdict};
 use crate::reading::{KindReader, read_quantity};
 use documents::toml_reader::{Error, Field, Table, all, choice, collect, one_of};
 use experiment::result::EndValue;
-
-const LEVEL: f64 = 1e-3;
 
 pub(super) fn read(
     root: &Table<'_>,

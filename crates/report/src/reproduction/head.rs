@@ -1,7 +1,6 @@
 //! Reads `experiment.toml`: what is said of the experiment as a whole, and its panels.
 
-use super::fields::tables;
-use super::{DataSource, Extent, Panel, Paper, PaperTable, PrintedRow, Reproduction, panels};
+use super::{DataSource, Extent, Panel, Paper, PaperTable, PrintedRow, Reproduction, panels, tables};
 use documents::names::read_title;
 use documents::toml_reader::{Error, Field, Table, all, one_of};
 use spec::SpecContext;

@@ -1,7 +1,6 @@
 //! Reads the panels of an experiment: their simulations and variants, figures and printed values.
 
-use super::fields::tables;
-use super::{Extent, Panel, Paper, PrintedValue, Variant};
+use super::{Extent, Panel, Paper, PrintedValue, Variant, tables};
 use crate::figure::Figure;
 use crate::reading::KindReader;
 use crate::report_dir::{CLAIMS, PAGE};
@@ -87,7 +86,11 @@ fn read_panel(
                 figure.field("variant").and_then(|field| field.get::<String>().ok()).as_ref() == Some(name)
             };
             let shown = list.iter().filter(|figure| !left_out.iter().any(|name| shows(figure, name)));
-            collect(shown.map(|figure| read_figure(figure, &panel)))?
+            let value = EndValue::of_task(panel.task());
+            collect(shown.map(|table| {
+                let (kind, panel) = (table.required("kind")?, Some(&panel));
+                Figure::read(&KindReader { table, kind, claim: table, panel, printed: None, value })
+            }))?
         }
         None if panel.has_variants() => Figure::defaults_of_variants(panel.task()),
         None => Figure::defaults(panel.task(), panel.has_duels()),
@@ -358,11 +361,6 @@ fn read_overrides(table: &Table<'_>, experiment: &Experiment) -> Result<Override
         *numbers(&mut all)[index] = Some(value);
     }
     Ok(all)
-}
-
-fn read_figure(table: &Table<'_>, panel: &Panel) -> Result<Figure, Error> {
-    let (kind, value) = (table.required("kind")?, EndValue::of_task(panel.task()));
-    Figure::read(&KindReader { table, kind, claim: table, panel: Some(panel), printed: None, value })
 }
 
 fn read_printed(list: &[&Table<'_>], panel: &Panel) -> Result<Vec<PrintedValue>, Error> {

@@ -1,8 +1,7 @@
 //! The schema of `claims.toml`.
 
-use super::any_text;
 use crate::claims::{KINDS, Kind, Verdict};
-use crate::keys::QUANTITY;
+use crate::keys::{QUANTITY, any_text};
 use serde_json::{Value, json};
 use spec::schema::{DIALECT, array, choice, described, object_of, reference, refuse, with};
 

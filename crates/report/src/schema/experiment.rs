@@ -1,7 +1,7 @@
 //! The schema of `experiment.toml`.
 
-use super::any_text;
 use crate::figure::{KINDS, Kind};
+use crate::keys::any_text;
 use crate::reproduction::MAX_TITLE;
 use serde_json::{Map, Value, json};
 use spec::experiment::{HORIZONS, RUNS};
