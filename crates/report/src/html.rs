@@ -54,6 +54,11 @@ impl Html {
         self.open("p", class).prose(text).close("p")
     }
 
+    /// Appends a paragraph of [`Html::prose`] in small print.
+    pub fn note(&mut self, text: &str) -> &mut Self {
+        self.paragraph("small muted", text)
+    }
+
     /// Appends the start of an element.
     pub fn open(&mut self, tag: &str, class: &str) -> &mut Self {
         self.raw("<").raw(tag).class(class).raw(">")

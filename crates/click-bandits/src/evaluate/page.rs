@@ -35,7 +35,7 @@ pub(super) fn page(evaluation: &Evaluation, logs: &str, ranking: &str, report: &
             ),
         );
     }
-    html.paragraph("small muted", "All numbers: `answer.json`.");
+    html.note("All numbers: `answer.json`.");
     html.page("What another ranking would have earned")
 }
 
@@ -63,14 +63,11 @@ fn findings(evaluation: &Evaluation, html: &mut Html) {
     });
     let heads = ["From", "#Difference", "#95 %", "Interval", "#Effective lists", "Right if", "State"];
     html.table("narrow", &heads, &cells.collect::<Vec<_>>());
-    html.paragraph(
-        "small muted",
-        &format!(
-            "Differences are {} per 1,000 lists. The first of `list`, `prefix` and `position` that has enough data answers, not the one \
-             with the narrowest interval; else the model that predicts best. Every number needs that {ALWAYS_ASSUMED}.",
-            evaluation.unit()
-        ),
-    );
+    html.note(&format!(
+        "Differences are {} per 1,000 lists. The first of `list`, `prefix` and `position` that has enough data answers, not the one \
+         with the narrowest interval; else the model that predicts best. Every number needs that {ALWAYS_ASSUMED}.",
+        evaluation.unit()
+    ));
 }
 
 /// An interval as a line, with zero in the middle.
@@ -106,8 +103,7 @@ fn weights(evaluation: &Evaluation, html: &mut Html) {
     });
     let heads = ["Level", "Position by position", "#Largest share of a list", "#Never shown"];
     html.texts(&heads, rows);
-    html.paragraph(
-        "small muted",
+    html.note(
         "1 is expected if the propensities are those of this log and it can show all of the new ranking.",
     );
 }
@@ -147,13 +143,10 @@ fn models(evaluation: &Evaluation, html: &mut Html) {
     };
     let heads = ["Model", "#Log-likelihood", "Predicts held-out users", "#Share of lists valued", "Transfer"];
     html.texts(&heads, models.comparison.scores.iter().map(row));
-    html.paragraph(
-        "small muted",
-        &format!(
-            "Compared on {} of held-out users, in nats an impression, with fits that have a prior; the new ranking is valued with fits \
-             without. Transfer: the part of the predicted differences between lists that happens on lists left out of a fit with prior; \
-             it multiplies no value here.",
-            grouped(models.comparison.n_clusters) + " sessions"
-        ),
-    );
+    html.note(&format!(
+        "Compared on {} of held-out users, in nats an impression, with fits that have a prior; the new ranking is valued with fits \
+         without. Transfer: the part of the predicted differences between lists that happens on lists left out of a fit with prior; \
+         it multiplies no value here.",
+        grouped(models.comparison.n_clusters) + " sessions"
+    ));
 }

@@ -28,7 +28,7 @@ const HEADS: [&str; 6] = [
 /// Adds the answer to a page.
 pub(super) fn write(answer: &Answer, html: &mut Html) {
     html.element("h2", "", "The answer");
-    html.paragraph("small muted", &format!("For {}.", answer.scope()));
+    html.note(&format!("For {}.", answer.scope()));
     for sentence in answer.sentences() {
         html.element("p", "", &sentence);
     }
@@ -53,7 +53,7 @@ pub(super) fn write(answer: &Answer, html: &mut Html) {
                 log, and a list is valued on the half that did not choose it. Halves are dealt by the content of lists, so the order of \
                 rows changes nothing, but where it stands for time: in the search for changes, and in that for clicks that more than the \
                 list decides.";
-    html.paragraph("small muted", text);
+    html.note(text);
     if answer.promises() {
         let (policy, all) = (&answer.policy, grouped(HORIZON));
         let text = format!(
@@ -61,7 +61,7 @@ pub(super) fn write(answer: &Answer, html: &mut Html) {
              query, and has passed them after the number of lists in the last column. Play it again: `click-bandits simulate \
              decision.toml --out RESULTS`."
         );
-        html.paragraph("small muted", &text);
+        html.note(&text);
     }
 }
 
@@ -72,7 +72,7 @@ fn explained(answer: &Answer, html: &mut Html) {
     if !models.is_empty() {
         let differences = "Differences are those between lists of a query: of the clicks that a model expects on each. A part of 1 of \
                            them happens if it is right, 0 if they are chance.";
-        html.paragraph("small muted", &format!("{} {differences}", models.join(" ")));
+        html.note(&format!("{} {differences}", models.join(" ")));
     }
 }
 
@@ -156,8 +156,7 @@ fn recommended(answer: &Answer, html: &mut Html) {
         "What it is",
     ];
     html.texts(&heads, lists.into_iter().map(row));
-    html.paragraph(
-        "small muted",
+    html.note(
         "Lists whose gain is surely above 0 come first, then those that gain most with the traffic of their query. Gains are clicks \
          per 1,000 lists, over today's mix of lists and over the best single list that the log shows; those of all lists are per \
          1,000 lists of all queries. A test of two halves of the query's traffic finds the gain with power .8 in this time, as \

@@ -43,7 +43,7 @@ pub(super) fn page(
             html.texts(&heads, rows_of(comparison).map(|row| row[..4].to_vec()));
             let impressions = comparison.scores.first().map_or(0, |score| score.impressions);
             let held_out = counted(impressions, "impression");
-            html.paragraph("small muted", &format!("On {held_out} held out, in nats an impression."));
+            html.note(&format!("On {held_out} held out, in nats an impression."));
         }
         None => {
             html.paragraph("", not_compared(arguments));
@@ -69,6 +69,6 @@ pub(super) fn page(
     html.close("div");
     let of_answer = if answer.is_ok() { ", `answer.json`" } else { "" };
     let numbers = format!("All numbers: `parameters.json`, `{table}`, `comparison.json`{of_answer}.");
-    html.paragraph("small muted", &numbers);
+    html.note(&numbers);
     html.page("What a click log says")
 }

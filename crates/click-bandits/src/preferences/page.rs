@@ -254,7 +254,7 @@ impl MatrixReport {
         html.texts(&["#Items in the subset", "#Condorcet winner", "#total order"], self.rows());
         html.element("p", "small muted", NOTES);
         if self.sampling.is_some() {
-            html.paragraph("small muted", NOTES_OF_ESTIMATES);
+            html.note(NOTES_OF_ESTIMATES);
         }
         html.close("div").close("div");
         if let Some(sampling) = &self.sampling {

@@ -143,7 +143,7 @@ impl Sampling {
         if shown < pairs.len() {
             let all = number::grouped(pairs.len() as u64);
             let text = format!("The first {} of {all}; `counts.csv` has all.", number::grouped(shown as u64));
-            html.paragraph("small muted", &text);
+            html.note(&text);
         }
         let row = |pair: &&Pair| {
             let [first, second] = [pair.first, pair.second].map(|row| numbering.name(row));

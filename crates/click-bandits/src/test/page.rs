@@ -33,7 +33,7 @@ pub(super) fn page(outcome: &Outcome) -> String {
     html.element("h2", "", "What decides");
     html.element("p", "", &rule(outcome));
     html.element("p", "", &format!("Read: {}.", documents::number::counted(outcome.report.lines, "row")));
-    html.paragraph("small muted", "All numbers: `verdict.json`.");
+    html.note("All numbers: `verdict.json`.");
     html.page(TITLE)
 }
 

@@ -109,9 +109,7 @@ fn write_comparisons(html: &mut Html, finding: &Finding) {
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     html.table("narrow", &heads, &rows);
     if leads {
-        html.element(
-            "p",
-            "small muted",
+        html.note(
             "Ahead from round: from this recorded round to the end, the difference is significant at every recorded round.",
         );
     }

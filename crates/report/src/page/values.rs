@@ -309,9 +309,7 @@ fn write_references(html: &mut Html, found: &VariantReport) {
         html.element("p", "small muted", &format!("For comparison: {}.", references.join("; ")));
     }
     if found.result.bounds.iter().any(Bound::is_asymptotic) {
-        html.element(
-            "p",
-            "small muted",
+        html.note(
             "An asymptotic lower bound holds as the number of rounds goes to infinity. At any given round a good policy can be below it.",
         );
     }
