@@ -6,7 +6,7 @@ mod overview;
 use self::answer::Answer;
 use crate::terminal;
 use crate::usage::{AllowedArguments, OverrideArguments};
-use crate::usage::{STATUS, Usage, read_source};
+use crate::usage::{STATUS, bail_usage, read_source};
 use anyhow::Result;
 use documents::number::counted;
 use documents::toml_reader::Error;
@@ -34,13 +34,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let (path, overrides) = (&arguments.spec, arguments.overrides.overrides());
     let allowed = arguments.allowed.allow.as_slice();
     let found = if path.is_dir() {
-        anyhow::ensure!(
-            overrides == Overrides::default(),
-            Usage(format!(
+        if overrides != Overrides::default() {
+            bail_usage!(
                 "{}: is a directory, whose panels have values of their own: leave out the options that replace them",
                 path.display()
-            ))
-        );
+            );
+        }
         check_directory(path, allowed)
     } else {
         check_file(path, allowed, overrides).map(|experiment| vec![experiment])

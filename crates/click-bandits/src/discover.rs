@@ -11,8 +11,8 @@ pub(crate) mod page;
 pub(crate) mod policies;
 
 use crate::terminal::{json, put};
-use crate::usage::Usage;
-use anyhow::{Result, bail};
+use crate::usage::bail_usage;
+use anyhow::Result;
 use page::Page;
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub(crate) struct Form {
 fn show(shown: &impl Serialize, page: &Page, example: Option<&str>, form: Form) -> Result<()> {
     match (form.example, example) {
         (true, Some(example)) => put(example),
-        (true, None) => bail!(Usage("--example: there is none".to_owned())),
+        (true, None) => bail_usage!("--example: there is none"),
         (false, _) if form.json => put(&json(shown)?),
         (false, _) => put(&page.to_string()),
     }

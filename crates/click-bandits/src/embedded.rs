@@ -2,8 +2,8 @@
 //!
 //! The build script lists them: every folder of `xtask/experiments` with an `experiment.toml`.
 
-use crate::usage::Usage;
-use anyhow::{Result, bail};
+use crate::usage::bail_usage;
+use anyhow::Result;
 use documents::toml_reader::{EmbeddedFile, Error, Source, closest};
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
@@ -35,7 +35,7 @@ impl EmbeddedExperiment {
         } else {
             String::new()
         };
-        bail!(Usage(format!("unknown experiment {name:?}: {nearest}known: {}{folder}", names.join(", "))))
+        bail_usage!("unknown experiment {name:?}: {nearest}known: {}{folder}", names.join(", "))
     }
 
     pub(crate) fn source(&self, file: &str) -> Result<Source, Error> {

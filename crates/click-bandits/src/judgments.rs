@@ -6,7 +6,7 @@ mod tests;
 use crate::destination::Destination;
 use crate::fit::PARAMETERS_PARQUET;
 use crate::terminal;
-use crate::usage::{Usage, integer};
+use crate::usage::{bail_usage, integer};
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use click_logs::fit::Model;
@@ -108,9 +108,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let Form::Ratings(form) = arguments.form else {
         if arguments.by == By::Coec || arguments.scale.is_some() || arguments.min_impressions > 1 {
-            bail!(Usage(
-                "--by, --scale and --min-impressions: not for --as lightgbm, which has no ratings".to_owned()
-            ));
+            bail_usage!("--by, --scale and --min-impressions: not for --as lightgbm, which has no ratings");
         }
         let text = lightgbm(&counts(&arguments.dir)?, &examinations(arguments)?);
         let text = text.map_err(|error| anyhow!("--as: {error}"))?;
@@ -119,7 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let judgments = match arguments.by {
         By::Attraction => of_model(arguments)?,
         By::Coec if arguments.model.is_some() => {
-            bail!(Usage("--model: only for --by attraction".to_owned()));
+            bail_usage!("--model: only for --by attraction");
         }
         By::Coec => {
             let (judgments, without) = over_expected(&counts(&arguments.dir)?, arguments.min_impressions);
@@ -172,7 +170,7 @@ fn counts(dir: &Path) -> Result<Counts> {
 /// The examination of positions in the position-based model of a fit.
 fn examinations(arguments: &Arguments) -> Result<Examinations> {
     if arguments.model.is_some_and(|model| model != Model::Pbm) {
-        bail!(Usage("--model: examination by position is that of pbm".to_owned()));
+        bail_usage!("--model: examination by position is that of pbm");
     }
     check_written(&arguments.dir, "parameters.json")?;
     let read = Parameters::read(&arguments.dir.join("parameters.json"))?;

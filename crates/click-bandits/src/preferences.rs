@@ -12,8 +12,8 @@ use estimate::{EstimateArguments, estimate};
 
 use crate::output::Output;
 use crate::terminal::{json as as_json, say};
-use crate::usage::{Usage, threads};
-use anyhow::{Result, bail};
+use crate::usage::{bail_usage, threads};
+use anyhow::Result;
 use experiment::manifest::Moment;
 use page::MatrixReport;
 use serde_json::json;
@@ -51,11 +51,11 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let report = match (&arguments.matrix, &arguments.out) {
         (Some(_), _) if arguments.estimate != EstimateArguments::default() => {
-            bail!(Usage("--matrix gives the matrix: leave out the options for estimating one".to_owned()))
+            bail_usage!("--matrix gives the matrix: leave out the options for estimating one")
         }
         (Some(file), out) => of_matrix(&MatrixFile::read(file)?, out.as_deref(), arguments.quiet)?,
         (None, Some(out)) => estimate(arguments, out)?,
-        (None, None) => bail!(Usage("--out DIR is needed to estimate a matrix".to_owned())),
+        (None, None) => bail_usage!("--out DIR is needed to estimate a matrix"),
     };
     if arguments.quiet {
         return Ok(());

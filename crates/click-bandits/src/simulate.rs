@@ -6,8 +6,8 @@ mod today;
 
 use crate::simulation::{Options, finished_part, play_part, simulate, simulate_in_memory};
 use crate::terminal;
-use crate::usage::{AllowedArguments, OverrideArguments, SpecErrors, Usage, read_source, threads};
-use anyhow::{Result, bail};
+use crate::usage::{AllowedArguments, OverrideArguments, SpecErrors, bail_usage, read_source, threads};
+use anyhow::Result;
 use document::Document;
 use documents::toml_reader::read_file;
 use experiment::{Runner, Shard};
@@ -121,7 +121,7 @@ fn refuse_without_directory(arguments: &Arguments) -> Result<()> {
     ];
     match refused.into_iter().find(|(given, ..)| *given) {
         Some((_, option, reason)) => {
-            bail!(Usage(format!("{option}: {reason}: leave it out, or give --out a directory")))
+            bail_usage!("{option}: {reason}: leave it out, or give --out a directory");
         }
         None => Ok(()),
     }

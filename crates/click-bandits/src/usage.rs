@@ -17,6 +17,14 @@ pub(crate) const STATUS: u8 = 2;
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
 
+/// Returns [`Usage`] with a message.
+macro_rules! bail_usage {
+    ($($message:tt)*) => {
+        return Err($crate::usage::Usage(format!($($message)*)).into())
+    };
+}
+pub(crate) use bail_usage;
+
 /// All errors of an experiment, at least one.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.0.iter().map(in_words).join("\nerror: "))]

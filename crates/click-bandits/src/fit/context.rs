@@ -5,9 +5,9 @@ use super::inputs::Inputs;
 use super::source::{as_option, format, reading, with_remedy};
 use crate::output::Output;
 use crate::terminal::{say, table};
-use crate::usage::Usage;
+use crate::usage::{Usage, bail_usage};
 use ::answer::{ContextSettings, fit_contexts};
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
 use click_logs::study::HeldOut;
 use documents::number::{counted, fixed, grouped};
@@ -70,7 +70,7 @@ fn lists<'a>(arguments: &'a Arguments, format: &'a Format) -> Result<PersonalLis
     let query = arguments.context.query.as_deref();
     let mut lists = PersonalLists::new(format, query).map_err(usage)?;
     if lists.columns().query.is_some() && query.is_none() {
-        bail!(Usage("--query: missing: a context is fitted for one query".to_owned()));
+        bail_usage!("--query: missing: a context is fitted for one query");
     }
     if arguments.reading.first_position == 0 {
         lists = lists.positions_from_zero();
@@ -83,13 +83,13 @@ fn lists<'a>(arguments: &'a Arguments, format: &'a Format) -> Result<PersonalLis
 
 fn settings(arguments: &Arguments) -> Result<ContextSettings> {
     let [Some(model)] = arguments.model[..] else {
-        bail!(Usage("--model: expected one of cascade, dcm and pbm with --context".to_owned()));
+        bail_usage!("--model: expected one of cascade, dcm and pbm with --context");
     };
     if !ContextSettings::MODELS.contains(&model) {
-        bail!(Usage(format!("--model {model}: expected cascade, dcm or pbm with --context")));
+        bail_usage!("--model {model}: expected cascade, dcm or pbm with --context");
     }
     let Some(HeldOut::OneIn(held_out_one_in)) = arguments.settings.held_out.0 else {
-        bail!(Usage("--held-out: expected a number from 2 with --context".to_owned()));
+        bail_usage!("--held-out: expected a number from 2 with --context");
     };
     let read = |path: &PathBuf| -> Result<FeatureTable> {
         let name = path.display().to_string();

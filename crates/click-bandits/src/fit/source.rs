@@ -3,8 +3,8 @@
 use super::arguments::{Arguments, ONLY_UBI, SettingSource};
 use super::inputs::Inputs;
 use crate::progress::Progress;
-use crate::usage::Usage;
-use anyhow::{Result, anyhow, bail};
+use crate::usage::{Usage, bail_usage};
+use anyhow::{Result, anyhow};
 use click_logs::fit::{Model, Options};
 use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, Study, StudyError, study};
 use evaluation::{Question, Tally};
@@ -38,7 +38,7 @@ impl<'a> Source<'a> {
             Some(_) => None,
         };
         if let (Some(_), Some(why)) = (arguments.settings.max_clicks, &none_in_log) {
-            bail!(Usage(format!("--max-clicks: it needs sessions, and {why}")));
+            bail_usage!("--max-clicks: it needs sessions, and {why}");
         }
         let cut_short =
             || arguments.settings.positions.map(|_| "--positions cuts them short: leave it out".to_owned());
@@ -53,9 +53,7 @@ impl<'a> Source<'a> {
         })?;
         let by_order = arguments.settings.held_out.0 == Some(HeldOut::Last);
         if let (true, Some(why)) = (by_order, &no_sessions) {
-            bail!(Usage(format!(
-                "--held-out last: it needs sessions, since counts have no order, and {why}"
-            )));
+            bail_usage!("--held-out last: it needs sessions, since counts have no order, and {why}");
         }
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let threads =
@@ -232,22 +230,20 @@ pub(super) fn format(arguments: &Arguments) -> Result<Format> {
         return Ok(Format::Ubi(arguments.ubi.clone()));
     }
     if arguments.ubi != Ubi::default() {
-        bail!(Usage(ONLY_UBI.to_owned()));
+        bail_usage!("{ONLY_UBI}");
     }
     let Some(format) = arguments.format else {
         return Format::counts_of(&arguments.counts).map_err(settings);
     };
     match columns {
         None if format.names_columns() => {
-            bail!(Usage(
-                "--columns: missing: expected query=..,item=..,position=..,click=.. (see --help)".to_owned()
-            ))
+            bail_usage!("--columns: missing: expected query=..,item=..,position=..,click=.. (see --help)")
         }
         Some(_) if !format.names_columns() => {
-            bail!(Usage(format!(
+            bail_usage!(
                 "--columns: only for --format {}; the other formats define their columns",
                 formats::names(FormatRow::names_columns).join(" and ")
-            )))
+            )
         }
         columns => format.format(columns).map_err(settings),
     }

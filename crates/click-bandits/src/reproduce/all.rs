@@ -9,7 +9,7 @@ use super::folder::scale;
 use super::{Arguments, play_parts, reproduce, simulated};
 use crate::embedded::{ALL, EXPERIMENTS, Place, bare_name};
 use crate::terminal::{self, say};
-use crate::usage::Usage;
+use crate::usage::bail_usage;
 use anyhow::{Context as _, Result, bail};
 use documents::number;
 use report::claims::Verdict;
@@ -36,7 +36,7 @@ pub(super) fn experiments(arguments: &Arguments) -> Result<Vec<PathBuf>> {
     ];
     match of_one.into_iter().find(|(_, given)| *given) {
         Some((option, _)) if experiments.len() > 1 => {
-            bail!(Usage(format!("--{option} is for one experiment, not for several")))
+            bail_usage!("--{option} is for one experiment, not for several")
         }
         _ => Ok(experiments),
     }

@@ -2,8 +2,8 @@
 
 use super::{Arguments, Unit, open, read};
 use crate::terminal::{json, put, say, table};
-use crate::usage::{Usage, number};
-use anyhow::{Result, anyhow, bail};
+use crate::usage::{Usage, bail_usage, number};
+use anyhow::{Result, anyhow};
 use clap::Args;
 use documents::number::{counted, fixed, grouped};
 use evaluation::online::{Kind, LEAST_CLICKS, Plan, PlanRow, PlanSettings, Settings};
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments, settings: &Settings) -> Result<()> {
         (arguments.lenient, "--lenient"),
     ];
     if let Some((_, option)) = of_log.iter().find(|(is_given, _)| *is_given && arguments.events.is_empty()) {
-        bail!(Usage(format!("{option}: only for a log: give EVENTS")));
+        bail_usage!("{option}: only for a log: give EVENTS");
     }
     let clicks = given.mean.zip(given.sd);
     let plan = PlanSettings {
@@ -66,10 +66,8 @@ pub(super) fn run(arguments: &Arguments, settings: &Settings) -> Result<()> {
         share: given.share,
     };
     let plan = match (clicks, arguments.events.is_empty()) {
-        (Some(_), false) => bail!(Usage("--mean: the log has it: leave one of them out".to_owned())),
-        (None, true) if kind == Kind::Ab => {
-            bail!(Usage("--plan: give a log of today, or --mean and --sd".to_owned()))
-        }
+        (Some(_), false) => bail_usage!("--mean: the log has it: leave one of them out"),
+        (None, true) if kind == Kind::Ab => bail_usage!("--plan: give a log of today, or --mean and --sd"),
         (_, true) => plan,
         (None, false) => plan.from_log(&read(arguments, settings, &open(arguments)?)?),
     };
