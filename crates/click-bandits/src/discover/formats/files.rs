@@ -24,17 +24,17 @@ pub(crate) struct FileFormat {
     pub(crate) example: Option<&'static str>,
 }
 
+/// A file that the user writes.
+const fn read(name: &'static str, by: &'static [&'static str], sentence: &'static str) -> FileFormat {
+    FileFormat { name, sentence, read_by: by, written_by: &[], fields: &[], tables: Vec::new, example: None }
+}
+
+/// A file that the program writes.
+const fn written(name: &'static str, by: &'static [&'static str], sentence: &'static str) -> FileFormat {
+    FileFormat { written_by: by, ..read(name, &[], sentence) }
+}
+
 impl FileFormat {
-    /// A file that the user writes.
-    const fn read(name: &'static str, by: &'static [&'static str], sentence: &'static str) -> Self {
-        Self { name, sentence, read_by: by, written_by: &[], fields: &[], tables: Vec::new, example: None }
-    }
-
-    /// A file that the program writes.
-    const fn written(name: &'static str, by: &'static [&'static str], sentence: &'static str) -> Self {
-        Self { written_by: by, ..Self::read(name, &[], sentence) }
-    }
-
     const fn and_read(self, by: &'static [&'static str]) -> Self {
         Self { read_by: by, ..self }
     }
@@ -93,71 +93,58 @@ const LINES: usize = 60;
 const OF_RESULTS: &[&str] = &["simulate", "merge", "reproduce"];
 
 pub(crate) static FILES: &[FileFormat] = &[
-    FileFormat::read(
-        "experiment.toml",
-        &["reproduce"],
-        "A paper's experiment: panels with what the paper says.",
-    )
-    .with(&[
-        ("name, title, summary", "what the report is about"),
-        ("[[papers]]", "key, citation, link"),
-        ("[[panels]]", "the keys of spec.toml, and title, paper, place, statement, quick"),
-        ("[log]", "how a log is read"),
-    ])
-    .and_tables(tables_of_log)
-    .like(include_str!("examples/experiment.toml")),
-    FileFormat::read("claims.toml", &["reproduce"], "A paper's claims as tests, beside experiment.toml.")
+    read("experiment.toml", &["reproduce"], "A paper's experiment: panels with what the paper says.")
+        .with(&[
+            ("name, title, summary", "what the report is about"),
+            ("[[papers]]", "key, citation, link"),
+            ("[[panels]]", "the keys of spec.toml, and title, paper, place, statement, quick"),
+            ("[log]", "how a log is read"),
+        ])
+        .and_tables(tables_of_log)
+        .like(include_str!("examples/experiment.toml")),
+    read("claims.toml", &["reproduce"], "A paper's claims as tests, beside experiment.toml.")
         .with(&[
             ("[[claims]]", "name, panel, says, place"),
             ("[claims.test]", "kind, and the keys of that kind"),
             ("[claims.known]", "verdict, evidence"),
         ])
         .like(include_str!("examples/claims.toml")),
-    FileFormat::read("queries.json", &["reproduce --data"], "Measured queries: attraction and examination.")
+    read("queries.json", &["reproduce --data"], "Measured queries: attraction and examination.")
         .with(&[
             ("name", "name of the query"),
             ("theta", "attraction, one probability for each item"),
             ("kappa", "examination, one probability for each position"),
         ])
         .like("[{ \"name\": \"7\", \"theta\": [0.05, 0.03], \"kappa\": [1.0, 0.5] }]\n"),
-    FileFormat::read(
-        "letor",
-        &["preferences --letor"],
-        "Documents with labels and features, in LETOR's format.",
-    )
-    .with(&[
-        ("label", "relevance of the document, an integer"),
-        ("qid:Q", "name of the query"),
-        ("N:VALUE", "feature N; each feature is a ranker"),
-    ])
-    .like("1 qid:1 1:0.5 2:0.25\n0 qid:1 1:0.2 2:0.75\n"),
-    FileFormat::written(
+    read("letor", &["preferences --letor"], "Documents with labels and features, in LETOR's format.")
+        .with(&[
+            ("label", "relevance of the document, an integer"),
+            ("qid:Q", "name of the query"),
+            ("N:VALUE", "feature N; each feature is a ranker"),
+        ])
+        .like("1 qid:1 1:0.5 2:0.25\n0 qid:1 1:0.2 2:0.75\n"),
+    written(
         "spec.toml",
         &["init", "simulate", "fit", "reproduce"],
         "An experiment: users, policies, rounds, runs.",
     )
     .and_read(&["simulate"])
     .and_tables(tables_of_spec),
-    FileFormat::written(
-        "preferences.csv",
-        &["preferences"],
-        "A preference matrix: how often item i is preferred to j.",
-    )
-    .and_read(&["simulate", "preferences --matrix", "reproduce --matrix"])
-    .with(&[("a line", "a row of the matrix, separated by commas or white space")])
-    .like("0.5,0.6,0.7\n0.4,0.5,0.6\n0.3,0.4,0.5\n"),
-    FileFormat::written("result.json", OF_RESULTS, "Results of every policy: means and standard errors.")
-        .with(&[
-            ("schema", "version of this layout"),
-            ("name, task, runs", "of the experiment"),
-            ("horizon, max_steps", "rounds of a run, or the largest number of them"),
-            ("seed", "of the experiment"),
-            ("policies", "for each its label, and regret and clicks at every checkpoint, or its answers"),
-            ("paired", "for every two policies the difference over the same runs; of more than 30, with the best and of neighbours"),
-            ("bounds", "theoretical bounds"),
-            ("optimum", "expected clicks of a best list"),
-        ]),
-    FileFormat::written("curves.csv", OF_RESULTS, "The results as a table.").with(&[
+    written("preferences.csv", &["preferences"], "A preference matrix: how often item i is preferred to j.")
+        .and_read(&["simulate", "preferences --matrix", "reproduce --matrix"])
+        .with(&[("a line", "a row of the matrix, separated by commas or white space")])
+        .like("0.5,0.6,0.7\n0.4,0.5,0.6\n0.3,0.4,0.5\n"),
+    written("result.json", OF_RESULTS, "Results of every policy: means and standard errors.").with(&[
+        ("schema", "version of this layout"),
+        ("name, task, runs", "of the experiment"),
+        ("horizon, max_steps", "rounds of a run, or the largest number of them"),
+        ("seed", "of the experiment"),
+        ("policies", "for each its label, and regret and clicks at every checkpoint, or its answers"),
+        ("paired", "for every two policies the difference over the same runs; of more than 30, with the best and of neighbours"),
+        ("bounds", "theoretical bounds"),
+        ("optimum", "expected clicks of a best list"),
+    ]),
+    written("curves.csv", OF_RESULTS, "The results as a table.").with(&[
         ("policy", "label"),
         ("t", "round"),
         ("statistic", "what is measured, such as regret or clicks"),
@@ -165,29 +152,24 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("se", "standard error of the mean; empty if there is one observation"),
         ("min, q10, q90, max", "least value, quantiles and largest value over the runs"),
     ]),
-    FileFormat::written(
-        "runs.csv",
-        &["simulate", "merge"],
-        "Every run, policy and checkpoint (--keep-runs).",
-    )
-    .with(&[
+    written("runs.csv", &["simulate", "merge"], "Every run, policy and checkpoint (--keep-runs).").with(&[
         ("run", "number of the run"),
         ("instance", "number of the instance that it plays"),
         ("policy", "label"),
         ("t, regret, clicks", "round, and sums up to it (task regret)"),
         ("steps, observations, correct, stopped", "instead of these (tasks identify and budget)"),
     ]),
-    FileFormat::written("timing.json", OF_RESULTS, "CPU time and wall-clock time of every policy.").with(&[
+    written("timing.json", OF_RESULTS, "CPU time and wall-clock time of every policy.").with(&[
         ("threads", "number of threads"),
         ("policies", "for each its label, cpu_seconds, wall_seconds, rounds, rounds_per_cpu_second"),
         ("total", "the same of all policies"),
     ]),
-    FileFormat::written(
+    written(
         "index.html",
         &["simulate", "merge", "reproduce", "fit", "preferences"],
         "A page with the result, which needs no other files.",
     ),
-    FileFormat::written(
+    written(
         "manifest.json",
         &["simulate", "merge", "reproduce", "fit", "preferences"],
         "What was run, by which program, when and where.",
@@ -201,37 +183,31 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("files", "SHA-256 of every other file"),
         ("experiment", "everything that the result depends on"),
     ]),
-    FileFormat::written("journal", OF_RESULTS, "A directory with every run, from which a process continues.")
+    written("journal", OF_RESULTS, "A directory with every run, from which a process continues.")
         .and_read(OF_RESULTS)
         .with(&[("a file", "the runs of one policy, in a format of the program")]),
-    FileFormat::written("claims.json", &["reproduce"], "Every claim of a paper with its verdict.").with(&[
+    written("claims.json", &["reproduce"], "Every claim of a paper with its verdict.").with(&[
         ("experiment, quick", "what was run"),
         ("ok", "whether every verdict is as known"),
         ("claims", "for each its name, verdict and comparisons"),
     ]),
-    FileFormat::written(
-        "parameters.json",
-        &["fit"],
-        "Fitted click models: parameters, errors, 95 % intervals.",
-    )
-    .and_read(&["simulate"])
-    .with(&[
-        ("schema", "version of this layout: 1; 2 with a table"),
-        ("table", "name of the file with the parameters of queries, if they are not here; then simulate refuses this file"),
-        ("log, fitted", "counts of what was read, and of what was fitted"),
-        ("scope, level", "whether queries share parameters; confidence level of intervals"),
-        ("models", "for each its parameters of all queries together (site) and of each query (queries)"),
-        ("identifiability", "what the log does not identify"),
-        ("rank_one", "singular values of the click-through rates of each query"),
+    written("parameters.json", &["fit"], "Fitted click models: parameters, errors, 95 % intervals.")
+        .and_read(&["simulate"])
+        .with(&[
+            ("schema", "version of this layout: 1; 2 with a table"),
+            ("table", "name of the file with the parameters of queries, if they are not here; then simulate refuses this file"),
+            ("log, fitted", "counts of what was read, and of what was fitted"),
+            ("scope, level", "whether queries share parameters; confidence level of intervals"),
+            ("models", "for each its parameters of all queries together (site) and of each query (queries)"),
+            ("identifiability", "what the log does not identify"),
+            ("rank_one", "singular values of the click-through rates of each query"),
+        ]),
+    written("parameters.csv", &["fit"], "The same as a table, one row for each parameter.").with(&[
+        ("model, query, kind, item, position, last_click", "which parameter it is"),
+        ("estimate, se, lower, upper", "estimate, standard error, 95 % interval"),
+        ("clicks, impressions", "what the log has on it"),
     ]),
-    FileFormat::written("parameters.csv", &["fit"], "The same as a table, one row for each parameter.").with(
-        &[
-            ("model, query, kind, item, position, last_click", "which parameter it is"),
-            ("estimate, se, lower, upper", "estimate, standard error, 95 % interval"),
-            ("clicks, impressions", "what the log has on it"),
-        ],
-    ),
-    FileFormat::written(
+    written(
         "parameters.parquet",
         &["fit"],
         "The rows of parameters.csv, in its place if parameters.json would exceed 20 MB.",
@@ -243,12 +219,8 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("estimate, se, lower, upper", "DOUBLE; null if unknown, infinite if unbounded"),
         ("clicks, impressions", "INT64 or null"),
     ]),
-    FileFormat::written(
-        "comparison.json",
-        &["fit"],
-        "How well each model predicts sessions that no fit has used.",
-    ),
-    FileFormat::written("counts.csv", &["fit"], "Clicks and impressions by query, item and position.")
+    written("comparison.json", &["fit"], "How well each model predicts sessions that no fit has used."),
+    written("counts.csv", &["fit"], "Clicks and impressions by query, item and position.")
         .and_read(&["fit --counts"])
         .with(&[
             ("query", "name of the query"),
@@ -258,14 +230,14 @@ pub(crate) static FILES: &[FileFormat] = &[
             ("impressions", "how often the item was shown there"),
         ])
         .like("query,item,position,clicks,impressions\nshoes,a,1,40,100\nshoes,b,2,10,100\n"),
-    FileFormat::read("shop.csv", &["fit", "evaluate"], "A synthetic log to try these commands on.")
+    read("shop.csv", &["fit", "evaluate"], "A synthetic log to try these commands on.")
         .with(&[
             ("day, visit", "a visit is a list: time=day and session=visit of --columns"),
             ("query, product", "what was searched, and one of the products that were shown"),
             ("position, click", "its position, from 1, and whether it was clicked"),
         ])
         .like(include_str!("../../../samples/shop.csv")),
-    FileFormat::read(
+    read(
         "ranking.csv",
         &["evaluate --ranking"],
         "A new ranking: one list of each query, or several with probabilities.",
@@ -277,7 +249,7 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("item", "name of the item"),
     ])
     .like(include_str!("../../../samples/ranking.csv")),
-    FileFormat::read("clicks.csv", &["test --kind interleaving"], "Clicks on interleaved lists, one a row.")
+    read("clicks.csv", &["test --kind interleaving"], "Clicks on interleaved lists, one a row.")
         .with(&[
             ("user", "who clicked"),
             ("team", "the ranker that the clicked item is credited to"),
@@ -285,7 +257,7 @@ pub(crate) static FILES: &[FileFormat] = &[
             ("time", "optional: 2026-03-02T10:00:00Z, a date, or seconds since 1970"),
         ])
         .like("user,team,time\nann,new,2026-03-02\nbob,old,2026-03-02\nann,new,2026-03-03\n"),
-    FileFormat::read("visits.csv", &["test --kind ab"], "Sessions of an A/B test, one a row.")
+    read("visits.csv", &["test --kind ab"], "Sessions of an A/B test, one a row.")
         .with(&[
             ("user", "who searched"),
             ("arm", "the ranker that this user sees"),
@@ -293,7 +265,7 @@ pub(crate) static FILES: &[FileFormat] = &[
             ("time", "optional, as in clicks.csv"),
         ])
         .like("user,arm,clicks\nann,A,1\nbob,B,0\nann,A,0\neve,B,2\ndan,A,1\n"),
-    FileFormat::written(
+    written(
         "verdict.json",
         &["test"],
         "Which of two rankers is better: verdict, evidence, interval, split, and every day.",
@@ -308,23 +280,23 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("split, users_in_both, users_left_out, heaviest_share, times_back", "what may be wrong with the events"),
         ("days", "the same numbers at the end of every day"),
     ]),
-    FileFormat::written(
+    written(
         "answer.json",
         &["fit", "evaluate"],
         "What today's ranking loses, and what a policy would gain; or what another ranking would have earned.",
     )
     .with(&[("remarks", REMARKS)]),
-    FileFormat::written("decision.toml", &["fit"], "The experiment behind the answer, for simulate.")
+    written("decision.toml", &["fit"], "The experiment behind the answer, for simulate.")
         .and_read(&["simulate"]),
-    FileFormat::written(
+    written(
         "decision.json",
         &["fit"],
         "The parameters of the answer's queries, if parameters.json has none of queries.",
     )
     .and_read(&["simulate"]),
-    FileFormat::written("recommended.csv", &["fit"], "The recommended lists, in the form of ranking.csv.")
+    written("recommended.csv", &["fit"], "The recommended lists, in the form of ranking.csv.")
         .and_read(&["evaluate --ranking"]),
-    FileFormat::written("logged.csv", &["fit"], "Today's lists, which the policy logged plays.")
+    written("logged.csv", &["fit"], "Today's lists, which the policy logged plays.")
         .and_read(&["simulate"])
         .with(&[
             ("instance", "index of the instance, from 0"),
