@@ -1,7 +1,6 @@
 //! `click-bandits export`: writes a table of a finished result, or of all panels of a reproduction.
 //! Values are those of `result.json` and the journal, without rounding.
 
-mod formats;
 mod tables;
 
 use crate::destination::Destination;
@@ -9,7 +8,8 @@ use crate::panels;
 use crate::usage::Usage;
 use anyhow::{Error, Result, anyhow};
 use clap::ValueEnum;
-use experiment::tables::{EachRow, write_csv};
+use experiment::tables::{EachRow, Rows, cell, write_csv};
+use std::io::Write;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let rows = |each: &mut EachRow<'_, Error>| tables::write(table, &panels, &runs, each);
     destination.write(|output| match format {
         Format::Csv => write_csv(&columns, &rows, output),
-        Format::Json => formats::json(&columns, &rows, output),
+        Format::Json => write_json(&columns, &rows, output),
     })
 }
 
@@ -80,4 +80,20 @@ fn by_name(destination: &Destination) -> Result<Format> {
             path.display()
         )))
     })
+}
+
+/// Writes a JSON array with one object a row, one row a line.
+fn write_json(columns: &[&str], rows: &Rows<'_, Error>, output: &mut dyn Write) -> Result<()> {
+    let mut begins = "[\n{";
+    rows(&mut |row| {
+        output.write_all(begins.as_bytes())?;
+        begins = ",\n{";
+        for (index, column) in columns.iter().enumerate() {
+            write!(output, "{}\"{column}\":", if index > 0 { "," } else { "" })?;
+            serde_json::to_writer(&mut *output, &cell(column, row))?;
+        }
+        Ok(write!(output, "}}")?)
+    })?;
+    output.write_all(if begins.starts_with('[') { b"[\n]\n" } else { b"\n]\n" })?;
+    Ok(output.flush()?)
 }

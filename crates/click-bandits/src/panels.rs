@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use experiment::FinishedResult;
+use experiment::output::RESULT;
 use report::report_dir::CLAIMS;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,9 +41,6 @@ pub(crate) fn open(dir: &Path) -> Result<Vec<Panel>> {
     }
     Ok(panels)
 }
-
-/// The file that marks a finished experiment.
-const RESULT: &str = experiment::output::RESULT;
 
 /// The folders in a directory by their names, sorted.
 fn folders(dir: &Path) -> Result<Vec<(String, PathBuf)>> {

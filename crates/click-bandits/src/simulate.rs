@@ -2,7 +2,6 @@
 
 mod document;
 mod overview;
-mod today;
 
 use crate::simulation::{Options, finished_part, play_part, simulate, simulate_in_memory};
 use crate::terminal;

@@ -8,9 +8,10 @@ use crate::fit::source::{as_option, reading};
 use crate::fit::{ONLY_UBI, note_ubi};
 use crate::output::{Output, places};
 use crate::terminal::{json, put, say, table, telling};
-use crate::usage::{Usage, integer, number};
-use anyhow::{Result, anyhow, bail};
+use crate::usage::{Usage, bail_usage, integer, number};
+use anyhow::{Result, anyhow};
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use evaluation::online::{
     Kind, MISS, Metric, OnlineError, Outcome, Settings, miss_of_level, online, row_columns,
 };
@@ -25,13 +26,12 @@ use std::path::PathBuf;
 const VERDICT: &str = "verdict.json";
 const PAGE: &str = "index.html";
 
-/// The kind of a test, by the meaning of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum KindName {
-    /// A click on an interleaved list: user, team of the clicked item; perhaps list, position, time
-    Interleaving,
-    /// A session: user, arm, clicks; perhaps time
-    Ab,
+fn kind_parser() -> impl TypedValueParser<Value = Kind> {
+    let interleaving =
+        "A click on an interleaved list: user, team of the clicked item; perhaps list, position, time";
+    let values = [("interleaving", interleaving), ("ab", "A session: user, arm, clicks; perhaps time")];
+    PossibleValuesParser::new(values.map(|(name, help)| PossibleValue::new(name).help(help)))
+        .map(|name| if name == "ab" { Kind::Ab } else { Kind::Interleaving })
 }
 
 /// The unit whose clicks are independent of those of other units.
@@ -61,8 +61,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     ubi: Ubi,
     /// The kind of test, by the meaning of a row
-    #[arg(long, value_enum)]
-    kind: KindName,
+    #[arg(long, value_parser = kind_parser())]
+    kind: Kind,
     /// Names of the columns: user=.., team=.., list=.., position=.., time=.. of an interleaving;
     /// user=.., arm=.., clicks=.., time=.. of an A/B test [default: their keys]; `time=` leaves
     /// that column out
@@ -127,15 +127,7 @@ fn level(text: &str) -> Result<f64, String> {
 }
 
 impl Arguments {
-    fn kind(&self) -> Kind {
-        match self.kind {
-            KindName::Interleaving => Kind::Interleaving,
-            KindName::Ab => Kind::Ab,
-        }
-    }
-
     fn settings(&self) -> Result<Settings> {
-        let usage = |message: &str| Err(anyhow!(Usage(message.to_owned())));
         let only_ab = [
             (self.max_sessions_per_user.is_some(), "--max-sessions-per-user"),
             (self.looks.is_some(), "--looks"),
@@ -144,31 +136,27 @@ impl Arguments {
             (self.split != 0.5, "--split"),
             (self.metric == "value", "--metric value"),
         ];
-        match (self.kind(), only_ab.iter().find(|(is_given, _)| *is_given)) {
-            (Kind::Interleaving, Some((_, option))) => {
-                return usage(&format!("{option}: only for --kind ab"));
-            }
+        match (self.kind, only_ab.iter().find(|(is_given, _)| *is_given)) {
+            (Kind::Interleaving, Some((_, option))) => bail_usage!("{option}: only for --kind ab"),
             (Kind::Ab, _) if self.team.is_some() => {
-                return usage("--format ubi: only for --kind interleaving; a table of sessions has arms");
+                bail_usage!("--format ubi: only for --kind interleaving; a table of sessions has arms");
             }
-            _ if self.team.is_none() && self.ubi != Ubi::default() => {
-                return usage(ONLY_UBI);
-            }
+            _ if self.team.is_none() && self.ubi != Ubi::default() => bail_usage!("{ONLY_UBI}"),
             _ if self.team.is_some() && self.depth.is_some() != self.ubi.position_base.is_some() => {
-                return usage(
+                bail_usage!(
                     "--format ubi: --depth and --position-base belong together: the ordinal of the first position is 0 or 1",
                 );
             }
             (Kind::Ab, _) if self.depth.is_some() || self.unit == Unit::List => {
-                return usage("--depth and --unit: only for --kind interleaving");
+                bail_usage!("--depth and --unit: only for --kind interleaving");
             }
             _ => {}
         }
         if !(self.split > 0.0 && self.split < 1.0) {
-            return usage("--split: expected a number above 0 and below 1");
+            bail_usage!("--split: expected a number above 0 and below 1");
         }
         let look = match (self.look, self.looks) {
-            (None, Some(_)) if !self.plan.plan => return usage("--looks: give --look, the one that this is"),
+            (None, Some(_)) if !self.plan.plan => bail_usage!("--looks: give --look, the one that this is"),
             (look, looks) => look.zip(looks),
         };
         Ok(Settings {
@@ -184,7 +172,7 @@ impl Arguments {
             before: self.plan.plan,
             miss: self.level.unwrap_or(MISS),
             are_first: self.team.is_some(),
-            ..Settings::new(self.kind())
+            ..Settings::new(self.kind)
         })
     }
 }
@@ -228,7 +216,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 fn open(arguments: &Arguments) -> Result<Inputs> {
     if arguments.events.is_empty() {
-        bail!(Usage("EVENTS: missing: give the table of the test".to_owned()));
+        bail_usage!("EVENTS: missing: give the table of the test");
     }
     Inputs::open(arguments.events.clone(), arguments.quiet, &telling(arguments.quiet))
 }

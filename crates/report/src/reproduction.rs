@@ -19,6 +19,7 @@ use crate::claims::{Claim, MissingTest, Verdict};
 use crate::figure::{self, PolicyStyles};
 use documents::toml_reader::{Document, Error, Source, Table, all};
 use itertools::Itertools as _;
+use serde::Serialize;
 use spec::models::MatrixFile;
 use spec::{DataInstances, FittedQuery, Overrides, Queries, SpecContext};
 
@@ -70,9 +71,10 @@ pub struct Reproduction {
 }
 
 /// A paper.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Paper {
     /// Short name by which panels refer to it.
+    #[serde(skip)]
     pub key: String,
     /// Authors, title, venue, year.
     pub citation: String,

@@ -8,7 +8,7 @@ use crate::terminal::put;
 use anyhow::{Context as _, Result};
 use documents::number;
 use itertools::Itertools as _;
-use report::reproduction::{Extent, Inputs, Panel, Reproduction};
+use report::reproduction::{Extent, Inputs, Panel, Paper, Reproduction};
 use serde::Serialize;
 use spec::Experiment;
 use std::fmt::Write as _;
@@ -44,12 +44,6 @@ struct ExperimentRow {
     command: String,
     #[serde(skip)]
     toml: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct Paper {
-    citation: String,
-    link: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -126,15 +120,11 @@ impl ExperimentRow {
         let panels: Vec<PanelRow> =
             run.chain(all.awaiting.iter().map(|panel| PanelRow::of(panel, true))).collect();
         let models = panels.iter().flat_map(|panel| panel.models.iter().copied()).sorted().dedup().collect();
-        let paper = |paper: &report::reproduction::Paper| Paper {
-            citation: paper.citation.clone(),
-            link: paper.link.clone(),
-        };
         Ok(Self {
             name: embedded.name,
             title: all.title.clone(),
             summary: all.summary.clone(),
-            papers: all.papers.iter().map(paper).collect(),
+            papers: all.papers.clone(),
             models,
             panels,
             n_claims: all.claims.len(),
@@ -183,7 +173,7 @@ impl ExperimentRow {
             page.text(0, paragraph);
         }
         page.heading("Papers");
-        for Paper { citation, link } in &self.papers {
+        for Paper { citation, link, .. } in &self.papers {
             page.text(2, citation);
             if let Some(link) = link {
                 page.text(4, link);

@@ -183,11 +183,13 @@ impl fmt::Display for Overview<'_> {
             counted(fit.user_features.len() as u64, "feature"),
             fit.item_features.len(),
         )?;
+        let columns = arguments.columns.as_deref().map(log_reader::Columns::parse);
+        let has_users = columns.is_some_and(|columns| columns.is_ok_and(|columns| columns.user.is_some()));
         writeln!(
             f,
             "Log-loss of a held-out list, in nats, over {} of {}; intervals are 95 %:",
             counted(quality.lists, "list"),
-            counted(quality.units, if self.has_users() { "user" } else { "session" }),
+            counted(quality.units, if has_users { "user" } else { "session" }),
         )?;
         let mut rows = vec![
             ["with contexts".to_owned(), known(quality.log_loss)],
@@ -209,12 +211,5 @@ impl fmt::Display for Overview<'_> {
         writeln!(f, "{}", table(&rows, 1..2))?;
         writeln!(f, "{}\n", recommended(quality.personal_gain))?;
         writeln!(f, "{} is in {}", CONTEXT, Path::new(&arguments.out).display())
-    }
-}
-
-impl Overview<'_> {
-    fn has_users(&self) -> bool {
-        let columns = self.arguments.columns.as_deref().map(log_reader::Columns::parse);
-        columns.is_some_and(|columns| columns.is_ok_and(|columns| columns.user.is_some()))
     }
 }

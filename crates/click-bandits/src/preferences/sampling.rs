@@ -50,12 +50,6 @@ pub(super) struct Pair {
     pub(super) upper: f64,
 }
 
-impl Pair {
-    fn is_told_apart(&self) -> bool {
-        self.lower > 0.5 || self.upper < 0.5
-    }
-}
-
 pub(super) fn pairs(preferences: &Preferences) -> Result<Vec<Pair>> {
     let certainty = preferences.certainty(MISS)?;
     let n_rankers = preferences.n_rankers();
@@ -148,7 +142,7 @@ impl Sampling {
         let row = |pair: &&Pair| {
             let [first, second] = [pair.first, pair.second].map(|row| numbering.name(row));
             let numbers = [pair.estimate, pair.lower, pair.upper].map(|value| number::fixed(value, 4));
-            let apart = if pair.is_told_apart() { "yes" } else { "no" };
+            let apart = if pair.lower > 0.5 || pair.upper < 0.5 { "yes" } else { "no" };
             [&[first, second][..], &numbers, &[apart.to_owned()]].concat()
         };
         let heads = ["First", "Second", "#Preference for the first", "#From", "#To", "Told apart"];

@@ -1,9 +1,8 @@
 //! The overview that `simulate` prints at the end.
 
-use super::today;
 use crate::terminal;
 use documents::number;
-use experiment::result::PolicyResult;
+use experiment::result::{Difference, MeanSe, PolicyResult};
 use experiment::timing::PolicyTiming;
 use experiment::{Measurement, ResultFile};
 use itertools::Itertools as _;
@@ -36,7 +35,7 @@ impl fmt::Display for Overview<'_> {
             let Some(end) = bound.end() else { continue };
             writeln!(formatter, "\n  {}: {end}", bound.reader_name())?;
         }
-        for sentence in self.standing.sentences().into_iter().chain(today::sentences(result)) {
+        for sentence in self.standing.sentences().into_iter().chain(passed(result)) {
             writeln!(
                 formatter,
                 "\n  {}",
@@ -111,6 +110,35 @@ fn table(rows: &[Row<'_>]) -> String {
         lines.push(label.chain(heads.iter().map(|head| cell(row, head))).collect());
     }
     terminal::table(&lines, 1..heads.len() + 1)
+}
+
+/// When a policy passes `logged`, today's ranking, and what it has gained at the end: a sentence
+/// for each policy beside the lists of a log.
+fn passed(result: &ResultFile) -> Vec<String> {
+    let is_logged =
+        |label: &str| result.policies.iter().any(|policy| policy.label == label && policy.policy == "logged");
+    let unit = result.unit;
+    let mut sentences = Vec::new();
+    for paired in &result.paired {
+        let (today, policy, sign) = match (is_logged(&paired.a), is_logged(&paired.b)) {
+            (true, false) => (&paired.a, &paired.b, 1.0),
+            (false, true) => (&paired.b, &paired.a, -1.0),
+            _ => continue,
+        };
+        let Difference::Curves { t, regret: MeanSe { mean, se }, .. } = &paired.difference else { continue };
+        let (Some(end), Some(error)) = (mean.last().map(|last| sign * last), se.last()) else { continue };
+        let amount = number::with_error(end.abs(), *error);
+        // The first checkpoint from which on the policy is ahead.
+        let behind = mean.iter().rposition(|gain| sign * gain <= 0.0);
+        sentences.push(match t.get(behind.map_or(0, |place| place + 1)) {
+            Some(&round) => {
+                let rounds = number::counted(round, "round");
+                format!("{policy} has passed {today} after {rounds}, on average, and has gained {amount} {unit} at the end.")
+            }
+            None => format!("{policy} does not pass {today}: it has lost {amount} {unit} at the end."),
+        });
+    }
+    sentences
 }
 
 #[cfg(test)]
