@@ -185,6 +185,29 @@ fn an_arm_without_clicks_is_told() {
     assert_eq!(codes(&found), ["no-user-without-tie", "heavy-user"]);
 }
 
+/// A log with a row for each item of a list is no table of sessions, and says so: longer lists have
+/// fewer clicks a row.
+#[test]
+fn rows_of_items_are_told() {
+    let top = tempdir().unwrap();
+    let events = top.path().join("events.csv");
+    let alarm = |lengths: [usize; 2], clicks: u32, step: usize| {
+        let mut text = "user,arm,clicks,time\n".to_owned();
+        for user in 0..400 {
+            for place in 0..lengths[user % 2] {
+                let (arm, time) = (["new", "old"][user % 2], 86_400 + user * 60 + place * step);
+                let clicks = if place == 0 { clicks } else { 0 };
+                writeln!(text, "u{user},{arm},{clicks},{time}").unwrap();
+            }
+        }
+        fs::write(&events, text).unwrap();
+        codes(&verdict(&events, &["--kind", "ab"])).contains(&"rows-of-items")
+    };
+    assert!(alarm([5, 8], 1, 0));
+    // Visits at other times, with more clicks, or seldom more than one at a time.
+    assert!(!alarm([5, 8], 1, 1) && !alarm([5, 8], 2, 0) && !alarm([1, 2], 1, 0));
+}
+
 /// An evidence beyond all numbers has its logarithm.
 #[test]
 fn the_logarithm_of_an_evidence_is_a_number() {

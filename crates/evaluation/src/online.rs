@@ -196,6 +196,9 @@ pub struct Outcome {
     pub times_back: u64,
     /// Clicks on a place of a list that was clicked before, which count once.
     pub repeated_clicks: u64,
+    /// Rows with the user and the time of the row above, and all rows, if rows seem to be the items
+    /// of lists and not sessions.
+    pub rows_of_items: Option<[u64; 2]>,
     /// Whether users stop at clicks, as far as lists whose items are known tell it.
     pub stops: Stops,
     /// The report of the reader.
@@ -256,8 +259,13 @@ struct Rows<'s> {
     /// The first name and the second, in the order of rows.
     names: Vec<Box<[u8]>>,
     looks: Vec<Look>,
-    /// The time of the row above, in milliseconds.
+    /// The time of the row above, in milliseconds, and its user.
     time: Option<i64>,
+    unit: u64,
+    /// Rows with the user and the time of the row above, and all rows.
+    like_above: [u64; 2],
+    /// The most clicks of a row.
+    most_clicks: f64,
     day: Option<i64>,
     began: bool,
     times_back: u64,
@@ -285,6 +293,9 @@ impl<'s> Rows<'s> {
             names: Vec::new(),
             looks: Vec::new(),
             time: None,
+            unit: 0,
+            like_above: [0; 2],
+            most_clicks: 0.0,
             day: None,
             began: false,
             times_back: 0,
@@ -433,6 +444,9 @@ impl<'s> Rows<'s> {
             heaviest,
             times_back: self.times_back,
             repeated_clicks: if self.settings.are_first { 0 } else { self.places.repeated },
+            rows_of_items: Some(self.like_above).filter(|[like, all]| {
+                self.settings.kind == Kind::Ab && 2 * like > *all && self.most_clicks <= 1.0
+            }),
             stops: self.places.stops(report.ubi.as_ref().map_or(&[], |ubi| &ubi.lists)),
             report,
         };
@@ -483,7 +497,9 @@ impl TakeRows for Rows<'_> {
         };
         let time = time.map(time::milliseconds).transpose().map_err(|fault| (columns::TIME, fault))?;
         self.times_back += u64::from(time < self.time);
-        self.time = time;
+        self.like_above[0] += u64::from(time.is_some() && (unit, time) == (self.unit, self.time));
+        self.like_above[1] += 1;
+        (self.unit, self.time, self.most_clicks) = (unit, time, self.most_clicks.max(clicks));
         let day = time.map(|time| time.div_euclid(time::MILLISECONDS_OF_A_DAY));
         let of_day = |day| Row { unit, list: place.0, position: place.1, day, clicks, second };
         if let (Some(kept), Some(day)) = (&mut self.kept, day) {

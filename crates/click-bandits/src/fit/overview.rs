@@ -162,17 +162,19 @@ impl Overview<'_> {
         let mut rows = vec![heads.map(str::to_owned)];
         rows.extend(rows_of(comparison));
         f.write_str(&table(&rows, 1..5))?;
-        let errors = Difference::TOLD_APART_AT;
+        let (errors, ratio) = (Difference::TOLD_APART_AT, Comparison::LEAST_RATIO);
         match comparison.choice(&|_| true) {
             Some(choice) if choice.alike.len() > 1 => writeln!(
                 f,
-                "\nNot told apart (the best is ahead by {errors} standard errors at most): {}. The simplest of them: {}.\n",
+                "\nNot told apart (the best is ahead by {errors} standard errors at most, or makes what was held \
+                 out less than {ratio} times as probable): {}. The simplest of them: {}.\n",
                 names(&choice.alike),
                 choice.model
             ),
             _ => writeln!(
                 f,
-                "\n{} is ahead of every other model by more than {errors} standard errors.\n",
+                "\n{} is ahead of every other model by more than {errors} standard errors, and makes what was \
+                 held out at least {ratio} times as probable.\n",
                 best.model
             ),
         }

@@ -3,7 +3,7 @@
 //!
 //! Two models are *told apart* if their log-likelihoods differ by more than two standard errors of
 //! the difference ([`Difference::is_told_apart`]), and if the better one makes the held-out data at
-//! least [`LEAST_RATIO`] times as probable. The choice is the simplest of the models that are not
+//! least [`Comparison::LEAST_RATIO`] times as probable. The choice is the simplest of the models that are not
 //! told apart from the best one, in the order of [`super::models`]. So the choice does not depend
 //! on a margin that another hold-out seed would reverse.
 //!
@@ -23,9 +23,6 @@ use super::{Fit, FitError, Model};
 use confidence::math::ln;
 use log_reader::Part;
 use serde::{Deserialize, Serialize};
-
-/// The ratio that a right fit loses by with a probability of 2.5 %, as by two standard errors.
-const LEAST_RATIO: f64 = 40.0;
 
 /// Models compared on held-out data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,6 +50,9 @@ pub struct Choice {
 }
 
 impl Comparison {
+    /// The ratio that a right fit loses by with a probability of 2.5 %, as by two standard errors.
+    pub const LEAST_RATIO: f64 = 40.0;
+
     /// Compares fits. Each fit is dropped before the next one is requested.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl Comparison {
     pub fn choice(&self, passes: &dyn Fn(Model) -> bool) -> Option<Choice> {
         let mut candidates = (0..self.scores.len()).filter(|&place| passes(self.scores[place].model));
         let best = candidates.next()?;
-        let least = ln(LEAST_RATIO) / self.scores[best].impressions as f64;
+        let least = ln(Self::LEAST_RATIO) / self.scores[best].impressions as f64;
         let is_apart = |of: Difference| of.is_told_apart() && of.mean.abs() >= least;
         let rest = candidates.filter(|&place| !is_apart(self.differences[best][place]));
         let mut alike: Vec<Model> =

@@ -161,6 +161,8 @@ impl Outcome {
         let before = self.looks.iter().find_map(|look| Some((look.date()?, look.better.ok()?)));
         let lost = before.filter(|_| self.decided.is_none());
         all.extend(lost.map(|(date, better)| remark!("decision-lost", date, self.names[better])));
+        let of_items = self.rows_of_items.map(|rows| rows.map(grouped));
+        all.extend(of_items.map(|[like, rows]| remark!("rows-of-items", like, rows)));
         let stops = &self.stops;
         if stops.is_told() {
             let [further, lists] = [stops.further, stops.lists].map(grouped);
