@@ -14,7 +14,6 @@ mod counts;
 mod double_ts;
 mod ecw_rmed;
 mod interleaved_filter;
-mod left;
 mod merge_dts;
 mod posterior;
 mod rmed1;

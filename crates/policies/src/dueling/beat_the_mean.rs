@@ -1,4 +1,4 @@
-use super::left::{check_left, remove};
+use super::counts::{check_left, remove};
 use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;

@@ -1,5 +1,4 @@
-use super::counts::DuelCounts;
-use super::left::{check_left, most_beating, remove};
+use super::counts::{DuelCounts, check_left, remove};
 use crate::checked::with_state;
 use crate::exact::float;
 use crate::setup::{restored, setup};
@@ -104,7 +103,7 @@ impl Select<Pair> for CondorcetSavage {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair>) {
         let round = self.counts.rounds.next();
         if self.left.len() > 1 && round > self.horizon {
-            self.left[0] = most_beating(&self.counts, &self.left, Ties::draw(rng));
+            self.left[0] = self.counts.most_beating(&self.left, Ties::draw(rng));
             self.left.truncate(1);
         }
         if let [winner] = self.left[..] {
@@ -137,6 +136,6 @@ impl Update<Pair, DuelOutcome> for CondorcetSavage {
 impl Recommend<ItemId> for CondorcetSavage {
     /// The remaining item that beats most of the others.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
-        *out = ItemId::new(most_beating(&self.counts, &self.left, Ties::draw(rng)));
+        *out = ItemId::new(self.counts.most_beating(&self.left, Ties::draw(rng)));
     }
 }

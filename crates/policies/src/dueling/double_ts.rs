@@ -219,25 +219,16 @@ fn opening(wins: u64, losses: u64, alpha: f64) -> f64 {
 impl From<State> for DoubleTs {
     fn from(State { counts, alpha }: State) -> Self {
         let n_items = counts.shape.n_items();
-        let cell_opening = |cell: usize| {
-            let (item, other) = (cell / n_items, cell % n_items);
-            // An item has no opening against itself.
-            if item == other {
-                return f64::INFINITY;
-            }
-            opening(counts.wins(item, other), counts.wins(other, item), alpha.get())
-        };
-        let led = |item: usize| {
-            let leads = |&other: &usize| counts.wins(item, other) > counts.wins(other, item);
-            (0..n_items).filter(leads).fold(0, |sum, _| sum + 1)
-        };
+        let mut openings = counts.table(|wins, losses| opening(wins, losses, alpha.get()));
+        // An item has no opening against itself.
+        openings.iter_mut().step_by(n_items + 1).for_each(|opening| *opening = f64::INFINITY);
         Self {
             upsets: Upsets::new(&counts),
             coins: Coins::new(&counts),
-            openings: (0..n_items * n_items).map(cell_opening).collect(),
+            openings,
             n_open: vec![0; n_items],
             favourite: 0,
-            n_led: (0..n_items).map(led).collect(),
+            n_led: counts.shape.items().map(|item| number(counts.n_beaten(item))).collect(),
             lost: vec![0; n_items],
             sampled: vec![0; n_items],
             next_in_row: vec![f64::NEG_INFINITY; n_items],

@@ -195,7 +195,7 @@ impl EcwRmed {
 
     /// Returns whether `other` is a superior of `item`.
     fn is_beaten(&self, item: usize, other: usize) -> bool {
-        self.counts.wins(item, other) < self.counts.wins(other, item)
+        self.counts.leads(other, item)
     }
 
     /// Computes what depends on the duels of a pair.

@@ -1,5 +1,4 @@
 use super::counts::DuelCounts;
-use super::left::most_beating;
 use super::posterior::{Coins, sample};
 use crate::checked::with_state;
 use crate::error::{MAX_COUNT, are_distinct};
@@ -327,6 +326,6 @@ impl Update<Pair, DuelOutcome> for MergeDts {
 impl Recommend<ItemId> for MergeDts {
     /// The remaining item that beats most of the others.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
-        *out = ItemId::new(most_beating(&self.counts, &self.items, Ties::draw(rng)));
+        *out = ItemId::new(self.counts.most_beating(&self.items, Ties::draw(rng)));
     }
 }

@@ -80,12 +80,7 @@ const MARGIN: u64 = 1 << 34;
 
 impl Coins {
     pub(super) fn new(counts: &DuelCounts) -> Self {
-        let n_items = counts.shape.n_items();
-        let estimates = (0..n_items * n_items)
-            .map(|cell| (cell / n_items, cell % n_items))
-            .map(|(item, other)| above_half(counts.wins(item, other), counts.wins(other, item)))
-            .collect();
-        Self { n_items, estimates }
+        Self { n_items: counts.shape.n_items(), estimates: counts.table(above_half) }
     }
 
     /// Updates the estimate after one more win, which is counted already.
@@ -177,12 +172,7 @@ const SMALL: f64 = 0.25;
 
 impl Upsets {
     pub(super) fn new(counts: &DuelCounts) -> Self {
-        let n_items = counts.shape.n_items();
-        let limits = (0..n_items * n_items)
-            .map(|cell| (cell / n_items, cell % n_items))
-            .map(|(item, other)| limit(counts.wins(other, item), counts.wins(item, other)))
-            .collect();
-        Self { limits, sampler: Sampler::new() }
+        Self { limits: counts.table(|wins, losses| limit(losses, wins)), sampler: Sampler::new() }
     }
 
     /// Updates the limits after the counts of these two items changed.
