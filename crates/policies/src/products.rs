@@ -1,19 +1,9 @@
 //! Sampled factors: a cell (i, j) of a table is clicked with probability `u_i v_j`.
 //!
-//! A Gibbs sweep draws every row given the columns, then every column given the rows. The draw of a
-//! row with `S` clicks in `N` plays, `N_j` of them on column `j`, is
-//!
-//! ```text
-//! b / (sum over j of v_j N_j + 1) Gamma((S + 1) / b),    b = 1 - S / (N + 1)
-//! ```
-//!
-//! This is the posterior of a Poisson count with mean `u sum v_j N_j`, with its variance narrowed
-//! to that of Bernoulli clicks. Columns are drawn likewise, and then divided by the largest of
-//! them, since clicks determine the products only.
-//!
-//! A row or a column may begin with a belief: plays and clicks that are added to its own.
-//!
-//! For `rank1-gibbs` (one cell a round) and `pbm-gibbs` (items and positions, several cells).
+//! A Gibbs sweep draws every row given the columns, then every column given the rows, as
+//! [`Rank1Gibbs`](crate::Rank1Gibbs) documents it. It plays one cell a round;
+//! [`PbmGibbs`](crate::PbmGibbs) plays several, of items and positions. A row or a column may begin
+//! with a belief: plays and clicks that are added to its own.
 //!
 //! Numerics: sums of a row have four lanes, the same on every machine. A row with few played cells
 //! is summed over these alone: the others add 0, so the result has the same bits. The sampled
@@ -121,30 +111,14 @@ impl Products {
         products
     }
 
-    /// The table with these plays, clicks of rows and of columns, and columns of the last sweep.
-    ///
-    /// # Errors
-    ///
-    /// Wrong lengths, more clicks than plays, or a column that is no probability.
-    pub(crate) fn of(counts: [Vec<u64>; 3], columns: Vec<f64>) -> Result<Self, Error> {
-        let [plays, row_clicks, column_clicks] = counts;
-        Self::try_from(State { plays, row_clicks, column_clicks, columns })
-    }
-
-    /// The inverse of [`Self::of`].
-    pub(crate) fn into_parts(self) -> ([Vec<u64>; 3], Vec<f64>) {
-        ([self.plays, self.row_clicks, self.column_clicks], self.columns)
-    }
-
     /// Without the distributions of draws.
     fn assemble(State { plays, row_clicks, column_clicks, columns }: State) -> Self {
         let n_columns = columns.len();
         let mut column_plays = vec![0; n_columns];
         for row in plays.chunks_exact(n_columns) {
-            column_plays
-                .iter_mut()
-                .zip(row)
-                .for_each(|(sum, &plays)| *sum = u64::saturating_add(*sum, plays));
+            for (sum, &plays) in column_plays.iter_mut().zip(row) {
+                *sum = u64::saturating_add(*sum, plays);
+            }
         }
         Self {
             weights: plays.iter().map(|&plays| float(plays)).collect(),
@@ -178,11 +152,8 @@ impl Products {
 
     /// Begins the first rows and columns with these beliefs, the others without any.
     pub(crate) fn set_prior(&mut self, rows: &[Pseudo], columns: &[Pseudo]) {
-        for (belief, prior) in self.row_prior.iter_mut().zip(rows) {
-            *belief = *prior;
-        }
-        for (belief, prior) in self.column_prior.iter_mut().zip(columns) {
-            *belief = *prior;
+        for (beliefs, priors) in [(&mut self.row_prior, rows), (&mut self.column_prior, columns)] {
+            beliefs.iter_mut().zip(priors).for_each(|(belief, prior)| *belief = *prior);
         }
         self.set_laws();
     }
@@ -204,13 +175,10 @@ impl Products {
 
     /// Returns whether these clicks of every cell are possible, with the sums of all rows.
     pub(crate) fn may_have(&self, clicks: &[u64]) -> bool {
-        let n_columns = self.columns.len();
+        let of_rows = clicks.chunks_exact(self.columns.len()).map(|row| row.iter().sum::<u64>());
         clicks.len() == self.plays.len()
             && clicks.iter().zip(&self.plays).all(|(clicks, plays)| clicks <= plays)
-            && clicks
-                .chunks_exact(n_columns)
-                .map(|row| row.iter().sum::<u64>())
-                .eq(self.row_clicks.iter().copied())
+            && of_rows.eq(self.row_clicks.iter().copied())
     }
 
     /// Adds a row without plays, with this belief.

@@ -62,8 +62,8 @@ fn inconsistent_data_is_refused() {
     let uts = serde_json::to_value(Uts::new(shape)).expect("saved");
     refused(&uts, "/leads", json!([0]), "uts");
     let gibbs = serde_json::to_value(Rank1Gibbs::new(shape)).expect("saved");
-    refused(&gibbs, "/columns/0", json!(1.5), "gibbs");
-    refused(&gibbs, "/row_clicks/0", json!(1), "gibbs");
+    refused(&gibbs, "/products/columns/0", json!(1.5), "gibbs");
+    refused(&gibbs, "/products/row_clicks/0", json!(1), "gibbs");
 }
 
 /// A thousand rows and a thousand columns: no K x L table in `Rank1Elim` (less than 200 kB), 12

@@ -1,6 +1,7 @@
+use crate::checked::checked;
 use crate::exact::number;
 use crate::products::Products;
-use crate::setup::{restored, setup};
+use crate::setup::setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use rand::Rng;
@@ -24,25 +25,16 @@ use serde::{Deserialize, Serialize};
 ///
 /// | here | formula | shape | unit |
 /// |---|---|---|---|
-/// | `plays` | N of every cell | `n_rows` x `n_columns` | rounds |
-/// | `row_clicks`, `column_clicks` | S | `n_rows`, `n_columns` | clicks |
-/// | `rows`, `columns` | u, v | `n_rows`, `n_columns` | approximate probability |
+/// | `products.plays` | N of every cell | `n_rows` x `n_columns` | rounds |
+/// | `.row_clicks`, `.column_clicks` | S | `n_rows`, `n_columns` | clicks |
+/// | `.rows`, `.columns` | u, v | `n_rows`, `n_columns` | approximate probability |
 ///
 /// The sampled columns are saved, since the next sweep starts from them. Memory: 16 bytes a cell.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "State", into = "State")]
+#[serde(remote = "Self")]
 pub struct Rank1Gibbs {
     shape: TableShape,
     products: Products,
-}
-
-#[derive(Serialize, Deserialize)]
-struct State {
-    shape: TableShape,
-    plays: Vec<u64>,
-    row_clicks: Vec<u64>,
-    column_clicks: Vec<u64>,
-    columns: Vec<f64>,
 }
 
 impl Rank1Gibbs {
@@ -56,20 +48,9 @@ fn largest(side: &[f64]) -> u32 {
     number((0..side.len()).fold(0, |best, place| if side[place] > side[best] { place } else { best }))
 }
 
-impl From<Rank1Gibbs> for State {
-    fn from(Rank1Gibbs { shape, products }: Rank1Gibbs) -> Self {
-        let ([plays, row_clicks, column_clicks], columns) = products.into_parts();
-        Self { shape, plays, row_clicks, column_clicks, columns }
-    }
-}
-
-restored!(Rank1Gibbs, |State { shape, plays, row_clicks, column_clicks, columns }| {
-    let products = Products::of([plays, row_clicks, column_clicks], columns)?;
-    if products.sizes() == [shape.n_rows(), shape.n_columns()] {
-        Ok(Self { shape, products })
-    } else {
-        Err(Error::SavedSizes)
-    }
+checked!(Rank1Gibbs, |self| {
+    let is_of_shape = self.products.sizes() == [self.shape.n_rows(), self.shape.n_columns()];
+    if is_of_shape { Ok(self) } else { Err(Error::SavedSizes) }
 });
 
 setup!(Rank1Gibbs, &[], |policy| policy.products.sizes());
