@@ -1,17 +1,17 @@
 use super::assignment::Assignment;
 use super::cells::CellCounts;
-use super::leaders::{Leaders, SavedLeaders};
+use super::leaders::Leaders;
+use crate::checked::with_state;
 use crate::exact::{float, number};
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::Ties;
-use crate::{Decision, Error, Select, Update};
+use crate::{Decision, Select, Update};
 use click_models::{ItemId, ListShape, Ranking, RenderedClicks};
 use confidence::{Rate, kl_ucb_upper};
 use rand::Rng;
-use serde::{Deserialize, Serialize, Serializer};
-use std::borrow::Cow;
 use std::num::NonZeroU32;
 
+with_state! {
 /// GRAB: moves over the graph of lists that differ in one exchange; knows the sizes only.
 ///
 /// With `m_ik` the share of clicks in the `n_ik` displays of item i at position k, and
@@ -49,8 +49,6 @@ use std::num::NonZeroU32;
 /// Late feedback: the leader is found, and counted, when a list is chosen. Numerics: means are
 /// compared in units of 2^-60, and sums are exact. Memory: 48 bytes for each item and position, and
 /// room for 2048 lists.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "State<'_>")]
 pub struct Grab {
     rate: Rate,
     gamma: NonZeroU32,
@@ -58,6 +56,7 @@ pub struct Grab {
     /// The key of the preferences, from the first round on.
     key: Option<u64>,
     leaders: Leaders,
+} derived {
     mean: Vec<f64>,
     upper: Vec<f64>,
     weights: Vec<i128>,
@@ -68,14 +67,6 @@ pub struct Grab {
     order: Vec<usize>,
     assignment: Assignment,
 }
-
-#[derive(Serialize, Deserialize)]
-struct State<'a> {
-    rate: Rate,
-    gamma: NonZeroU32,
-    counts: Cow<'a, CellCounts>,
-    key: Option<u64>,
-    leaders: SavedLeaders<'a>,
 }
 
 impl Grab {
@@ -83,17 +74,12 @@ impl Grab {
     pub fn new(shape: ListShape, gamma: Option<NonZeroU32>, horizon: u64) -> Self {
         let n_items = u32::try_from(shape.n_items()).ok().and_then(NonZeroU32::new);
         let gamma = gamma.or(n_items).unwrap_or(NonZeroU32::MIN);
-        let leaders = Leaders::new(shape.n_positions());
-        Self::assemble(Rate::LOG.at_horizon(horizon), gamma, CellCounts::new(shape), None, leaders)
+        let rate = Rate::LOG.at_horizon(horizon);
+        let (counts, leaders) = (CellCounts::new(shape), Leaders::default());
+        Self::assemble(State { rate, gamma, counts, key: None, leaders })
     }
 
-    fn assemble(
-        rate: Rate,
-        gamma: NonZeroU32,
-        counts: CellCounts,
-        key: Option<u64>,
-        leaders: Leaders,
-    ) -> Self {
+    fn assemble(State { rate, gamma, counts, key, leaders }: State) -> Self {
         let [n_items, n_positions] = counts.sizes();
         let (mean, upper) =
             (0..n_items * n_positions).map(|cell| mean_and_upper(&counts, cell, rate)).unzip();
@@ -101,7 +87,7 @@ impl Grab {
             rate,
             gamma,
             key: None,
-            leaders,
+            leaders: leaders.with_room(n_positions),
             mean,
             upper,
             weights: vec![0; n_items * n_positions],
@@ -194,22 +180,11 @@ fn weight(mean: f64, key: u64, cell: usize) -> i128 {
     (units << 40) + i128::from(preference(key, cell))
 }
 
-impl Serialize for Grab {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { rate, gamma, counts, key, leaders, .. } = self;
-        let (counts, leaders) = (Cow::Borrowed(counts), leaders.to_save());
-        State { rate: *rate, gamma: *gamma, counts, key: *key, leaders }.serialize(serializer)
-    }
-}
-
-impl TryFrom<State<'_>> for Grab {
-    type Error = Error;
-
-    fn try_from(State { rate, gamma, counts, key, leaders }: State<'_>) -> Result<Self, Error> {
-        let leaders = Leaders::restore(&leaders, counts.n_items(), counts.n_positions)?;
-        Ok(Self::assemble(rate, gamma, counts.into_owned(), key, leaders))
-    }
-}
+restored!(Grab, |saved| {
+    let [n_items, n_positions] = saved.counts.sizes();
+    saved.leaders.check(n_items, n_positions)?;
+    Ok(Self::assemble(saved))
+});
 
 setup!(Grab, &["/rate", "/gamma"], |policy| policy.counts.sizes());
 

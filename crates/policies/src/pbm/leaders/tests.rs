@@ -3,7 +3,7 @@ use super::*;
 /// Without room for all, the list that led longest ago counts from 0, and no other one does.
 #[test]
 fn the_list_that_led_longest_ago_is_forgotten() {
-    let mut leaders = Leaders::new(2);
+    let mut leaders = Leaders::default();
     let list = |number: usize| [0, 1].map(|place| u32::try_from(2 * number + place).expect("small"));
     for number in 0..ROOM {
         assert_eq!(leaders.count(&list(number), number as u64), 0);
