@@ -66,7 +66,7 @@ struct State {
     lead_every: u64,
     counts: CellCounts,
     leads: Vec<u64>,
-    thinned: Option<SavedLeaderDraws>,
+    thinned: Option<SavedLeaderDraws<'static>>,
 }
 
 impl Uts {
@@ -140,9 +140,9 @@ restored!(Uts, |saved| {
     check_counts(saved.lead_every, &saved.leads, &saved.leads)?;
     let State { lead_every, counts, leads, thinned } = saved;
     let policy = Self::assemble(lead_every.max(1), counts, leads);
-    let restore =
-        |saved: SavedLeaderDraws| LeaderDraws::restore(&saved, &policy.posteriors, policy.counts.shape);
-    Ok(Self { thinned: thinned.map(restore).transpose()?, ..policy })
+    let shape = policy.counts.shape;
+    let thinned = thinned.map(|saved| LeaderDraws::restore(&saved, &policy.posteriors, shape));
+    Ok(Self { thinned: thinned.transpose()?, ..policy })
 });
 
 setup!(Uts, &["/lead_every"], |policy| policy.counts.sizes());

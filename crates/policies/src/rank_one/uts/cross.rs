@@ -7,7 +7,6 @@ use crate::sampling::thinning::{Pace, Posteriors, SavedThinning, Thinning, Thres
 use crate::top_l::TopL;
 use click_models::TableShape;
 use rand::Rng;
-use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// The posteriors of a leader's row, by column, then of the rest of its column, by row.
@@ -103,10 +102,10 @@ pub(super) struct LeaderDraws {
     top: TopL,
 }
 
-/// A saved [`Thinned`].
-#[derive(Debug, Deserialize)]
-pub(super) struct SavedLeaderDraws {
-    settled: Option<(usize, SavedThinning<'static>)>,
+/// A saved [`LeaderDraws`].
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SavedLeaderDraws<'a> {
+    settled: Option<(usize, SavedThinning<'a>)>,
     young: usize,
     n_young: u32,
 }
@@ -118,25 +117,22 @@ impl LeaderDraws {
     }
 
     pub(super) fn restore(
-        saved: &SavedLeaderDraws,
+        saved: &SavedLeaderDraws<'_>,
         posteriors: &BetaPosteriors,
         shape: TableShape,
     ) -> Result<Self, Error> {
         let &SavedLeaderDraws { ref settled, young, n_young } = saved;
-        let is_cell = |cell: usize| cell < shape.n_cells();
-        if !is_cell(young) || n_young > YOUNG {
+        let mut cells = settled.iter().map(|&(leader, _)| leader).chain([young]);
+        if cells.any(|cell| cell >= shape.n_cells()) || n_young > YOUNG {
             return Err(Error::SavedThinning);
         }
-        let fresh = Self { young, n_young, ..Self::new(posteriors, shape) };
-        match settled {
-            None => Ok(fresh),
-            &Some((leader, _)) if !is_cell(leader) => Err(Error::SavedThinning),
-            &Some((leader, ref thinning)) => {
-                let thinning =
-                    Thinning::restore(thinning, &Cross::new(posteriors, shape, leader), 1, Pace::Eager)?;
-                Ok(Self { settled: Some(leader), thinning, ..fresh })
-            }
+        let mut draws = Self { young, n_young, ..Self::new(posteriors, shape) };
+        if let &Some((leader, ref thinning)) = settled {
+            let cross = Cross::new(posteriors, shape, leader);
+            draws.thinning = Thinning::restore(thinning, &cross, 1, Pace::Eager)?;
+            draws.settled = Some(leader);
         }
+        Ok(draws)
     }
 
     /// The cell of the largest draw; `None`, without a draw, if all cells are to be drawn.
@@ -178,10 +174,7 @@ impl LeaderDraws {
 
 impl Serialize for LeaderDraws {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut saved = serializer.serialize_struct("LeaderDraws", 3)?;
-        saved.serialize_field("settled", &self.settled.map(|leader| (leader, self.thinning.to_save())))?;
-        saved.serialize_field("young", &self.young)?;
-        saved.serialize_field("n_young", &self.n_young)?;
-        saved.end()
+        let settled = self.settled.map(|leader| (leader, self.thinning.to_save()));
+        SavedLeaderDraws { settled, young: self.young, n_young: self.n_young }.serialize(serializer)
     }
 }
