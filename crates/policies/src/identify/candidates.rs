@@ -179,19 +179,7 @@ impl Candidates {
 
     /// The items accepted so far, and the undecided items of largest mean; ties are random.
     pub(super) fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Ranking) {
-        let n_accepted = self.accepted.len().min(self.n_best);
-        let list = out.positions_mut(n_accepted + self.in_question.len());
-        let (first, rest) = list.split_at_mut(n_accepted);
-        first.copy_from_slice(&self.accepted[..n_accepted]);
-        rest.copy_from_slice(&self.in_question);
-        rest.shuffle(rng);
-        self.sort_by_mean(rest);
-        out.positions_mut(self.n_best);
-    }
-
-    /// Sorts by mean, largest first; equal ones stay in order.
-    fn sort_by_mean(&self, items: &mut [ItemId]) {
-        sort(items, &|&a, &b| self.mean(b).total_cmp(&self.mean(a)));
+        recommend([&self.accepted, &self.in_question], self.n_best, |item| self.mean(item), rng, out);
     }
 
     /// The empirical mean; 0 without an observation.
@@ -199,6 +187,24 @@ impl Candidates {
         let n = self.observations[item.index()];
         if n == 0 { 0.0 } else { float(self.clicks[item.index()]) / float(n) }
     }
+}
+
+/// Writes accepted items in order of entry, then undecided ones, the largest mean first; ties are
+/// random.
+pub(super) fn recommend<R: Rng + ?Sized>(
+    [accepted, undecided]: [&[ItemId]; 2],
+    n_best: usize,
+    mean: impl Fn(ItemId) -> f64,
+    rng: &mut R,
+    out: &mut Ranking,
+) {
+    let n_accepted = accepted.len().min(n_best);
+    let (first, rest) = out.positions_mut(n_accepted + undecided.len()).split_at_mut(n_accepted);
+    first.copy_from_slice(&accepted[..n_accepted]);
+    rest.copy_from_slice(undecided);
+    rest.shuffle(rng);
+    sort(rest, &|&a, &b| mean(b).total_cmp(&mean(a)));
+    out.positions_mut(n_best);
 }
 
 /// Writes items to places, as far as both reach.

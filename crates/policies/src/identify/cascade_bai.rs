@@ -9,9 +9,8 @@ mod settings;
 mod show_order;
 mod sorted;
 
-use super::candidates::fill;
+use super::candidates::{fill, recommend};
 use crate::setup::setup;
-use crate::sort::sort;
 use crate::{Decision, Delta, Recommend, Select, Stop};
 use click_models::{ItemId, ListShape, Ranking};
 use confidence::NonNegative;
@@ -20,7 +19,6 @@ use levels::Levels;
 use queue::Queue;
 use radii::Radii;
 use rand::Rng;
-use rand::seq::SliceRandom;
 use saved::State;
 use serde::{Deserialize, Serialize};
 use settings::{Rival, Settings};
@@ -209,11 +207,6 @@ impl CascadeBai {
         self.items[item.index()].mean()
     }
 
-    /// Sorts by mean, largest first; equal ones stay in order.
-    fn sort_by_mean(&self, items: &mut [ItemId]) {
-        sort(items, &|&a, &b| self.mean(b).total_cmp(&self.mean(a)));
-    }
-
     /// Draws the random order for ties before the first step.
     fn begin<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         if self.has_begun {
@@ -285,16 +278,9 @@ impl Select<Ranking> for CascadeBai {
 impl Recommend<Ranking> for CascadeBai {
     /// The items accepted so far, and the undecided items of largest mean; ties are random.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Ranking) {
-        let n_accepted = self.accepted.len().min(self.settings.n_best);
-        let list = out.positions_mut(n_accepted + self.queue.len());
-        let (first, rest) = list.split_at_mut(n_accepted);
-        first.copy_from_slice(&self.accepted[..n_accepted]);
         // In the order that is saved, so that a restored policy recommends the same.
         let (undecided, _) = self.saved_queue();
-        rest.copy_from_slice(&undecided);
-        rest.shuffle(rng);
-        self.sort_by_mean(rest);
-        out.positions_mut(self.settings.n_best);
+        recommend([&self.accepted, &undecided], self.settings.n_best, |item| self.mean(item), rng, out);
     }
 }
 

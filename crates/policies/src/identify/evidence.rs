@@ -62,27 +62,28 @@ impl Evidence {
     /// its threshold. So the threshold of one bound is valid for all smaller means, and gives the
     /// next, lower bound.
     pub(super) fn upper(self, inverse_level: f64) -> f64 {
-        if self.n() == 0.0 {
-            return 1.0;
-        }
-        let (mean, redundancy) = (self.mean(), self.redundancy());
-        let next = |bound| {
-            kl_ucb_upper(mean, self.n(), redundancy + rejection_level(prior_below(bound), inverse_level))
-        };
-        next(next(next(1.0)))
+        self.bound(kl_ucb_upper, 1.0, prior_below, inverse_level)
     }
 
     /// The lower bound of the mean, as [`Self::upper`].
     pub(super) fn lower(self, inverse_level: f64) -> f64 {
+        self.bound(kl_ucb_lower, 0.0, |bound| prior_below(1.0 - bound), inverse_level)
+    }
+
+    /// A bound of the mean, which is `end` without observations.
+    fn bound(
+        self,
+        solve: fn(f64, f64, f64) -> f64,
+        end: f64,
+        prior: fn(f64) -> f64,
+        inverse_level: f64,
+    ) -> f64 {
         if self.n() == 0.0 {
-            return 0.0;
+            return end;
         }
         let (mean, redundancy) = (self.mean(), self.redundancy());
-        let next = |bound| {
-            let level = rejection_level(prior_below(1.0 - bound), inverse_level);
-            kl_ucb_lower(mean, self.n(), redundancy + level)
-        };
-        next(next(next(0.0)))
+        let next = |bound| solve(mean, self.n(), redundancy + rejection_level(prior(bound), inverse_level));
+        next(next(next(end)))
     }
 
     /// `ln m - ln l` against the null that this mean is at most the other's less `epsilon`.
