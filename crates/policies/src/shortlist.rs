@@ -26,6 +26,7 @@
 //! (for KL-UCB 2e-14 of `U - m` and four units in the last place).
 
 use crate::best_arms::FewArms;
+use crate::exact::number;
 use crate::top_l::{MOST_HASHED, Ties, TopL};
 use click_models::{ItemId, ItemSet};
 use std::fmt::Debug;
@@ -247,7 +248,7 @@ impl<A: Arm> Shortlist<A> {
     /// Sets the counts of an arm.
     pub(crate) fn set(&mut self, item: usize, was_fresh: bool, arm: &mut A) {
         self.filter.set(item, arm);
-        if self.absent.contains(ItemId::new(count(item))) {
+        if self.absent.contains(ItemId::new(number(item))) {
             self.leave_for_good(item);
             return;
         }
@@ -279,7 +280,7 @@ impl<A: Arm> Shortlist<A> {
         let run = self.runs.get_mut(home as usize)?;
         run.len -= 1;
         if run.is_tied {
-            self.tied.remove(ItemId::new(count(item)));
+            self.tied.remove(ItemId::new(number(item)));
         }
         let (hole, last) = (self.place[item], run.start + run.len);
         let moved = self.members[last as usize];
@@ -329,13 +330,13 @@ impl<A: Arm> Shortlist<A> {
                     self.order[entry..=empty].rotate_right(1);
                     entry
                 };
-                self.order[entry] = (high, home, count(item));
+                self.order[entry] = (high, home, number(item));
                 home
             }
             (None, None) => {
                 self.runs.push(Run { arm: *arm, reach, start: 0, len: 0, room: 0, is_tied: false });
-                let home = count(self.runs.len() - 1);
-                self.order.insert(entry, (high, home, count(item)));
+                let home = number(self.runs.len() - 1);
+                self.order.insert(entry, (high, home, number(item)));
                 home
             }
         };
@@ -346,7 +347,7 @@ impl<A: Arm> Shortlist<A> {
             if self.used + room as usize > self.members.len() {
                 return self.give_up(item);
             }
-            let place = count(self.used);
+            let place = number(self.used);
             for offset in 0..run.len {
                 let member = self.members[(run.start + offset) as usize];
                 self.members[(place + offset) as usize] = member;
@@ -358,9 +359,9 @@ impl<A: Arm> Shortlist<A> {
         let place = run.start + run.len;
         run.len += 1;
         if run.is_tied {
-            self.tied.insert(ItemId::new(count(item)));
+            self.tied.insert(ItemId::new(number(item)));
         }
-        self.members[place as usize] = count(item);
+        self.members[place as usize] = number(item);
         (self.home[item], self.place[item]) = (home, place);
     }
 
@@ -549,8 +550,8 @@ impl<A: Arm> Shortlist<A> {
         self.used = 0;
         let Self { members, used, absent, .. } = self;
         let list = |item| {
-            if !absent.contains(ItemId::new(count(item))) {
-                members[*used] = count(item);
+            if !absent.contains(ItemId::new(number(item))) {
+                members[*used] = number(item);
                 *used += 1;
             }
         };
@@ -610,7 +611,7 @@ impl<A: Arm> Shortlist<A> {
                     self.runs.push(Run { arm: *arm, reach, start: place, len: 1, room: 1, is_tied: false });
                 }
             }
-            self.home[item as usize] = count(self.runs.len() - 1);
+            self.home[item as usize] = number(self.runs.len() - 1);
             self.place[item as usize] = place;
         }
         let scale = (depth / (LONGER * self.capacity)).max(arms.len() / ARMS_A_LIST).max(1);
@@ -674,10 +675,4 @@ fn sort_by_reach(order: &mut [(f64, u32, u32)]) {
 /// The index at a ceiling, which is infinite if arms are.
 fn reach<A: Arm>(arm: &A, ceiling: f64) -> f64 {
     if arm.is_fresh() { f64::INFINITY } else { arm.index(ceiling) }
-}
-
-/// The number of an arm or a run; items are numbered by `u32`.
-#[expect(clippy::cast_possible_truncation, reason = "at most twice the number of items")]
-fn count(place: usize) -> u32 {
-    place as u32
 }

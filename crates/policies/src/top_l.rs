@@ -9,6 +9,8 @@
 //! places in the order of items: also a uniformly random order, and also of the round's key alone.
 
 use crate::Terms;
+use crate::coin::place;
+use crate::exact::number;
 use click_models::{ItemId, ItemSet};
 use rand::Rng;
 
@@ -44,13 +46,9 @@ impl Ties {
         (hash ^ (hash >> 31), item)
     }
 
-    /// A random place among `n`, for the draw of this number.
-    fn place(self, number: usize, n: usize) -> usize {
-        #[expect(clippy::cast_possible_truncation, reason = "a list has at most 64 positions")]
-        let hash = self.hash(u32::MAX - number as u32);
-        #[expect(clippy::cast_possible_truncation, reason = "below `n`")]
-        let place = ((u128::from(hash) * n as u128) >> 64) as usize;
-        place
+    /// A random place among `n`, by the `nth` draw.
+    fn place(self, nth: usize, n: usize) -> usize {
+        place(self.hash(u32::MAX - number(nth)), n)
     }
 
     /// Returns whether (`score`, `item`) goes before (`other_score`, `other`).

@@ -20,10 +20,10 @@
 //! Complexity: one multiply-add for each feature, 32 items at a time, and as many draws as
 //! positions, apart from constants.
 
+use crate::exact::number;
 use crate::sampling::Sampler;
 use crate::sampling::thinning::exponential;
 use crate::top_l::{Ties, TopL};
-use click_models::ItemId;
 use confidence::normal_quantile;
 use rand::{Rng, RngExt};
 
@@ -234,8 +234,4 @@ fn single(number: f64) -> f32 {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small, not below 0")]
 fn whole(number: f64) -> usize {
     number as usize
-}
-
-fn number(item: usize) -> u32 {
-    ItemId::from_index(item).number()
 }

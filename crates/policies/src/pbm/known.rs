@@ -58,8 +58,7 @@ impl PositionsKnown<'_> {
     pub fn places(&self) -> Vec<usize> {
         match self {
             Self::Examination(known) => order_of(known.examination()),
-            Self::Order(known) if known.places.is_empty() => (0..known.shape().n_positions()).collect(),
-            Self::Order(known) => known.places.to_vec(),
+            Self::Order(known) => known.order(),
         }
     }
 }

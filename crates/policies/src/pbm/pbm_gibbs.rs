@@ -72,8 +72,7 @@ impl PbmGibbs {
         let shape = known.shape();
         let places = match order {
             PbmGibbsOrder::Unknown => None,
-            PbmGibbsOrder::Known if known.places.is_empty() => Some((0..shape.n_positions()).collect()),
-            PbmGibbsOrder::Known => Some(known.places.to_vec()),
+            PbmGibbsOrder::Known => Some(known.order()),
         };
         let products = Products::new(shape.n_items(), shape.n_positions());
         let clicks = vec![0; shape.n_items() * shape.n_positions()];

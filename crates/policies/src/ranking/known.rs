@@ -1,6 +1,7 @@
 //! Knowledge of prefix policies before the first round.
 
 use crate::Error;
+use crate::error::is_permutation;
 use click_models::{DcmKnown, ListShape};
 
 /// The sizes of the problem, and the positions of the best item, the second best, and so on.
@@ -47,10 +48,7 @@ impl<'a> PrefixKnown<'a> {
     /// [`Error::NotTheirPlaces`] if `places` is neither empty nor a permutation of the positions.
     pub fn with_places(shape: ListShape, places: &'a [usize]) -> Result<Self, Error> {
         let n_positions = shape.n_positions();
-        let mut taken = [false; ListShape::MAX_POSITIONS];
-        let is_new = |&place: &usize| place < n_positions && !std::mem::replace(&mut taken[place], true);
-        let in_some_order = places.len() == n_positions && places.iter().all(is_new);
-        if places.is_empty() || in_some_order {
+        if places.is_empty() || is_permutation(places.iter().copied(), n_positions) {
             Ok(Self { shape, places })
         } else {
             Err(Error::NotTheirPlaces { n_positions })

@@ -9,6 +9,7 @@
 //!
 //! Arms sorted into tiles by mean, then by floor, anew after as many changes as arms.
 
+use crate::exact::number;
 use crate::live::present_items;
 use crate::sort::sort_unstable;
 use crate::top_l::{Ties, TopL};
@@ -120,11 +121,9 @@ impl Tiles {
 
     /// Adds an arm, to the last tile if it has room.
     pub(super) fn push(&mut self, arm: Arm) {
-        #[expect(clippy::cast_possible_truncation, reason = "items are numbered by 32 bits")]
-        let (item, place) = (self.place.len() as u32, self.arms.len() as u32);
+        self.items.push(number(self.place.len()));
+        self.place.push(number(self.arms.len()));
         self.arms.push(arm);
-        self.items.push(item);
-        self.place.push(place);
         if self.arms.len() > MOST_COMPARED.max(4 * self.size * self.size) {
             *self = Self::new(Self::in_order(&self.arms, &self.place));
         } else if self.arms.len() > self.size * self.bounds.len() {

@@ -3,6 +3,7 @@
 //! All buckets are in one array; an item moves by exchanges at each boundary on the way.
 
 use super::power_of_two;
+use crate::exact::number;
 
 /// Rates are summed as multiples of this, so that sums do not depend on their history.
 const UNIT: f64 = 1.0 / 4_294_967_296.0;
@@ -217,9 +218,4 @@ pub(super) fn in_units(rates: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let units = (rates * (1.0 / UNIT)) as u64;
     units
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "items are numbered by 32 bits")]
-fn number(item: usize) -> u32 {
-    item as u32
 }

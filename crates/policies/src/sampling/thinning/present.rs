@@ -2,6 +2,7 @@
 //! with values have posteriors of what a display earns.
 
 use super::{Posteriors, Sampler, Threshold};
+use crate::exact::number;
 use crate::live::Values;
 use click_models::value::index;
 use click_models::{ItemId, ItemSet};
@@ -17,9 +18,7 @@ pub(crate) struct Present<'a, P> {
 
 impl<P> Present<'_, P> {
     fn is_absent(&self, item: usize) -> bool {
-        #[expect(clippy::cast_possible_truncation, reason = "items are numbered by 32 bits")]
-        let item = ItemId::new(item as u32);
-        self.absent.contains(item)
+        self.absent.contains(ItemId::new(number(item)))
     }
 
     /// The value of an item over the scale.

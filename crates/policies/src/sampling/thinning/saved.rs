@@ -3,7 +3,7 @@
 use super::threshold::{MOST_STEPS, Threshold};
 use super::{Pace, Posteriors, Thinning, rate};
 use crate::Error;
-use crate::error::MAX_COUNT;
+use crate::error::{MAX_COUNT, is_permutation};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ impl Thinning {
     ) -> Result<Self, Error> {
         let in_full = saved.in_full.unwrap_or(0);
         if saved.step.unsigned_abs() > MOST_STEPS.unsigned_abs()
-            || !is_order(&saved.order, posteriors.n_items())
+            || !is_permutation(saved.order.iter().map(|&item| item as usize), posteriors.n_items())
             || in_full > saved.order.len()
         {
             return Err(Error::SavedThinning);
@@ -73,13 +73,4 @@ impl Thinning {
         thinning.buckets.reorder(&saved.order);
         Ok(thinning)
     }
-}
-
-/// Returns whether `order` has each of the items once.
-fn is_order(order: &[u32], n_items: usize) -> bool {
-    let mut seen = vec![false; n_items];
-    order.len() == n_items
-        && order
-            .iter()
-            .all(|&item| seen.get_mut(item as usize).is_some_and(|seen| !std::mem::replace(seen, true)))
 }

@@ -8,6 +8,7 @@
 use super::buckets::in_units;
 use super::threshold::{MOST_STEPS, Threshold};
 use super::{Posteriors, rate};
+use crate::exact::number;
 
 /// A round in which fewer draws than positions exceed the threshold costs about as much as drawing
 /// all items. So the share of such rounds is this number over the number of items right after a
@@ -168,8 +169,8 @@ impl Search {
         let mut load = Load { rates: 0.0, n_in_full: 0.0 };
         self.in_full.fill(0.0);
         self.in_full[0] = 1.0;
-        for &number in &self.relevant {
-            let class = self.classes[number as usize];
+        for &class in &self.relevant {
+            let class = self.classes[class as usize];
             let size = f64::from(class.size);
             let rate = rate(posteriors.bound(class.item as usize, &threshold));
             if rate < f64::INFINITY {
@@ -179,7 +180,7 @@ impl Search {
             load.n_in_full += size;
             let chance = self.share * posteriors.chance(class.item as usize, &threshold);
             // Small numbers have hardly any probability after a hundred more items.
-            for _ in 0..class.size.min(100 + 10 * number_of(self.n_positions)) {
+            for _ in 0..class.size.min(100 + 10 * number(self.n_positions)) {
                 for above in (0..self.in_full.len()).rev() {
                     let one_less = if above > 0 { self.in_full[above - 1] } else { 0.0 };
                     self.in_full[above] = self.in_full[above] * (1.0 - chance) + one_less * chance;
@@ -220,9 +221,9 @@ impl Search {
             let class = loop {
                 let class = self.slots[slot];
                 if class == EMPTY {
-                    let class = number_of(self.classes.len());
+                    let class = number(self.classes.len());
                     self.slots[slot] = class;
-                    self.classes.push(Class { item: number_of(item), size: 0, rate: 0.0 });
+                    self.classes.push(Class { item: number(item), size: 0, rate: 0.0 });
                     break class;
                 }
                 if posteriors.is_like(item, self.classes[class as usize].item as usize) {
@@ -239,9 +240,4 @@ impl Search {
 /// Spreads a hash over all bits.
 fn spread(hash: u64) -> usize {
     (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "items are numbered by 32 bits")]
-fn number_of(item: usize) -> u32 {
-    item as u32
 }
