@@ -37,58 +37,42 @@ pub trait WithAttraction: ClickModel<Interaction: Interaction<Action = Ranking>>
     }
 }
 
-impl WithAttraction for CascadeModel {
-    fn attraction(&self) -> &[Probability] {
-        self.attraction()
-    }
-
-    fn n_positions(&self) -> usize {
-        self.shape().n_positions()
-    }
-
-    fn restricted(&self, attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error> {
-        let users = Self::new(attraction, n_positions)?;
-        match self.weights() {
-            None => Ok(users),
-            Some(weights) => users
-                .with_weights(&weights[..n_positions].iter().map(|weight| weight.get()).collect::<Vec<_>>()),
-        }
-    }
-}
-
-impl WithAttraction for DependentClick {
-    fn attraction(&self) -> &[Probability] {
-        self.attraction()
-    }
-
-    fn n_positions(&self) -> usize {
-        self.leave().len()
-    }
-
-    fn restricted(&self, attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error> {
-        Self::new(attraction, self.leave()[..n_positions].to_vec(), self.reward())
-    }
-}
-
-/// Models whose mean clicks are sums of examination times attraction.
-macro_rules! linear_models {
-    ($($model:ty),*) => {$(
-        impl WithAttraction for $model {
+/// Implements [`WithAttraction`] by the users with this attraction on a number of positions.
+macro_rules! with_attraction {
+    ($($Model:ident: |$users:ident, $attraction:ident, $n_positions:ident| $restricted:expr;)+) => {$(
+        impl WithAttraction for $Model {
             fn attraction(&self) -> &[Probability] {
                 self.attraction()
             }
 
             fn n_positions(&self) -> usize {
-                self.examination().len()
+                self.shape().n_positions()
             }
 
-            fn restricted(&self, attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error> {
-                Self::new(attraction, self.examination()[..n_positions].to_vec())
+            fn restricted(&self, $attraction: Vec<Probability>, $n_positions: usize) -> Result<Self, Error> {
+                let $users = self;
+                $restricted
             }
         }
-    )*};
+    )+};
 }
-linear_models!(PositionBased, RandomSemiBandit);
+
+with_attraction! {
+    CascadeModel: |users, attraction, n_positions| {
+        let restricted = Self::new(attraction, n_positions)?;
+        let Some(weights) = users.weights() else { return Ok(restricted) };
+        restricted.with_weights(&weights[..n_positions].iter().map(|weight| weight.get()).collect::<Vec<_>>())
+    };
+    DependentClick: |users, attraction, n_positions| {
+        Self::new(attraction, users.leave()[..n_positions].to_vec(), users.reward())
+    };
+    PositionBased: |users, attraction, n_positions| {
+        Self::new(attraction, users.examination()[..n_positions].to_vec())
+    };
+    RandomSemiBandit: |users, attraction, n_positions| {
+        Self::new(attraction, users.examination()[..n_positions].to_vec())
+    };
+}
 
 /// A population of users who differ, each a click model with a [`Context`]. Every round one of them
 /// arrives, all equally often. Regret is measured against the list that is best for the user.
