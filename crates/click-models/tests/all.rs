@@ -23,6 +23,7 @@ mod item_set;
 mod linear_program;
 mod models;
 mod personal;
+mod private;
 mod rank_one;
 mod scanning;
 mod shapes;

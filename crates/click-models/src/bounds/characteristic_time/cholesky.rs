@@ -59,33 +59,3 @@ fn dot(left: &[f64], right: &[f64]) -> f64 {
     }
     sums.iter().sum::<f64>() + rest
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Cholesky;
-
-    #[test]
-    fn solves_a_system_of_twenty() {
-        // 1 / (row + column + 1) plus the identity: far from diagonal, well conditioned.
-        let size = 20;
-        let entry = |row: usize, column: usize| {
-            1.0 / (row + column + 1) as f64 + if row == column { 1.0 } else { 0.0 }
-        };
-        let rows = (0..size * size).map(|index| entry(index / size, index % size)).collect();
-        let solution: Vec<f64> = (0..size).map(|index| 1.0 - index as f64).collect();
-        let mut side: Vec<f64> = (0..size)
-            .map(|row| (0..size).map(|column| entry(row, column) * solution[column]).sum())
-            .collect();
-        Cholesky::new(rows, size).solve(&mut side);
-        for (found, wanted) in side.iter().zip(&solution) {
-            assert!((found - wanted).abs() < 1e-13, "{found} instead of {wanted}");
-        }
-    }
-
-    #[test]
-    fn a_direction_without_curvature_gets_no_step() {
-        let mut side = [2.0, 2.0];
-        Cholesky::new(vec![1.0, 1.0, 1.0, 1.0], 2).solve(&mut side);
-        assert_eq!(side, [2.0, 0.0]);
-    }
-}
