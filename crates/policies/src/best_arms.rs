@@ -64,10 +64,10 @@ impl<A: Arm> BestArms<A> {
         self
     }
 
-    /// Breaks all ties by hashes.
-    pub(crate) fn hashing_all(mut self) -> Self {
+    /// Breaks ties of up to this number of arms by hashes.
+    pub(crate) fn hashing(mut self, most_hashed: usize) -> Self {
         if let Some(list) = &mut self.shortlist {
-            list.hash_all();
+            list.hash_up_to(most_hashed);
         }
         self
     }

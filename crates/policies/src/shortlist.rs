@@ -199,9 +199,9 @@ impl<A: Arm> Shortlist<A> {
         list
     }
 
-    /// Breaks all ties by hashes.
-    pub(crate) fn hash_all(&mut self) {
-        self.most_hashed = usize::MAX;
+    /// Breaks ties of up to this number of arms by hashes.
+    pub(crate) fn hash_up_to(&mut self, most_hashed: usize) {
+        self.most_hashed = most_hashed;
     }
 
     /// Returns whether no arm is absent.

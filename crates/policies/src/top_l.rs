@@ -33,6 +33,16 @@ impl Ties {
         Self { key }
     }
 
+    /// The key of which `draw` decides the first place that is drawn.
+    pub(crate) fn with_first(draw: u64) -> Self {
+        // The inverse of the finaliser.
+        let mut hash = draw ^ (draw >> 31) ^ (draw >> 62);
+        hash = hash.wrapping_mul(0x3196_42b2_d24d_8ec3);
+        hash = (hash ^ (hash >> 27) ^ (hash >> 54)).wrapping_mul(0x96de_1b17_3f11_9089);
+        hash = hash ^ (hash >> 30) ^ (hash >> 60);
+        Self { key: hash ^ u64::from(u32::MAX).wrapping_mul(0x9e37_79b9_7f4a_7c15) }
+    }
+
     /// A random number for `item`.
     pub(crate) fn hash(self, item: u32) -> u64 {
         self.rank(item).0

@@ -37,7 +37,7 @@ impl CellKlUcb {
 impl From<State> for CellKlUcb {
     fn from(State { rate, counts }: State) -> Self {
         let arms = counts.all().map(|(plays, clicks)| KlArm::new(plays, clicks));
-        Self { rate, arms: BestArms::new(arms, 1).hashing_all(), counts }
+        Self { rate, arms: BestArms::new(arms, 1).hashing(usize::MAX), counts }
     }
 }
 
