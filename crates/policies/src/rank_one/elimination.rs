@@ -306,6 +306,14 @@ impl Rank1Elim {
         self.sweep += sweeps;
     }
 
+    /// The line that is compared, and the other one.
+    fn lines(&self) -> [&Line; 2] {
+        match self.side {
+            Side::Rows => [&self.rows, &self.columns],
+            Side::Columns => [&self.columns, &self.rows],
+        }
+    }
+
     /// Ends the stage when all of its sweeps have been played.
     fn end_stages<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         while self.sweep >= self.due && self.stage < LAST_STAGE {
@@ -325,10 +333,7 @@ checked!(Rank1Elim, |self| {
     if self.stage > LAST_STAGE || self.horizon < 2 {
         return Err(Error::SavedStage);
     }
-    let (own, other) = match self.side {
-        Side::Rows => (&self.rows, &self.columns),
-        Side::Columns => (&self.columns, &self.rows),
-    };
+    let [own, other] = self.lines();
     // The first play of a sweep has no partner yet.
     let started = self.place > 0;
     if self.place >= own.left.len() || (started && other.left.binary_search(&self.partner).is_err()) {
@@ -351,33 +356,24 @@ impl Select<Cell> for Rank1Elim {
 
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell, Side>) {
         if self.place == 0 {
-            match self.side {
-                Side::Rows => {
-                    self.end_stages(rng);
-                    self.partner = self.columns.draw(rng);
-                }
-                Side::Columns => self.partner = self.rows.draw(rng),
+            if self.side == Side::Rows {
+                self.end_stages(rng);
             }
+            self.partner = self.lines()[1].draw(rng);
         }
         out.note = self.side;
-        let left = match self.side {
-            Side::Rows => &self.rows.left,
-            Side::Columns => &self.columns.left,
+        let left = &self.lines()[0].left;
+        let (own, is_last) = (left[self.place], self.place + 1 == left.len());
+        let (action, next) = match self.side {
+            Side::Rows => (Cell::new(own, self.partner), Side::Columns),
+            Side::Columns => (Cell::new(self.partner, own), Side::Rows),
         };
-        let own = left[self.place];
+        out.action = action;
         self.place += 1;
-        let is_last = self.place == left.len();
-        out.action = match self.side {
-            Side::Rows => Cell::new(own, self.partner),
-            Side::Columns => Cell::new(self.partner, own),
-        };
         if is_last {
             self.place = 0;
-            self.sweep += u64::from(self.side == Side::Columns);
-            self.side = match self.side {
-                Side::Rows => Side::Columns,
-                Side::Columns => Side::Rows,
-            };
+            self.sweep += u64::from(next == Side::Rows);
+            self.side = next;
         }
     }
 }
