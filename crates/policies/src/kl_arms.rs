@@ -3,15 +3,13 @@
 //! The choice is the one that solving for all indices would give. A few arms are found by a
 //! [`scan`] of all arms, unless the last choice is certain to stand.
 
-mod filter;
 mod scan;
 #[cfg(test)]
 mod tests;
 
 use crate::reaching::{Arms, Threshold};
-use crate::shortlist::Arm;
+use crate::shortlist::{Arm, Filter};
 use confidence::{KlUcbThreshold, kl_ucb_entropy, kl_ucb_upper};
-use filter::KlFilter;
 use scan::Scan;
 
 /// An arm's counts, as the index and the threshold test need them.
@@ -96,5 +94,54 @@ impl Arm for KlArm {
     #[inline]
     fn index(&self, level: f64) -> f64 {
         if self.is_fresh() { f64::INFINITY } else { kl_ucb_upper(self.mean, self.shows, level) }
+    }
+}
+
+/// Which arms have an index below a floor, two multiply-adds an arm: the floor, and rounded clicks,
+/// failures and entropies of all arms.
+#[derive(Debug, Clone)]
+pub(crate) struct KlFilter {
+    threshold: KlUcbThreshold,
+    clicks: Vec<f32>,
+    failures: Vec<f32>,
+    entropies: Vec<f32>,
+}
+
+impl Filter<KlArm> for KlFilter {
+    fn new(n_arms: usize) -> Self {
+        let zeros = vec![0.0; n_arms];
+        Self {
+            threshold: KlUcbThreshold::new(f64::INFINITY),
+            clicks: zeros.clone(),
+            failures: zeros.clone(),
+            entropies: zeros,
+        }
+    }
+
+    fn set_floor(&mut self, floor: f64) {
+        self.threshold = KlUcbThreshold::new(floor);
+    }
+
+    fn push(&mut self) {
+        for terms in [&mut self.clicks, &mut self.failures, &mut self.entropies] {
+            terms.push(0.0);
+        }
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the point")]
+    fn set(&mut self, item: usize, arm: &mut KlArm) {
+        self.clicks[item] = arm.clicks as f32;
+        self.failures[item] = arm.failures as f32;
+        self.entropies[item] = arm.entropy() as f32;
+    }
+
+    #[inline]
+    fn excludes(&self, arm: &mut KlArm, ceiling: f64) -> bool {
+        arm.is_excluded(&self.threshold, ceiling)
+    }
+
+    fn list(&self, _: &[KlArm], ceiling: f64, list: impl FnMut(usize)) {
+        self.threshold.rough_candidates(&self.entropies, &self.clicks, &self.failures, ceiling, list);
     }
 }

@@ -1,28 +1,24 @@
-mod classify;
 mod items;
 mod learn;
 mod levels;
 mod queue;
-mod radii;
 mod saved;
 mod settings;
 mod show_order;
-mod sorted;
 
 use super::candidates::{fill, recommend};
 use crate::setup::setup;
 use crate::{Decision, Delta, Recommend, Select, Stop};
 use click_models::{ItemId, ListShape, Ranking};
 use confidence::NonNegative;
-use items::{Candidate, Item, ItemState};
+use items::{Candidate, Item, ItemState, Radii};
 use levels::Levels;
 use queue::Queue;
-use radii::Radii;
 use rand::Rng;
 use saved::State;
 use serde::{Deserialize, Serialize};
 use settings::{Rival, Settings};
-use sorted::{Key, SortedKeys};
+use show_order::{Key, SortedKeys};
 use std::ops::ControlFlow;
 
 pub use settings::{Pulls, ShowOrder};

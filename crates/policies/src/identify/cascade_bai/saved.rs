@@ -1,12 +1,11 @@
 //! The saved state of a policy.
 
 use super::CascadeBai;
-use super::items::{Item, ItemState};
+use super::items::{Item, ItemState, Radii};
 use super::levels::Levels;
 use super::queue::Queue;
-use super::radii::Radii;
 use super::settings::{Rival, Settings, ShowOrder};
-use super::sorted::SortedKeys;
+use super::show_order::SortedKeys;
 use crate::Error;
 use crate::error::{check_counts, is_permutation};
 use crate::setup::restored;
