@@ -4,7 +4,6 @@
 #[cfg(feature = "std")]
 extern crate std;
 
-mod bernoulli;
 pub mod beta_binomial;
 pub mod coverage_bound;
 pub mod divergence;

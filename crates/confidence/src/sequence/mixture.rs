@@ -1,8 +1,7 @@
 //! Confidence sequences that are KL balls: [`BetaMixture`], [`CoinMixture`] and [`KlMixture`].
 
 use super::{ConfidenceSequence, Interval, checked};
-use crate::Error;
-use crate::bernoulli::bernoulli_kl;
+use crate::{Error, bernoulli_kl};
 use crate::divergence::larger_ratio;
 use crate::klucb::{kl_ucb_lower, kl_ucb_upper};
 use crate::math::{ln, ln_1p};
