@@ -100,3 +100,8 @@ pub trait ConfidenceSequence {
 fn checked(miss: f64) -> Result<f64, Error> {
     ErrorProbability::new(miss).map(ErrorProbability::get)
 }
+
+/// The observation that counts, if any.
+fn clamped(x: f64) -> Option<f64> {
+    (!x.is_nan()).then(|| x.clamp(0.0, 1.0))
+}

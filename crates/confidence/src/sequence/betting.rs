@@ -1,9 +1,9 @@
 //! Tests by betting: [`Betting`] of one candidate, and `HedgedBetting` of a grid of them.
 
-use super::checked;
 use super::plug_in::{PlugIn, TRUNCATION};
 #[cfg(feature = "std")]
 use super::{ConfidenceSequence, Interval};
+use super::{checked, clamped};
 use crate::Error;
 use serde::{Deserialize, Serialize};
 
@@ -58,10 +58,7 @@ impl Betting {
 
     /// Takes one observation in `[0, 1]`.
     pub fn observe(&mut self, x: f64) {
-        if x.is_nan() {
-            return;
-        }
-        let x = x.clamp(0.0, 1.0);
+        let Some(x) = clamped(x) else { return };
         self.capital.bet(self.plug_in.bet(), self.candidate, x);
         self.rejected |= self.capital.plus >= self.goal || self.capital.minus >= self.goal;
         self.plug_in.observe(x);
@@ -153,10 +150,7 @@ impl HedgedBetting {
 #[cfg(feature = "std")]
 impl ConfidenceSequence for HedgedBetting {
     fn observe(&mut self, x: f64) {
-        if x.is_nan() {
-            return;
-        }
-        let x = x.clamp(0.0, 1.0);
+        let Some(x) = clamped(x) else { return };
         let bet = self.plug_in.bet();
         let cells = self.capitals.len() as f64 - 1.0;
         let (start, end) = (self.start, self.end);

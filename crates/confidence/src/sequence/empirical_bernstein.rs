@@ -1,7 +1,7 @@
 //! [`EmpiricalBernstein`].
 
 use super::plug_in::{PlugIn, TRUNCATION};
-use super::{ConfidenceSequence, Interval, checked};
+use super::{ConfidenceSequence, Interval, checked, clamped};
 use crate::Error;
 use serde::{Deserialize, Serialize};
 
@@ -47,10 +47,7 @@ impl EmpiricalBernstein {
 
 impl ConfidenceSequence for EmpiricalBernstein {
     fn observe(&mut self, x: f64) {
-        if x.is_nan() {
-            return;
-        }
-        let x = x.clamp(0.0, 1.0);
+        let Some(x) = clamped(x) else { return };
         let bet = self.plug_in.bet().min(TRUNCATION);
         let difference = x - self.plug_in.mean();
         // v psi = (x - mean)^2 (-ln(1 - bet) - bet).

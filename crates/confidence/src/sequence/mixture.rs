@@ -1,11 +1,11 @@
 //! Confidence sequences that are KL balls: [`BetaMixture`], [`CoinMixture`] and [`KlMixture`].
 
-use super::{ConfidenceSequence, Interval, checked};
-use crate::{Error, bernoulli_kl};
+use super::{ConfidenceSequence, Interval, checked, clamped};
 use crate::divergence::larger_ratio;
 use crate::klucb::{kl_ucb_lower, kl_ucb_upper};
 use crate::math::{ln, ln_1p};
 use crate::threshold::kl_ucb_entropy;
+use crate::{Error, bernoulli_kl};
 use serde::{Deserialize, Serialize};
 
 /// The number of observations and their sum.
@@ -21,9 +21,9 @@ impl Tally {
     }
 
     fn observe(&mut self, x: f64) {
-        if !x.is_nan() {
+        if let Some(x) = clamped(x) {
             self.n += 1;
-            self.sum += x.clamp(0.0, 1.0);
+            self.sum += x;
         }
     }
 
