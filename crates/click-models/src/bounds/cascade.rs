@@ -102,8 +102,7 @@ pub fn cascade_lower_bound(theta: &[f64], n_positions: usize) -> f64 {
 /// It equals the value of the program of Graves and Lai if every weight exceeds the next one by at
 /// least the last weight, or if all weights are equal; otherwise it is not tight. 0 if no item is
 /// suboptimal, the last weight is 0, or an item of the best list other than its last attracts all
-/// users; NaN for [malformed input](crate::bounds#odd-input), including
-/// rising weights.
+/// users; NaN for [malformed input](crate::bounds#odd-input), including rising weights.
 ///
 /// # Examples
 ///

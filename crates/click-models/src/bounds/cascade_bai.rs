@@ -423,9 +423,8 @@ pub fn cascade_bai_two_level_upper_bound(
 /// `1 - delta`: Theorem 4.8, for `epsilon = 0`.
 ///
 /// 0 if all items are to be found, and for `delta >= 1 / 2.4`; `+inf` if the K-th and the next item
-/// are equally attractive; NaN for [malformed
-/// input](crate::bounds#odd-input) and `delta` not strictly between 0
-/// and 1.
+/// are equally attractive; NaN for [malformed input](crate::bounds#odd-input) and `delta` not
+/// strictly between 0 and 1.
 ///
 /// # Examples
 ///

@@ -40,8 +40,7 @@ use super::{Decreasing, multiple_play_lower_bound};
 /// satisfied users per `ln T`.
 ///
 /// 0 if no item is suboptimal, if the leave probability of some position is 0, or if the best list
-/// satisfies all users without its last item; NaN for [malformed
-/// input](crate::bounds#odd-input).
+/// satisfies all users without its last item; NaN for [malformed input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///

@@ -104,8 +104,7 @@ pub struct PbmBoundTerm {
 /// Lower bound on the regret of any uniformly efficient policy in the position-based model: Theorem
 /// 6, equation (6), in clicks per `ln T`.
 ///
-/// 0 if no item is suboptimal, NaN for [malformed
-/// input](crate::bounds#odd-input).
+/// 0 if no item is suboptimal, NaN for [malformed input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///
@@ -198,8 +197,7 @@ pub fn pbm_relaxed_lower_bound(theta: &[f64], kappa: &[f64]) -> f64 {
 /// is [`pbm_relaxed_lower_bound`].
 ///
 /// 0 if no item is suboptimal; `+inf` if one is and the last position is never examined, since
-/// nothing is learnt there; NaN for [malformed
-/// input](crate::bounds#odd-input).
+/// nothing is learnt there; NaN for [malformed input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///

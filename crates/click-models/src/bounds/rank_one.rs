@@ -102,8 +102,7 @@ pub fn rank_one_hardness(rows: &[f64], columns: &[f64]) -> Option<RankOneHardnes
 /// examined as often as the best column succeeds, and one for the columns, examined as often as the
 /// best row succeeds.
 ///
-/// 0 if every cell is equally good, NaN for [malformed
-/// input](crate::bounds#odd-input).
+/// 0 if every cell is equally good, NaN for [malformed input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///

@@ -27,8 +27,7 @@ use super::nats_per_click::nats_per_click;
 /// Lower bound on the regret of any uniformly efficient policy if every position of the list is
 /// observed: equation (3) of the PBM paper, the bound of Anantharam et al., in clicks per `ln T`.
 ///
-/// 0 if no item is suboptimal, NaN for [malformed
-/// input](crate::bounds#odd-input).
+/// 0 if no item is suboptimal, NaN for [malformed input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///
@@ -53,8 +52,7 @@ pub fn multiple_play_lower_bound(theta: &[f64], n_positions: usize) -> f64 {
 /// Theorem 4 of the RSF paper, in clicks per `ln T`. It equals [`multiple_play_lower_bound`] for
 /// every examination.
 ///
-/// 0 if no item is suboptimal, NaN for [malformed
-/// input](crate::bounds#odd-input).
+/// 0 if no item is suboptimal, NaN for [malformed input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///

@@ -156,8 +156,7 @@ checked!(InterleavedFilter, |self| {
         return Err(Error::SavedSizes);
     }
     check_counts(self.rounds, &self.duels, &self.wins)?;
-    // Before the first sweep, the first incumbent still has to be taken from the remaining
-    // items.
+    // Before the first sweep, the first incumbent still has to be taken from the remaining items.
     let in_a_sweep = if self.incumbent.is_some() { self.left.len() } else { 0 };
     if self.horizon == 0 || self.place >= in_a_sweep.max(1) {
         return Err(Error::SavedStage);
