@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Experiments of every kind of run: regret, stages of rank-one eliminations, duels, answers, and
 /// answers after a budget.
@@ -76,7 +76,9 @@ fn run_with_kills(dir: &Path, arguments: &[&str], first: Duration) -> u32 {
     let (mut kills, mut after) = (0, first);
     loop {
         let mut child = command(dir, arguments).spawn().expect("the program starts");
-        for _ in 0..after.as_millis().max(1) {
+        // By the clock: on a busy machine a millisecond's sleep takes longer.
+        let end = Instant::now() + after;
+        while Instant::now() < end {
             if let Some(status) = child.try_wait().expect("the child is there") {
                 let output = child.wait_with_output().expect("its output");
                 assert!(status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
