@@ -72,6 +72,7 @@ fn run(dir: &Path, arguments: &[&str]) {
 
 /// Starts a command until it ends by itself, and kills it after other times than before. Returns
 /// the number of kills.
+#[expect(clippy::disallowed_methods, reason = "no result depends on when it is killed")]
 fn run_with_kills(dir: &Path, arguments: &[&str], first: Duration) -> u32 {
     let (mut kills, mut after) = (0, first);
     loop {
