@@ -63,12 +63,6 @@ fn entry<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
         Purpose::Recommending => "recommending",
         _ => "regret",
     };
-    let mut told: Vec<&str> = Vec::new();
-    for words in row.families.iter().map(|family| family.told()) {
-        if !told.contains(&words) {
-            told.push(words);
-        }
-    }
     let sees = row.families.iter().any(|family| family.sees_contexts());
     let contexts = match (sees, row.protocols().next()) {
         (false, _) => "no",
@@ -82,7 +76,7 @@ fn entry<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
     let plays: Vec<&str> = protocols(&row.spec()).map(Protocol::name).collect();
     Ok(dict!(py;
         "name": row.name, "sentence": row.sentence, "plays": plays, "parameters": parameters, "task": task,
-        "told": told.join("; "), "contexts": contexts, "needs_horizon": row.spec().needs_horizon(),
+        "told": row.told(), "contexts": contexts, "needs_horizon": row.spec().needs_horizon(),
         "late_answers": late, "live": row.live.to_string(), "cost": row.cost, "guarantee": row.guarantee,
         "dominated_by": row.dominated_by.to_vec(), "source": row.source,
     ))

@@ -41,7 +41,6 @@ macro_rules! catalogue {
                         meaning: concat!($($meaning),+).trim_ascii(),
                     },
                 )*],
-                parameter_names: &[$(stringify!($field)),*],
                 families: &[$(Family::$family),+],
                 answers: Answers::$answers,
                 live: Live::$live,
@@ -75,13 +74,7 @@ macro_rules! catalogue {
         impl PolicySpec {
             /// The policy's row in the catalogue.
             pub fn row(&self) -> &'static Row {
-                &ROWS[self.index()]
-            }
-
-            fn index(&self) -> usize {
-                let mut names = ROWS.iter().map(|row| row.name);
-                // Every variant has a row.
-                names.position(|name| name == self.name()).unwrap_or(0)
+                super::find(self.name()).expect("every variant has a row")
             }
 
             /// Returns whether the policy needs the number of rounds.

@@ -12,8 +12,6 @@ pub struct Row {
     pub sentence: &'static str,
     /// Parameters; all have defaults.
     pub parameters: &'static [ParameterRow],
-    /// Names of the parameters.
-    pub parameter_names: &'static [&'static str],
     /// Families that it belongs to.
     pub families: &'static [Family],
     /// Effect of late and lost feedback.
@@ -283,6 +281,17 @@ impl Row {
     /// The protocols of ordinary users that it plays.
     pub fn protocols(&self) -> impl Iterator<Item = Protocol> {
         Protocol::ALL.into_iter().filter(|&protocol| self.speaks(protocol))
+    }
+
+    /// The knowledge of the policy, in words: that of each of its families.
+    pub fn told(&self) -> String {
+        let mut told: Vec<&str> = Vec::new();
+        for words in self.families.iter().map(|family| family.told()) {
+            if !told.contains(&words) {
+                told.push(words);
+            }
+        }
+        told.join("; ")
     }
 
     /// The purpose of the policy.

@@ -12,13 +12,7 @@ pub fn policies() -> String {
     );
     for row in rows() {
         let families: Vec<&str> = row.families.iter().map(|family| plays(*family)).collect();
-        let mut told: Vec<&str> = Vec::new();
-        for words in row.families.iter().map(|family| family.told()) {
-            if !told.contains(&words) {
-                told.push(words);
-            }
-        }
-        let mut told = told.join("; ");
+        let mut told = row.told();
         if row.spec().needs_horizon() {
             told += ", horizon";
         }

@@ -87,7 +87,8 @@ impl PolicySpec {
     /// [`SpecError`]: an unknown name, an unknown parameter, or an invalid value.
     pub fn from_parameters(name: &str, parameters: &Map<String, Value>) -> Result<Self, SpecError> {
         let row = find(name).ok_or_else(|| SpecError::unknown(name))?;
-        if let Some(key) = parameters.keys().find(|key| !row.parameter_names.contains(&key.as_str())) {
+        if let Some(key) = parameters.keys().find(|key| row.parameters.iter().all(|known| known.name != *key))
+        {
             return Err(SpecError::Parameter {
                 policy: row.name,
                 fault: "unknown",
@@ -148,8 +149,8 @@ pub(super) fn parameter<T: Parameter>(
 
 /// The names of the parameters, for a message.
 fn known_parameters(row: &Row) -> String {
-    let known = row.parameter_names.join(", ");
-    if known.is_empty() { "it has none".to_owned() } else { format!("expected one of {known}") }
+    let known: Vec<&str> = row.parameters.iter().map(|known| known.name).collect();
+    if known.is_empty() { "it has none".to_owned() } else { format!("expected one of {}", known.join(", ")) }
 }
 
 impl Display for PolicySpec {

@@ -91,20 +91,16 @@ impl Knowledge {
 
     /// The first field that differs, and both values, in words.
     pub(super) fn difference(&self, expected: &Self) -> String {
+        let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
         let fields = |knowledge: &Self| {
+            let examination: Vec<f64> = knowledge.examination.iter().map(|value| value.get()).collect();
             [
                 ("sizes", format!("{:?}", knowledge.sizes)),
-                ("examination", format!("{:?}", values(&knowledge.examination))),
+                ("examination", format!("{examination:?}")),
                 ("places", format!("{:?}", knowledge.places)),
-                ("gamma", knowledge.gamma.map_or_else(|| "none".to_owned(), |gamma| gamma.get().to_string())),
-                ("horizon", knowledge.horizon.map_or_else(|| "none".to_owned(), |rounds| rounds.to_string())),
-                (
-                    "context",
-                    knowledge
-                        .context
-                        .as_ref()
-                        .map_or_else(|| "none".to_owned(), |known| format!("{known:?}")),
-                ),
+                ("gamma", or_none(knowledge.gamma.map(|gamma| gamma.get().to_string()))),
+                ("horizon", or_none(knowledge.horizon.map(|rounds| rounds.to_string()))),
+                ("context", or_none(knowledge.context.as_ref().map(|known| format!("{known:?}")))),
             ]
         };
         let pairs = fields(self).into_iter().zip(fields(expected));
@@ -141,8 +137,4 @@ impl Knowledge {
     pub(super) fn list_shape(&self) -> Result<ListShape, Error> {
         Ok(ListShape::new(self.sizes[0], self.sizes[1])?)
     }
-}
-
-fn values(probabilities: &[Probability]) -> Vec<f64> {
-    probabilities.iter().map(|probability| probability.get()).collect()
 }
