@@ -1,7 +1,6 @@
 //! Experiments: `simulate` and `merge`, with the files of the commands of the same names.
 
 mod contender;
-mod for_users;
 mod own_users;
 mod result;
 mod spec;

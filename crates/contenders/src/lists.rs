@@ -18,7 +18,7 @@ use policies::catalogue::{
 };
 use policies::{Error, InOrder, Policy, PositionsKnown, PrefixKnown, ReadAs};
 use serde::{Serialize, de::DeserializeOwned};
-use sim::{Conditions, Contender, Curve, Entry, Replication, Schedule, StateError, StateStore, oracle};
+use sim::{Conditions, Contender, Curve, Entry, Replication, Schedule, Start, StateError, oracle};
 use std::marker::PhantomData;
 
 /// The knowledge that policies may have of the users of a model.
@@ -179,15 +179,10 @@ impl<M: ClickModel> Contender<M> for ByValue<M> {
         self.for_clicks.label()
     }
 
-    fn resume(
-        &self,
-        replication: Replication<'_, M>,
-        schedule: &Schedule,
-        state: Option<&[u8]>,
-        store: &mut dyn StateStore,
-    ) -> Result<Curve, StateError> {
-        let played = if replication.told.values().is_some() { &self.for_value } else { &self.for_clicks };
-        played.resume(replication, schedule, state, store)
+    fn resume(&self, start: Start<'_, M>, schedule: &Schedule) -> Result<Curve, StateError> {
+        let has_values = start.replication.told.values().is_some();
+        let played = if has_values { &self.for_value } else { &self.for_clicks };
+        played.resume(start, schedule)
     }
 
     fn is_saved(&self) -> bool {

@@ -17,7 +17,8 @@ use policies::catalogue::{Family, Live, PolicySpec, Protocol, rows};
 use policies::{Logged, PbmPrior};
 use sim::{
     Availability, Churn, Conditions, Contender, Delay, Delays, Drift, Identification, NewAttraction,
-    Objective, Pause, Replication, Schedule, StateError, StateStore, Streams, UntilStopped, WithBudget,
+    Objective, Pause, Replication, Schedule, Start, StateError, StateStore, Streams, UntilStopped,
+    WithBudget,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -103,11 +104,14 @@ fn check<M, T: Objective<Record: PartialEq + Debug>>(
     let (label, streams) = (contender.label(), Streams::new(7));
     assert!(contender.is_saved(), "{label}");
     let replication = Replication::new(users, streams, 3);
-    let resume = |state: &[u8]| contender.resume(replication, task, Some(state), &mut Kept::default());
+    let from = |replication, state: Option<&[u8]>, store: &mut Kept| {
+        contender.resume(Start { replication, state, store }, task)
+    };
+    let resume = |state: &[u8]| from(replication, Some(state), &mut Kept::default());
 
     let mut kept = Kept::default();
     let record = contender.replicate(replication, task);
-    assert_eq!(contender.resume(replication, task, None, &mut kept).as_ref(), Ok(&record), "{label}");
+    assert_eq!(from(replication, None, &mut kept).as_ref(), Ok(&record), "{label}");
     assert!(!kept.0.is_empty(), "{label}: no state");
     for state in &kept.0 {
         assert_eq!(resume(state).as_ref(), Ok(&record), "{label}");
@@ -130,9 +134,9 @@ fn check<M, T: Objective<Record: PartialEq + Debug>>(
     if is_any_size {
         let of_larger = Replication::new(larger, streams, 3);
         let mut kept = Kept::default();
-        contender.resume(of_larger, task, None, &mut kept).expect("a record");
+        from(of_larger, None, &mut kept).expect("a record");
         let _ = resume(kept.0.last().expect("a state"));
-        let _ = contender.resume(of_larger, task, Some(&state), &mut Kept::default());
+        let _ = from(of_larger, Some(&state), &mut Kept::default());
     }
     state
 }

@@ -5,9 +5,7 @@ use click_models::{Cascade, CascadeModel, ClicksOnly, Dcm, DependentClick, Pbm, 
 use contenders::{
     AnyTournament, OwnRuns, OwnUsers, Play, Record, recommending_contenders, stopping_contenders,
 };
-use sim::{
-    Contender, Objective, Replication, Schedule, StateError, StateStore, Tournament, UntilStopped, WithBudget,
-};
+use sim::{Contender, Objective, Schedule, Start, StateError, Tournament, UntilStopped, WithBudget};
 use spec::{Experiment, Task};
 use std::any::Any;
 use std::fmt;
@@ -96,14 +94,8 @@ impl<M, T: Objective> Contender<M, T> for SharedContender<M, T> {
         self.0.is_saved()
     }
 
-    fn resume(
-        &self,
-        replication: Replication<'_, M>,
-        task: &T,
-        state: Option<&[u8]>,
-        store: &mut dyn StateStore,
-    ) -> Result<T::Record, StateError> {
-        self.0.resume(replication, task, state, store)
+    fn resume(&self, start: Start<'_, M>, task: &T) -> Result<T::Record, StateError> {
+        self.0.resume(start, task)
     }
 }
 

@@ -33,20 +33,13 @@ pub trait Contender<M, T: Objective = Schedule>: Send + Sync {
     /// Its name in the experiment, which also selects its random stream.
     fn label(&self) -> &str;
 
-    /// Plays one replication from `state`, or with a fresh policy without one, and hands its states
-    /// to `store`. The record does not depend on the states that are kept.
+    /// Plays one replication. The record does not depend on the states that are kept.
     ///
     /// # Errors
     ///
     /// The contender cannot be saved, the bytes are not a state of this replication, or the store
     /// stops it.
-    fn resume(
-        &self,
-        replication: Replication<'_, M>,
-        task: &T,
-        state: Option<&[u8]>,
-        store: &mut dyn StateStore,
-    ) -> Result<T::Record, StateError>;
+    fn resume(&self, start: Start<'_, M>, task: &T) -> Result<T::Record, StateError>;
 
     /// Returns whether an unfinished replication can be kept and continued with
     /// [`Contender::resume`].
@@ -60,7 +53,8 @@ pub trait Contender<M, T: Objective = Schedule>: Send + Sync {
     ///
     /// If [`Contender::resume`] fails without a state, and with a store that keeps nothing.
     fn replicate(&self, replication: Replication<'_, M>, task: &T) -> T::Record {
-        self.resume(replication, task, None, &mut NoStore).expect("a replication from the beginning")
+        let start = Start { replication, state: None, store: &mut NoStore };
+        self.resume(start, task).expect("a replication from the beginning")
     }
 }
 
@@ -105,6 +99,17 @@ impl<M> Clone for Replication<'_, M> {
 }
 
 impl<M> Copy for Replication<'_, M> {}
+
+/// Where a replication of a contender begins, and who keeps its states.
+#[expect(missing_debug_implementations, reason = "a store need have none")]
+pub struct Start<'a, M> {
+    /// The replication.
+    pub replication: Replication<'a, M>,
+    /// The state from which it continues; `None`: with a fresh policy.
+    pub state: Option<&'a [u8]>,
+    /// The store that gets its states.
+    pub store: &'a mut dyn StateStore,
+}
 
 /// A contender that builds a fresh policy for every replication.
 ///
@@ -161,7 +166,7 @@ impl<F, S, L> Entry<F, S, L> {
     /// ```
     /// use click_models::{PbmKnown, PositionBased};
     /// use policies::PbmTs;
-    /// use sim::{Contender, Entry, Pause, Replication, Schedule, StateStore, Streams};
+    /// use sim::{Contender, Entry, Pause, Replication, Schedule, Start, StateStore, Streams};
     ///
     /// #[derive(Default)]
     /// struct Latest(Vec<u8>);
@@ -180,10 +185,11 @@ impl<F, S, L> Entry<F, S, L> {
     /// let (replication, schedule) = (Replication::new(&users, Streams::new(1), 0), Schedule::new(vec![500, 2_500])?);
     /// let entry = Entry::new("pbm-ts", |known: PbmKnown<'_>| PbmTs::new(known)).saved();
     /// let mut latest = Latest::default();
-    /// let curve = entry.resume(replication, &schedule, None, &mut latest)?;
+    /// let curve = entry.resume(Start { replication, state: None, store: &mut latest }, &schedule)?;
     ///
     /// let state = latest.0.clone();
-    /// assert_eq!(entry.resume(replication, &schedule, Some(&state), &mut latest)?, curve);
+    /// let again = Start { replication, state: Some(&state), store: &mut latest };
+    /// assert_eq!(entry.resume(again, &schedule)?, curve);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -226,13 +232,7 @@ pub trait Plays<M, T: Objective, F, S>: Sized {
     /// # Errors
     ///
     /// As [`Contender::resume`].
-    fn resume(
-        entry: &Entry<F, S, Self>,
-        replication: Replication<'_, M>,
-        task: &T,
-        state: Option<&[u8]>,
-        store: &mut dyn StateStore,
-    ) -> Result<T::Record, StateError>;
+    fn resume(entry: &Entry<F, S, Self>, start: Start<'_, M>, task: &T) -> Result<T::Record, StateError>;
 }
 
 impl<M, T, F, S, L> Contender<M, T> for Entry<F, S, L>
@@ -248,14 +248,8 @@ where
 
     // Not inlined once more in `replicate`.
     #[inline(never)]
-    fn resume(
-        &self,
-        replication: Replication<'_, M>,
-        task: &T,
-        state: Option<&[u8]>,
-        store: &mut dyn StateStore,
-    ) -> Result<T::Record, StateError> {
-        L::resume(self, replication, task, state, store)
+    fn resume(&self, start: Start<'_, M>, task: &T) -> Result<T::Record, StateError> {
+        L::resume(self, start, task)
     }
 
     fn is_saved(&self) -> bool {
@@ -272,13 +266,11 @@ where
 {
     fn resume(
         entry: &Entry<F, S, Self>,
-        replication: Replication<'_, M>,
+        start: Start<'_, M>,
         schedule: &Schedule,
-        state: Option<&[u8]>,
-        store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
-        let build = || (entry.build)(replication.told.known());
-        play_replication::<S, M, P>(replication, &entry.label, build, schedule, state, store)
+        let told = start.replication.told;
+        play_replication::<S, M, P>(start, &entry.label, || (entry.build)(told.known()), schedule)
     }
 }
 
@@ -291,13 +283,11 @@ where
 {
     fn resume(
         entry: &Entry<F, S, Self>,
-        replication: Replication<'_, M>,
+        start: Start<'_, M>,
         schedule: &Schedule,
-        state: Option<&[u8]>,
-        store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
-        let build = || (entry.build)(&replication);
-        play_replication::<S, M, P>(replication, &entry.label, build, schedule, state, store)
+        let replication = start.replication;
+        play_replication::<S, M, P>(start, &entry.label, || (entry.build)(&replication), schedule)
     }
 }
 

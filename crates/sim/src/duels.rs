@@ -9,7 +9,7 @@ use crate::run::Rounds;
 use crate::saver::read_or_build;
 use crate::session::{EarlyEnd, Player, Session};
 use crate::state::{Loop, Progress};
-use crate::{Curve, Entry, Plays, Replication, Restarts, Saver, Schedule, StateError, StateStore};
+use crate::{Curve, Entry, Plays, Restarts, Saver, Schedule, Start, StateError};
 use click_models::{Dueling, DuelingModel, ItemId};
 use policies::{Policy, Recommend};
 
@@ -52,10 +52,8 @@ where
 {
     fn resume(
         entry: &Entry<F, S, Self>,
-        replication: Replication<'_, DuelingModel>,
+        Start { replication, state, store }: Start<'_, DuelingModel>,
         schedule: &Schedule,
-        state: Option<&[u8]>,
-        store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
         let model = replication.users;
         let session = Session::of_curve(entry.name(), Loop::Duels, schedule, state, store, S::IS_SAVED);
@@ -92,7 +90,7 @@ impl<P: Policy<Dueling> + Recommend<ItemId>, S: Saver<P>> Player for Duels<'_, P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Contender as _, Streams};
+    use crate::{Contender as _, Replication, Streams};
     use click_models::{ClickModel, Pair, PreferenceMatrix};
     use confidence::NonNegative;
     use policies::{Fixed, Rucb};

@@ -22,9 +22,7 @@ use crate::run::select_and_learn;
 use crate::saver::read_or_build;
 use crate::session::{EarlyEnd, Session};
 use crate::state::{Loop, Progress};
-use crate::{
-    ByRounds, Entry, Objective, Plays, ROUNDS_BETWEEN, Replication, Saver, SimRng, StateError, StateStore,
-};
+use crate::{ByRounds, Entry, Objective, Plays, ROUNDS_BETWEEN, Saver, SimRng, Start, StateError};
 use click_models::{
     Action, Cascade, CascadeModel, ClickModel, Feedback, ItemId, ListShape, ObservedPrefix, RandomSemiBandit,
     Ranking, SemiBandit,
@@ -116,18 +114,11 @@ where
     Ok(())
 }
 
-/// Where a replication of the two tasks comes from, and who keeps it.
-struct Start<'a> {
-    replication: Replication<'a, CascadeModel>,
-    state: Option<&'a [u8]>,
-    store: &'a mut dyn StateStore,
-}
-
 /// The two tasks for a policy on cascading users, or on a view of them.
 impl<F, S, L> Entry<F, S, L> {
     fn until_stopped<M, P>(
         &self,
-        start: Start<'_>,
+        start: Start<'_, CascadeModel>,
         shown: &M,
         task: UntilStopped,
     ) -> Result<Identification, StateError>
@@ -144,7 +135,7 @@ impl<F, S, L> Entry<F, S, L> {
 
     fn with_budget<M, P>(
         &self,
-        start: Start<'_>,
+        start: Start<'_, CascadeModel>,
         shown: &M,
         task: WithBudget,
     ) -> Result<Identification, StateError>
@@ -166,7 +157,7 @@ impl<F, S, L> Entry<F, S, L> {
     /// Plays until `check` returns an answer, or to the horizon; `at_end` then gives one.
     fn identify<M, P, A: AsRef<[ItemId]>>(
         &self,
-        Start { replication, state, store }: Start<'_>,
+        Start { replication, state, store }: Start<'_, CascadeModel>,
         shown: &M,
         (played_by, horizon): (Loop, u64),
         check: impl Fn(&P) -> Option<A>,
@@ -235,13 +226,11 @@ macro_rules! identifies {
         {
             fn resume(
                 entry: &Entry<F, S, Self>,
-                replication: Replication<'_, CascadeModel>,
+                start: Start<'_, CascadeModel>,
                 task: &$Objective,
-                state: Option<&[u8]>,
-                store: &mut dyn StateStore,
             ) -> Result<Identification, StateError> {
-                let ($played, $users) = (entry.played, replication.users);
-                entry.$play(Start { replication, state, store }, $shown, *task)
+                let ($played, $users) = (entry.played, start.replication.users);
+                entry.$play(start, $shown, *task)
             }
         }
     };

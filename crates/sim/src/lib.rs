@@ -19,7 +19,9 @@ mod summary;
 mod tournament;
 mod users;
 
-pub use contender::{ByRounds, Contender, Entry, FromReplication, Objective, Plays, Replication, oracle};
+pub use contender::{
+    ByRounds, Contender, Entry, FromReplication, Objective, Plays, Replication, Start, oracle,
+};
 pub use curve::Curve;
 pub use duels::ByDuels;
 pub use identify::{Identification, UntilStopped, WithBudget, WithFullFeedback};

@@ -18,7 +18,7 @@ pub use learner::{Answer, InParts, InWhole, LivePolicy, OnTable};
 use crate::saver::Saver as _;
 use crate::session::{EarlyEnd, Player, Session};
 use crate::state::{Loop, Progress};
-use crate::{Contender, Curve, Replication, Saves, Schedule, SimRng, StateError, StateStore};
+use crate::{Contender, Curve, Replication, Saves, Schedule, SimRng, Start, StateError};
 use catalogue::{Catalogue, Items};
 use click_models::{Feedback, ListFeedback as _, Ranking, WithAttraction};
 use rand::RngExt;
@@ -61,14 +61,8 @@ where
         true
     }
 
-    fn resume(
-        &self,
-        replication: Replication<'_, M>,
-        schedule: &Schedule,
-        state: Option<&[u8]>,
-        store: &mut dyn StateStore,
-    ) -> Result<Curve, StateError> {
-        let Replication { users, told, streams, number, .. } = replication;
+    fn resume(&self, start: Start<'_, M>, schedule: &Schedule) -> Result<Curve, StateError> {
+        let Start { replication: Replication { users, told, streams, number, .. }, state, store } = start;
         let session = Session::of_curve(&self.label, Loop::Live, schedule, state, store, true);
         let rounds = session.begin(streams, number)?.0.rounds;
         session.replicate(streams, number, &mut |bytes, play_rounds| {

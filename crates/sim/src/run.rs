@@ -3,7 +3,7 @@
 use crate::saver::read_or_build;
 use crate::session::{EarlyEnd, Player, Session};
 use crate::state::{Loop, Progress};
-use crate::{Curve, NoStore, Replication, Restarts, Saver, Schedule, SimRng, StateError, StateStore};
+use crate::{Curve, NoStore, Restarts, Saver, Schedule, SimRng, Start, StateError};
 use click_models::{Action, ClickModel, Feedback};
 use policies::{Decision, Policy};
 use std::marker::PhantomData;
@@ -32,15 +32,12 @@ where
     on_streams(environment, randomness, schedule, &mut Rounds::<M, P, Restarts>::new(model, policy))
 }
 
-/// Plays `policy` in a replication: from `state`, or from the beginning without one, and hands its
-/// states to `store`.
+/// Plays `policy` in a replication.
 pub(crate) fn play_replication<S, M, P>(
-    replication: Replication<'_, M>,
+    Start { replication, state, store }: Start<'_, M>,
     label: &str,
     policy: impl Fn() -> P,
     schedule: &Schedule,
-    state: Option<&[u8]>,
-    store: &mut dyn StateStore,
 ) -> Result<Curve, StateError>
 where
     M: ClickModel,

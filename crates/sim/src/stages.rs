@@ -20,7 +20,7 @@ use crate::run::{on_streams, play_round};
 use crate::saver::read_or_build;
 use crate::session::{EarlyEnd, Player, Session};
 use crate::state::{Loop, Progress};
-use crate::{Curve, Entry, Plays, Replication, Restarts, Saver, Schedule, SimRng, StateError, StateStore};
+use crate::{Curve, Entry, Plays, Restarts, Saver, Schedule, SimRng, Start, StateError};
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use policies::{Decision, Rank1Elim, Ucb1Elim, Update};
 use std::marker::PhantomData;
@@ -125,10 +125,8 @@ where
 {
     fn resume(
         entry: &Entry<F, S, Self>,
-        replication: Replication<'_, RankOneModel>,
+        Start { replication, state, store }: Start<'_, RankOneModel>,
         schedule: &Schedule,
-        state: Option<&[u8]>,
-        store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
         let session = Session::of_curve(entry.name(), Loop::Stages, schedule, state, store, S::IS_SAVED);
         session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {

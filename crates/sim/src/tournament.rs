@@ -2,7 +2,9 @@
 //! on the number of cores.
 
 use crate::parallel::try_for_each;
-use crate::{Contender, NoStore, Objective, Replication, Schedule, SimRng, StateError, StateStore, Streams};
+use crate::{
+    Contender, NoStore, Objective, Replication, Schedule, SimRng, Start, StateError, StateStore, Streams,
+};
 use rand::RngExt;
 use std::borrow::Cow;
 use std::fmt;
@@ -171,6 +173,6 @@ impl<M: Clone + Sync, T: Objective> Tournament<'_, M, T> {
     ) -> Result<T::Record, StateError> {
         let (users, told) = (&*self.users(number, instance), &self.instances[instance]);
         let replication = Replication { number, instance, users, told, streams: self.streams };
-        self.contenders[contender].resume(replication, &self.task, state, store)
+        self.contenders[contender].resume(Start { replication, state, store }, &self.task)
     }
 }

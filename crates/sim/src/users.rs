@@ -3,7 +3,7 @@
 use crate::saver::read_or_build;
 use crate::session::{EarlyEnd, Player, Session};
 use crate::state::{Loop, Progress};
-use crate::{Curve, Entry, Plays, Replication, Restarts, Saver, Schedule, StateError, StateStore};
+use crate::{Curve, Entry, Plays, Restarts, Saver, Schedule, Start, StateError};
 use click_models::{ClickModel, Context, ContextKnown, Personal, Ranking, WithAttraction};
 use policies::{Decision, PolicyFor, SelectFor};
 use std::marker::PhantomData;
@@ -145,26 +145,17 @@ where
 {
     fn resume(
         entry: &Entry<F, S, Self>,
-        replication: Replication<'_, Personal<M>>,
+        Start { replication, state, store }: Start<'_, Personal<M>>,
         schedule: &Schedule,
-        state: Option<&[u8]>,
-        store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
         let (users, sees) = (replication.users, entry.played.sees);
         let session = Session::of_curve(entry.name(), Loop::Users, schedule, state, store, S::IS_SAVED);
         session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
             let known = || (users.user(0).known(), sees.known(users.known()));
             let mut policy = read_or_build::<P, S>(bytes, || (entry.build)(known()))?;
-            let (told, decision) = (Context::default(), Decision::default());
-            let policy = &mut policy;
-            play_rounds(&mut UserRounds::<_, _, S> {
-                users,
-                policy,
-                sees,
-                told,
-                decision,
-                saver: PhantomData,
-            });
+            let (policy, told, decision) = (&mut policy, Context::default(), Decision::default());
+            let saver = PhantomData::<fn() -> S>;
+            play_rounds(&mut UserRounds { users, policy, sees, told, decision, saver });
             Ok(())
         })
     }

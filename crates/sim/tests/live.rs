@@ -9,7 +9,7 @@ use live::{Settings, Skips};
 use policies::{PbmUcb, PrefixKlUcb, PrefixTs, PrefixUcb, TopRank};
 use sim::{
     Availability, Churn, Conditions, Contender, Curve, Delay, Delays, Drift, Entry, InWhole, NewAttraction,
-    OnTable, Pause, Replication, Schedule, StateStore, Streams, UnderConditions,
+    OnTable, Pause, Replication, Schedule, Start, StateStore, Streams, UnderConditions,
 };
 
 const ATTRACTION: [f64; 8] = [0.5, 0.05, 0.35, 0.1, 0.2, 0.15, 0.02, 0.3];
@@ -107,14 +107,15 @@ impl StateStore for All {
 fn continues<M: ClickModel>(users: &M, contender: &impl Contender<M>) {
     let replication = Replication::new(users, Streams::new(3), 5);
     let mut states = All::default();
-    let curve = contender.resume(replication, &schedule(), None, &mut states).expect("played");
+    let from = |state, store: &mut All| contender.resume(Start { replication, state, store }, &schedule());
+    let curve = from(None, &mut states).expect("played");
     assert!(states.0.len() > 2 && curve.regret[2] > 0.0);
     for state in &states.0 {
-        let resumed = contender.resume(replication, &schedule(), Some(state), &mut All::default());
+        let resumed = from(Some(state), &mut All::default());
         assert_eq!(resumed.expect("its own state"), curve);
         for length in (0..state.len()).step_by(13) {
             // An error, or by chance another state; never a panic.
-            let cut = contender.resume(replication, &schedule(), Some(&state[..length]), &mut All::default());
+            let cut = from(Some(&state[..length]), &mut All::default());
             assert!(cut.is_err(), "{length} of {} bytes", state.len());
         }
     }

@@ -10,15 +10,15 @@ use crate::models::PolicyFacts;
 use crate::models::{self, not_admitted};
 use crate::play;
 use crate::policy::Policy;
-use click_models::{Action, Context, Feedback};
+use click_models::{Action, Context, Feedback, Personal, Ranking, WithAttraction};
 use experiment::Runner;
-use numpy::PyArray1;
+use numpy::{PyArray1, PyArrayMethods};
 use policies::catalogue::CatalogueProtocol;
-use policies::{Select, Update};
+use policies::{Select, SelectFor, Update, UpdateFor};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rand::Rng;
-use sim::{Contender, Curve, Entry, Replication, Schedule, StateError, StateStore};
+use sim::{Contender, Curve, Entry, PersonalKnown, Schedule, Start, StateError};
 use spec::Task;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -59,12 +59,6 @@ pub(crate) struct InPython {
     fault: Arc<Fault>,
 }
 
-impl InPython {
-    pub(super) fn name(&self) -> &str {
-        &self.label
-    }
-}
-
 impl<M> Contender<M> for InPython
 where
     M: PolicyFacts<Interaction: CatalogueProtocol>,
@@ -73,19 +67,12 @@ where
         &self.label
     }
 
-    fn resume(
-        &self,
-        replication: Replication<'_, M>,
-        schedule: &Schedule,
-        state: Option<&[u8]>,
-        store: &mut dyn StateStore,
-    ) -> Result<Curve, StateError> {
-        let seed = replication.policy(&self.label).next_u64();
-        let users = replication.told;
+    fn resume(&self, start: Start<'_, M>, schedule: &Schedule) -> Result<Curve, StateError> {
+        let (seed, users) = (start.replication.policy(&self.label).next_u64(), start.replication.told);
         let entry = Entry::new(self.label.clone(), |_known: M::Known<'_>| {
             PolicyInPython::new(self, users, |py| users.known_in(py), seed)
         });
-        entry.resume(replication, schedule, state, store)
+        entry.resume(start, schedule)
     }
 }
 
@@ -144,7 +131,7 @@ impl UserArgument {
 }
 
 /// A policy in Python during one replication.
-pub(super) struct PolicyInPython<'a, M: PolicyFacts> {
+struct PolicyInPython<'a, M: PolicyFacts> {
     /// `None` after an exception of its constructor.
     policy: Option<(Py<PyAny>, UserArgument)>,
     /// The last return value of `select`.
@@ -156,7 +143,7 @@ pub(super) struct PolicyInPython<'a, M: PolicyFacts> {
 
 impl<'a, M: PolicyFacts<Interaction: CatalogueProtocol>> PolicyInPython<'a, M> {
     /// `known` has the arguments of the factory but for the seed.
-    pub(super) fn new(
+    fn new(
         contender: &'a InPython,
         users: &'a M,
         known: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyDict>>,
@@ -232,7 +219,7 @@ impl<'a, M: PolicyFacts<Interaction: CatalogueProtocol>> PolicyInPython<'a, M> {
     }
 
     /// Writes the policy's action, or after an exception another one.
-    pub(super) fn select_or_stop(&mut self, user: Option<&Context>, action: &mut Action<M>) {
+    fn select_or_stop(&mut self, user: Option<&Context>, action: &mut Action<M>) {
         if !self.contender.fault.is_stopping() {
             match self.choose(user, action) {
                 Ok(()) => return,
@@ -242,7 +229,7 @@ impl<'a, M: PolicyFacts<Interaction: CatalogueProtocol>> PolicyInPython<'a, M> {
         *action = self.users.optimal_action();
     }
 
-    pub(super) fn learn_or_stop(&self, feedback: &Feedback<M>) {
+    fn learn_or_stop(&self, feedback: &Feedback<M>) {
         if !self.contender.fault.is_stopping()
             && let Err(exception) = self.learn(feedback)
         {
@@ -264,6 +251,62 @@ impl<M: PolicyFacts<Interaction: CatalogueProtocol>> Update<Action<M>, Feedback<
 {
     fn update(&mut self, _decision: &policies::Decision<Action<M>, ()>, feedback: &Feedback<M>) {
         self.learn_or_stop(feedback);
+    }
+}
+
+/// Keyword arguments of `Policy` for these users.
+fn known_in<'py, M: PolicyFacts + WithAttraction>(
+    users: &Personal<M>,
+    py: Python<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (arguments, known) = (users.user(0).known_in(py)?, users.known());
+    if known.n_item_features() > 0 {
+        let features = PyArray1::from_slice(py, known.item_features());
+        arguments.set_item("item_features", features.reshape([known.n_items(), known.n_item_features()])?)?;
+    }
+    arguments.set_item("user_features", known.n_user_features())?;
+    arguments.set_item("segments", known.n_segments())?;
+    Ok(arguments)
+}
+
+impl<M> Contender<Personal<M>> for InPython
+where
+    M: PolicyFacts<Interaction: CatalogueProtocol> + WithAttraction + Send + Sync,
+{
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn resume(&self, start: Start<'_, Personal<M>>, schedule: &Schedule) -> Result<Curve, StateError> {
+        let (seed, users) = (start.replication.policy(&self.label).next_u64(), start.replication.users);
+        let entry = Entry::for_users(self.label.clone(), |_known: PersonalKnown<'_, M>| {
+            ForUsers(PolicyInPython::new(self, users.user(0), |py| known_in(users, py), seed))
+        });
+        entry.resume(start, schedule)
+    }
+}
+
+/// A policy that may see who asks.
+struct ForUsers<'a, M: PolicyFacts>(PolicyInPython<'a, M>);
+
+impl<M: PolicyFacts<Interaction: CatalogueProtocol> + WithAttraction> SelectFor<Ranking> for ForUsers<'_, M> {
+    type Note = ();
+
+    fn select_for<R: Rng + ?Sized>(
+        &mut self,
+        user: &Context,
+        _rng: &mut R,
+        out: &mut policies::Decision<Ranking>,
+    ) {
+        self.0.select_or_stop(Some(user), &mut out.action);
+    }
+}
+
+impl<M: PolicyFacts<Interaction: CatalogueProtocol> + WithAttraction> UpdateFor<Ranking, Feedback<M>>
+    for ForUsers<'_, M>
+{
+    fn update_for(&mut self, _decision: &policies::Decision<Ranking>, feedback: &Feedback<M>) {
+        self.0.learn_or_stop(feedback);
     }
 }
 

@@ -10,7 +10,7 @@ use click_models::{
 use libfuzzer_sys::fuzz_target;
 use policies::{CascadeBai, Delta, PbmTs, PrefixUcb, Rank1Elim, Rucb};
 use sim::{
-    Contender, Entry, NoStore, Pause, Replication, Schedule, StateStore, Streams, Objective, UntilStopped,
+    Contender, Entry, NoStore, Pause, Replication, Schedule, Start, StateStore, Streams, Objective, UntilStopped,
 };
 use std::sync::LazyLock;
 
@@ -43,7 +43,7 @@ where
     let replicate = move |state: Option<&[u8]>, store: &mut dyn StateStore| {
         let replication = Replication::new(&users, Streams::new(1), 0);
         // A record or an error: both are right.
-        let _ = contender.resume(replication, &task, state, store);
+        let _ = contender.resume(Start { replication, state, store }, &task);
     };
     replicate(None, &mut last);
     assert!(!last.0.is_empty());

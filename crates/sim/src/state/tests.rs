@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::{
-    Contender, Entry, NoStore, Objective, Pause, Replication, Schedule, StateError, StateStore, Streams,
-    WithBudget,
+    Contender, Entry, NoStore, Objective, Pause, Replication, Schedule, Start, StateError, StateStore,
+    Streams, WithBudget,
 };
 use click_models::{
     CascadeModel, ClickModel, DuelingModel, ItemId, ListShape, PbmKnown, PositionBased, PreferenceMatrix,
@@ -42,7 +42,8 @@ fn kept<M: ClickModel, T: Objective>(
     task: &T,
 ) -> (T::Record, Vec<u8>) {
     let mut last = Last::default();
-    let record = contender.resume(Replication::new(users, Streams::new(1), 0), task, None, &mut last);
+    let replication = Replication::new(users, Streams::new(1), 0);
+    let record = contender.resume(Start { replication, state: None, store: &mut last }, task);
     (record.expect("a record"), last.state)
 }
 
@@ -53,7 +54,7 @@ fn resumed<M: ClickModel, T: Objective>(
     state: &[u8],
 ) -> Result<T::Record, StateError> {
     let replication = Replication::new(users, Streams::new(1), 0);
-    contender.resume(replication, task, Some(state), &mut NoStore)
+    contender.resume(Start { replication, state: Some(state), store: &mut NoStore }, task)
 }
 
 type Parts = (u32, Loop, Progress, Vec<u8>);
@@ -222,7 +223,7 @@ fn a_fresh_policy_with_such_an_action_is_a_mistake_of_the_caller() {
     let entry = Entry::new("twice", move |_: PbmKnown<'_>| Fixed::new(twice.clone())).saved();
     let users = viewers();
     let replication = Replication::new(&users, Streams::new(1), 0);
-    drop(entry.resume(replication, &schedule(), None, &mut NoStore));
+    drop(entry.resume(Start { replication, state: None, store: &mut NoStore }, &schedule()));
 }
 
 #[test]
@@ -232,10 +233,12 @@ fn the_keeper_is_asked_every_1024_rounds() {
         let schedule = Schedule::new(checkpoints).expect("increasing");
         let mut last = Last::default();
         let replication = Replication::new(&users, Streams::new(1), 0);
-        entry.resume(replication, &schedule, None, &mut last).expect("a record");
+        entry.resume(Start { replication, state: None, store: &mut last }, &schedule).expect("a record");
         assert_eq!(last.asked, [1_024, 2_048]);
         let state = std::mem::take(&mut last).state;
-        entry.resume(replication, &schedule, Some(&state), &mut last).expect("a record");
+        entry
+            .resume(Start { replication, state: Some(&state), store: &mut last }, &schedule)
+            .expect("a record");
         assert!(last.asked.is_empty());
     }
 }
@@ -271,12 +274,21 @@ fn policies_are_saved_on_request_only() {
 
     let entry = Entry::new("pbm-ts", |known: PbmKnown<'_>| PbmTs::new(known));
     assert!(!Contender::<PositionBased>::is_saved(&entry) && thompson().is_saved());
-    assert!(entry.resume(replication, &schedule, None, &mut last).is_ok() && last.state.is_empty());
-    assert_eq!(entry.resume(replication, &schedule, Some(&[1]), &mut last), not_saved("pbm-ts"));
+    assert!(
+        entry.resume(Start { replication, state: None, store: &mut last }, &schedule).is_ok()
+            && last.state.is_empty()
+    );
+    assert_eq!(
+        entry.resume(Start { replication, state: Some(&[1]), store: &mut last }, &schedule),
+        not_saved("pbm-ts")
+    );
 
     let entry = Entry::new("unwritten", |_: PbmKnown<'_>| Unwritten).saved();
-    assert_eq!(entry.resume(replication, &schedule, None, &mut last), not_saved("unwritten"));
-    assert!(entry.resume(replication, &schedule, None, &mut NoStore).is_ok());
+    assert_eq!(
+        entry.resume(Start { replication, state: None, store: &mut last }, &schedule),
+        not_saved("unwritten")
+    );
+    assert!(entry.resume(Start { replication, state: None, store: &mut NoStore }, &schedule).is_ok());
 }
 
 #[test]
@@ -303,14 +315,17 @@ fn a_replication_is_stopped_with_its_state_and_goes_on_from_there() {
     let mut state: Option<Vec<u8>> = None;
     // Pauses after 1,024 and 2,048 rounds.
     for _ in 0..2 {
-        let stopped = entry().saved().resume(replication, &schedule, state.as_deref(), &mut stops);
+        let stopped = entry()
+            .saved()
+            .resume(Start { replication, state: state.as_deref(), store: &mut stops }, &schedule);
         assert_eq!(stopped, Err(StateError::Stopped));
         state = Some(stops.0.clone());
     }
-    let resumed = entry().saved().resume(replication, &schedule, state.as_deref(), &mut stops);
+    let resumed =
+        entry().saved().resume(Start { replication, state: state.as_deref(), store: &mut stops }, &schedule);
     assert_eq!(resumed, Ok(whole));
     // Without saving it also stops, and keeps nothing.
     let mut stops = StopsAtOnce::default();
-    let stopped = entry().resume(replication, &schedule, None, &mut stops);
+    let stopped = entry().resume(Start { replication, state: None, store: &mut stops }, &schedule);
     assert_eq!((stopped, stops.0.len()), (Err(StateError::Stopped), 0));
 }
