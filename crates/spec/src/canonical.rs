@@ -8,7 +8,7 @@
 //! users. The *policies* are hashed one by one, each with its label.
 
 use crate::experiment::{Experiment, names_of};
-use crate::models::{CanonicalInstance, Model, OWN};
+use crate::models::{Model, OWN, Parameters};
 use crate::posterior::PosteriorFile;
 use crate::task::Task;
 use confidence::Probability;
@@ -86,14 +86,10 @@ impl Canonical {
             live,
             users: &users,
         });
-        let policy = |entry: &Entrant| {
-            let json = to_json(&Policy::of(entry));
-            CanonicalPolicy { label: entry.label.clone(), sha256: sha256(json.as_bytes()), json }
-        };
         Self {
             identity: sha256(json.as_bytes()),
             base: sha256(base.as_bytes()),
-            policies: experiment.policies.iter().map(policy).collect(),
+            policies: experiment.policies.iter().map(|entry| Policy::of(entry).canonical()).collect(),
             json,
         }
     }
@@ -101,10 +97,7 @@ impl Canonical {
     /// The same form with contenders of the caller among its policies: parts record their runs.
     #[must_use]
     pub fn with_own<'a>(mut self, own: impl Iterator<Item = &'a str>) -> Self {
-        self.policies.extend(own.map(|label| {
-            let json = to_json(&Policy::Own { label, policy: OWN });
-            CanonicalPolicy { label: label.to_owned(), sha256: sha256(json.as_bytes()), json }
-        }));
+        self.policies.extend(own.map(|label| Policy::Own { label, policy: OWN }.canonical()));
         self
     }
 }
@@ -164,7 +157,7 @@ struct Users {
     /// How blocks of runs take several instances. Before, each run drew its instance.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_of_instances: Option<&'static str>,
-    instances: Vec<CanonicalInstance>,
+    instances: Vec<Parameters>,
 }
 
 impl Users {
@@ -174,7 +167,7 @@ impl Users {
         Self {
             runs_per_draw: Some(experiment.runs_per_draw()).filter(|&runs| runs > 1),
             order_of_instances: is_drawn.then_some("drawn blocks"),
-            instances: instances.parameters().into_iter().map(CanonicalInstance).collect(),
+            instances: instances.parameters(),
         }
     }
 }
@@ -184,7 +177,7 @@ impl Users {
 #[serde(untagged)]
 enum Policy<'a> {
     /// A policy of the catalogue.
-    CatalogueProtocol {
+    OfCatalogue {
         label: &'a str,
         policy: &'a PolicySpec,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -208,7 +201,7 @@ enum Policy<'a> {
 
 impl<'a> Policy<'a> {
     fn of(entry: &'a Entrant) -> Self {
-        Self::CatalogueProtocol {
+        Self::OfCatalogue {
             label: &entry.label,
             policy: &entry.spec,
             read_as: entry.read_as.map(|protocol| Model::of(protocol).name),
@@ -220,4 +213,15 @@ impl<'a> Policy<'a> {
             live: entry.live.as_ref(),
         }
     }
+
+    fn canonical(&self) -> CanonicalPolicy {
+        let (Self::OfCatalogue { label, .. } | Self::Own { label, .. }) = *self;
+        let json = to_json(self);
+        CanonicalPolicy { label: label.to_owned(), sha256: sha256(json.as_bytes()), json }
+    }
+}
+
+/// A policy and its settings as JSON, without its label.
+pub(crate) fn settings(entry: &Entrant) -> String {
+    to_json(&Policy::of(&Entrant { label: String::new(), ..entry.clone() }))
 }

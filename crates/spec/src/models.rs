@@ -45,7 +45,6 @@ pub(crate) use context::different_users;
 pub(crate) use evidence::EvidenceOf;
 pub(crate) use keys::{ATTRACTION, THETA};
 pub(crate) use list::{LowerBound, Member, WithValues};
-pub(crate) use parameter::CanonicalInstance;
 pub(crate) use pbm::KAPPA;
 pub(crate) use users_of_runs::without_contenders;
 

@@ -1,6 +1,7 @@
 //! Settings that are valid, but perhaps not meant.
 
 use super::{Experiment, assumes_examination};
+use crate::canonical::settings;
 use crate::models::{ATTRACTION, Duels, KAPPA, Model, THETA};
 use contenders::Entrant;
 use documents::number::counted;
@@ -56,32 +57,13 @@ impl Experiment {
             }
         }
         doubts.extend(self.instances.doubts());
+        let settings: Vec<String> = self.policies.iter().map(settings).collect();
         for (index, entry) in self.policies.iter().enumerate() {
             doubts.extend(self.doubts_of(entry).into_iter().map(|doubt| format!("{}: {doubt}", entry.label)));
-            let is_same = |other: &&Entrant| {
-                let files = |entry: &Entrant| entry.priors.as_ref().map(|priors| priors.file.sha256.clone());
-                (
-                    other.spec,
-                    other.read_as,
-                    &other.examination,
-                    other.told_gamma,
-                    other.sees,
-                    other.live,
-                    files(other),
-                ) == (
-                    entry.spec,
-                    entry.read_as,
-                    &entry.examination,
-                    entry.told_gamma,
-                    entry.sees,
-                    entry.live,
-                    files(entry),
-                )
-            };
-            if let Some(other) = self.policies[..index].iter().find(is_same) {
+            if let Some(other) = settings[..index].iter().position(|other| *other == settings[index]) {
                 doubts.push(format!(
                     "{}: the same policy as {}, with other random numbers",
-                    entry.label, other.label
+                    entry.label, self.policies[other].label
                 ));
             }
         }

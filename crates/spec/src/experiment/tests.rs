@@ -282,7 +282,10 @@ const LISTS: &str = "instance,query,lists,items\n0,shoes,9,2 0\n1,hats,4,0\n";
 
 fn read_beside(spec: &str, parameters: &str, lists: &str) -> Result<Experiment, Error> {
     let folder = tempfile::tempdir().unwrap();
-    for (name, content) in [("spec.toml", spec), ("p.json", parameters), ("l.csv", lists)] {
+    let others = lists.replace('9', "8");
+    for (name, content) in
+        [("spec.toml", spec), ("p.json", parameters), ("l.csv", lists), ("others.csv", &others)]
+    {
         std::fs::write(folder.path().join(name), content).unwrap();
     }
     let source = Source::read(&folder.path().join("spec.toml"))?;
@@ -304,6 +307,18 @@ fn users_are_drawn_from_the_posterior_of_a_log_and_its_lists_are_played() {
     assert_ne!(other.identity(), experiment.identity());
     let other = read_beside(UNCERTAIN, PARAMETERS, &LISTS.replace('9', "8")).unwrap();
     assert_ne!(other.identity(), experiment.identity());
+}
+
+#[test]
+fn the_lists_of_another_log_are_another_policy() {
+    let doubts = |lists: &str| {
+        let twice =
+            format!("{UNCERTAIN}[[policies]]\npolicy = \"logged\"\nlabel = \"b\"\nlists = \"{lists}\"\n");
+        read_beside(&twice, PARAMETERS, LISTS).unwrap().doubts()
+    };
+    let same = "b: the same policy as logged, with other random numbers";
+    assert!(doubts("l.csv").contains(&same.to_owned()));
+    assert!(!doubts("others.csv").contains(&same.to_owned()));
 }
 
 /// Users of two parts of a log, with a transfer: read, written and drawn.

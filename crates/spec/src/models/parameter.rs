@@ -94,13 +94,11 @@ impl InstanceTable {
     }
 }
 
-/// Serializes an instance as one map: its name, if it has one, and its parameters.
-pub(crate) struct CanonicalInstance(pub(crate) Parameters);
-
-impl Serialize for CanonicalInstance {
+/// One map: the name, if there is one, and the parameters.
+impl Serialize for Parameters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap as _;
-        let Self(Parameters { name, values }) = self;
+        let Self { name, values } = self;
         let mut map = serializer.serialize_map(None)?;
         if let Some(name) = name {
             map.serialize_entry("name", name)?;
