@@ -1,6 +1,6 @@
 //! JSON whose errors have a place.
 
-use crate::byte_order_mark::without_byte_order_mark;
+use crate::input_file::without_byte_order_mark;
 use crate::toml_reader::{Error, Location};
 use serde::de::DeserializeOwned;
 use serde_json::Value;

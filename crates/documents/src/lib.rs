@@ -1,11 +1,9 @@
 #![doc = include_str!("../README.md")]
 
-mod byte_order_mark;
 mod gzip;
 mod hash;
 mod input_file;
 mod json;
-mod named_cell;
 mod regular;
 mod temporary;
 mod unix;
@@ -16,14 +14,12 @@ pub mod parameters;
 pub mod remark;
 pub mod toml_reader;
 
-pub use byte_order_mark::{BYTE_ORDER_MARK, without_byte_order_mark};
 #[cfg(feature = "gzip")]
 pub use gzip::Decompressor;
 pub use gzip::unpack;
 pub use hash::{hexadecimal, sha256, sha256_of_file, sha256_of_stream};
-pub use input_file::InputFile;
+pub use input_file::{BYTE_ORDER_MARK, InputFile, named_cell, without_byte_order_mark};
 pub use json::{read_json, without_place};
-pub use named_cell::named_cell;
 pub use regular::{is_link, open_regular, read_own, read_regular};
 pub use temporary::{TemporaryFile, remove_left_overs, sync_dir_of, try_to_create_in};
 pub use unix::{is_device, names_and_identity};

@@ -42,7 +42,7 @@ pub use suggest::closest;
 pub use typed::{InFiles, read, schema, words};
 pub use values::FromToml;
 
-use crate::byte_order_mark::BYTE_ORDER_MARK;
+use crate::input_file::BYTE_ORDER_MARK;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
