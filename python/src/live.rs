@@ -2,7 +2,6 @@
 
 mod begin;
 mod state;
-mod terms;
 
 pub(crate) use begin::fit_protocol;
 
@@ -19,7 +18,7 @@ use crate::task::{
     UserFacts, drawing, is_alive, length, order_of, protocol_named, seed_or_rng, seeded, size,
 };
 use ::live::{Among, Ask, ByName, Entry, Handle, NO_SEGMENT, Settings, Skips, Taken};
-use begin::{Sizes, first_items, new_policy};
+use begin::{Sizes, amounts, first_items, item_values, new_policy};
 use click_models::Context;
 use documents::read_json;
 use pyo3::prelude::*;
@@ -31,7 +30,6 @@ use serde_json::Value;
 use state::State;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
-use terms::{amounts, item_values};
 
 /// Version of the format of saved policies.
 const FORMAT: u32 = 1;
@@ -455,7 +453,7 @@ impl LivePolicy {
         let (only, except) = (Name::of_each("only", only)?, Name::of_each("except_", except_)?);
         let user = self.user(py, features, segment)?;
         let values = values.map(amounts).transpose()?.unwrap_or_default();
-        let (most, pins) = (size("most", most)?, pins.map(terms::pins).transpose()?.unwrap_or_default());
+        let (most, pins) = (size("most", most)?, pins.map(begin::pins).transpose()?.unwrap_or_default());
         for (what, names) in [("only", &only), ("except_", &except)] {
             let unknown = match names {
                 Some(names) => self.lock(py)?.some(what, names)?.1,

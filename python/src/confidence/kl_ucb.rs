@@ -31,7 +31,7 @@ pub(crate) fn kl_ucb_upper<'py>(
     n: &Bound<'py, PyAny>,
     level: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    index(py, mean, n, level, scalar::kl_ucb_upper, scalar::kl_ucb_upper_batch)
+    index(py, [mean, n, level], scalar::kl_ucb_upper, scalar::kl_ucb_upper_batch)
 }
 
 /// The lower KL-UCB index: the smallest q from 0 to mean with n d(mean, q) <= level; 0 for n = 0.
@@ -47,25 +47,18 @@ pub(crate) fn kl_ucb_lower<'py>(
     n: &Bound<'py, PyAny>,
     level: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    index(py, mean, n, level, scalar::kl_ucb_lower, scalar::kl_ucb_lower_batch)
+    index(py, [mean, n, level], scalar::kl_ucb_lower, scalar::kl_ucb_lower_batch)
 }
 
 fn index<'py>(
     py: Python<'py>,
-    mean: &Bound<'py, PyAny>,
-    n: &Bound<'py, PyAny>,
-    level: &Bound<'py, PyAny>,
+    [mean, n, level]: [&Bound<'py, PyAny>; 3],
     one: fn(f64, f64, f64) -> f64,
     batch: fn(&[f64], &[f64], f64, &mut [f64]),
 ) -> PyResult<Bound<'py, PyAny>> {
-    let columns = Columns::of(
-        py,
-        [
-            ("mean", mean, Domain::Probability),
-            ("n", n, Domain::NonNegative),
-            ("level", level, Domain::NonNegative),
-        ],
-    )?;
+    let mean = ("mean", mean, Domain::Probability);
+    let [n, level] = [("n", n), ("level", level)].map(|(name, given)| (name, given, Domain::NonNegative));
+    let columns = Columns::of(py, [mean, n, level])?;
     let length = columns.len();
     let Columns { shape, columns: [mean, n, level] } = columns;
     let numbers = py.detach(|| {

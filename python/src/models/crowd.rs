@@ -163,26 +163,24 @@ where
     M: PolicyFacts + Serialize + DeserializeOwned + Send,
     M::Interaction: CatalogueProtocol + click_models::Interaction<Action = Ranking, Feedback: ListFeedback>,
 {
-    fn seen(
+    /// The responses, whether they are to one user, and their clicks as an array.
+    fn seen<'py>(
         &self,
-        py: Python<'_>,
-        actions: &Bound<'_, PyAny>,
-        n: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(Vec<Clicks>, bool)> {
+        py: Python<'py>,
+        actions: &Bound<'py, PyAny>,
+        n: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Vec<Clicks>, bool, Bound<'py, PyAny>)> {
         let asked = self.read(actions)?;
         let seen = self.respond(py, &asked, n, |feedback, _| feedback.list_clicks())?;
-        Ok((seen, asked.single && n.is_none()))
-    }
-
-    /// The clicks of `seen` as an array.
-    fn array<'py>(&self, py: Python<'py>, seen: &[Clicks], single: bool) -> PyResult<Bound<'py, PyAny>> {
-        let n_positions = self.width;
-        let mut flags = room(seen.len().saturating_mul(n_positions))?;
-        for clicks in seen {
-            flags.extend((0..n_positions).map(|position| clicks.get(position)));
+        let single = asked.single && n.is_none();
+        let mut flags = room(seen.len().saturating_mul(self.width))?;
+        for clicks in &seen {
+            flags.extend((0..self.width).map(|position| clicks.get(position)));
         }
         let array = PyArray1::from_vec(py, flags);
-        if single { Ok(array.into_any()) } else { Ok(array.reshape([seen.len(), n_positions])?.into_any()) }
+        let shaped =
+            if single { array.into_any() } else { array.reshape([seen.len(), self.width])?.into_any() };
+        Ok((seen, single, shaped))
     }
 
     /// The clicks.
@@ -192,8 +190,7 @@ where
         actions: &Bound<'py, PyAny>,
         n: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (seen, single) = self.seen(py, actions, n)?;
-        self.array(py, &seen, single)
+        Ok(self.seen(py, actions, n)?.2)
     }
 
     /// The clicks, and how many positions were observed.
@@ -203,8 +200,7 @@ where
         actions: &Bound<'py, PyAny>,
         n: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (seen, single) = self.seen(py, actions, n)?;
-        let clicks = self.array(py, &seen, single)?;
+        let (seen, single, clicks) = self.seen(py, actions, n)?;
         let lengths: Vec<i64> = seen.iter().map(|clicks| signed(clicks.len())).collect();
         Ok((clicks, one_or_array(py, single, lengths)?).into_pyobject(py)?.into_any())
     }
