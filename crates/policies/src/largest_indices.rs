@@ -15,7 +15,7 @@ macro_rules! shows_largest_indices {
     ) => {
         #[allow(unused_variables, reason = "level and arm need some of the fields")]
         const _: () = {
-            use crate::live::{OnTable, on_counts};
+            use crate::live::{OnTable, on_table};
             use crate::shortlist::Arm as _;
             use crate::top_l::Ties;
             use crate::{Decision, Error, Select, SelectAmong, Update};
@@ -78,7 +78,7 @@ macro_rules! shows_largest_indices {
             }
 
             impl OnTable for $Policy {
-                on_counts!($Counts);
+                on_table!($Counts, |policy| policy.counts);
 
                 #[inline]
                 fn changed(&mut self, $item: usize) {

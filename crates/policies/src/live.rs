@@ -167,10 +167,10 @@ pub(crate) trait OnTable: Setup {
     fn revalued(&mut self, _item: usize) {}
 
     /// The counts of `item` changed.
-    fn changed(&mut self, item: usize);
+    fn changed(&mut self, _item: usize) {}
 
     /// The table has a further item.
-    fn pushed(&mut self);
+    fn pushed(&mut self) {}
 
     /// An item left, or returned.
     fn came_or_went(&mut self, _item: usize, _present: bool) {}
@@ -185,16 +185,6 @@ pub(crate) trait OnTable: Setup {
         None
     }
 }
-
-/// The function of a policy that draws from posteriors.
-macro_rules! draws_from_posteriors {
-    () => {
-        fn posteriors(&mut self) -> Option<&mut dyn crate::Bayesian> {
-            Some(self)
-        }
-    };
-}
-pub(crate) use draws_from_posteriors;
 
 /// A policy on a table, of a type that is known at run time only.
 pub(crate) trait OnAnyTable: Tallies + Send + Sync {
@@ -237,17 +227,19 @@ impl<P: OnTable + SelectAmong<Ranking, Note = ()> + Send + Sync> OnAnyTable for 
     }
 }
 
-/// The accessors of a policy whose table is the field `counts`.
-macro_rules! on_counts {
-    ($Table:ty) => {
+/// The accessors of a policy whose table is a part of it, such as `counts`, or all of it.
+macro_rules! on_table {
+    ($Table:ty, |$policy:ident| $table:expr) => {
         type Table = $Table;
 
         fn table(&self) -> &$Table {
-            &self.counts
+            let $policy = self;
+            &$table
         }
 
         fn table_mut(&mut self) -> &mut $Table {
-            &mut self.counts
+            let $policy = self;
+            &mut $table
         }
 
         fn live(&self) -> &crate::live::LiveState {
@@ -259,35 +251,7 @@ macro_rules! on_counts {
         }
     };
 }
-pub(crate) use on_counts;
-
-/// The functions of a policy that is its own table, and derives nothing from it.
-macro_rules! on_itself {
-    () => {
-        type Table = Self;
-
-        fn table(&self) -> &Self {
-            self
-        }
-
-        fn table_mut(&mut self) -> &mut Self {
-            self
-        }
-
-        fn live(&self) -> &LiveState {
-            &self.live
-        }
-
-        fn live_mut(&mut self) -> &mut LiveState {
-            &mut self.live
-        }
-
-        fn changed(&mut self, _item: usize) {}
-
-        fn pushed(&mut self) {}
-    };
-}
-pub(crate) use on_itself;
+pub(crate) use on_table;
 
 /// Changes the tally of a known item and kind.
 fn change<P: OnTable>(policy: &mut P, item: ItemId, kind: usize, change: impl Fn(Tally) -> Tally) {

@@ -24,7 +24,7 @@
 
 use crate::checked::with_state;
 use crate::error::check_counts;
-use crate::live::{LiveState, OnTable, Table, on_itself, present_items};
+use crate::live::{LiveState, OnTable, Table, on_table, present_items};
 use crate::setup::{restored, setup};
 use crate::top_l::{MOST_HASHED, Ties, TopL};
 use crate::{Decision, Error, Recommend, Select, SelectAmong, Tally, Update};
@@ -165,7 +165,7 @@ impl Table for Uniform {
 }
 
 impl OnTable for Uniform {
-    on_itself!();
+    on_table!(Self, |policy| *policy);
 }
 
 impl<F> Update<Ranking, F> for Uniform {

@@ -1,7 +1,7 @@
 use super::PbmPrior;
 use super::counts::{place, sort_by_examination};
 use crate::checked::with_state;
-use crate::live::{LiveState, OnTable, Table, draws_from_posteriors, on_itself};
+use crate::live::{LiveState, OnTable, Table, on_table};
 use crate::products::{Products, Pseudo};
 use crate::setup::{restored, setup};
 use crate::top_l::{Ties, TopL};
@@ -236,9 +236,11 @@ impl Table for PbmGibbs {
 impl OnTable for PbmGibbs {
     const MULTIPLIES: bool = true;
 
-    on_itself!();
+    on_table!(Self, |policy| *policy);
 
-    draws_from_posteriors!();
+    fn posteriors(&mut self) -> Option<&mut dyn Bayesian> {
+        Some(self)
+    }
 }
 
 impl Bayesian for PbmGibbs {

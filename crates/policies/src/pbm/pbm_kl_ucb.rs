@@ -1,7 +1,7 @@
 use super::counts::{PbmCounts, place};
 use super::index_test::{IndexTest, index, threshold};
 use crate::checked::with_state;
-use crate::live::{LiveState, OnTable, on_counts};
+use crate::live::{LiveState, OnTable, on_table};
 use crate::setup::{restored, setup};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, SelectAmong, Update};
@@ -160,7 +160,7 @@ impl SelectAmong<Ranking> for PbmKlUcb {
 }
 
 impl OnTable for PbmKlUcb {
-    on_counts!(PbmCounts);
+    on_table!(PbmCounts, |policy| policy.counts);
 
     #[inline]
     fn changed(&mut self, item: usize) {

@@ -1,7 +1,7 @@
 use crate::checked::with_state;
 use crate::error::check_counts;
 use crate::generic::{draw_list, draw_list_among};
-use crate::live::{LiveState, OnTable, Table, on_itself};
+use crate::live::{LiveState, OnTable, Table, on_table};
 use crate::setup::{restored, setup};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, SelectAmong, Tally, Update};
@@ -149,7 +149,7 @@ impl Table for EpsilonGreedy {
 }
 
 impl OnTable for EpsilonGreedy {
-    on_itself!();
+    on_table!(Self, |policy| *policy);
 }
 
 /// Clicks per display; infinite for an item that was never shown.

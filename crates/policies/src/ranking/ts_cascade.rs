@@ -3,7 +3,7 @@ mod tiles;
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::checked::with_state;
-use crate::live::{LiveState, OnTable, on_counts};
+use crate::live::{LiveState, OnTable, on_table};
 use crate::sampling::Sampler;
 use crate::setup::{restored, setup};
 use crate::top_l::{Ties, TopL};
@@ -107,7 +107,7 @@ impl SelectAmong<Ranking> for TsCascade {
 }
 
 impl OnTable for TsCascade {
-    on_counts!(PrefixCounts);
+    on_table!(PrefixCounts, |policy| policy.counts);
 
     #[inline]
     fn changed(&mut self, item: usize) {

@@ -7,7 +7,7 @@
 use super::beta_posteriors::BetaPosteriors;
 use super::largest_draws::{Large, LargestDraws};
 use super::thinning::{Posteriors, SavedThinning};
-use crate::live::{LiveState, OnTable, SavedLive, Table, draws_from_posteriors, last};
+use crate::live::{LiveState, OnTable, SavedLive, Table, last};
 use crate::setup::Setup;
 use crate::{Bayesian, Decision, Error, Prior, Select, SelectAmong};
 use click_models::{ItemSet, Ranking};
@@ -269,7 +269,9 @@ impl<S: Samples> OnTable for S {
         draws.came_or_went(posteriors, live, item);
     }
 
-    draws_from_posteriors!();
+    fn posteriors(&mut self) -> Option<&mut dyn Bayesian> {
+        Some(self)
+    }
 }
 
 impl<S: Samples> Bayesian for S {
