@@ -3,9 +3,9 @@
 //!
 //! Two models are *told apart* if their log-likelihoods differ by more than two standard errors of
 //! the difference ([`Difference::is_told_apart`]), and if the better one makes the held-out data at
-//! least [`Comparison::LEAST_RATIO`] times as probable. The choice is the simplest of the models that are not
-//! told apart from the best one, in the order of [`super::models`]. So the choice does not depend
-//! on a margin that another hold-out seed would reverse.
+//! least [`Comparison::LEAST_RATIO`] times as probable. The choice is the simplest of the models
+//! that are not told apart from the best one, in the order of [`super::models`]. So the choice does
+//! not depend on a margin that another hold-out seed would reverse.
 //!
 //! Standard errors treat fits as given, and are next to nothing where two differ alike in every
 //! session: dependent clicks were ahead of a right cascade by 0.1 nats in all. If a fit is right,
