@@ -371,6 +371,49 @@ fn without_the_store_everybody_sees_today() {
     let row = served.commit(|engine, _, _| engine.row(&name("far"), &name("new")).unwrap());
     assert_eq!(row.entries[0].tally.clicks, 1);
     assert_eq!(served.twin().totals, served.engine.totals);
+    // Asked again, the list has its side, and so it has after a restart.
+    let mut twin = served.twin();
+    for engine in [&mut served.engine, &mut twin] {
+        let again = engine.decide(ask(json!(["b"])), 1_000_000, &mut vec![]).unwrap();
+        assert_eq!((again.items.len(), again.side), (2, Some("baseline")));
+    }
+}
+
+/// A week is judged before the lists that come after it, however lately somebody has looked.
+#[test]
+fn a_week_has_no_later_lists() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = served(directory.path(), "steps = [0.5]\nfirst = 0");
+    let look = |served: &mut Served| {
+        served.commit(|engine, time, events| {
+            engine.look_at_launch(time, events);
+            events.len()
+        })
+    };
+    let ask = json!({ "id": "x", "user": "u", "baseline": ["d", "a"] });
+    served.commit(|engine, time, events| _ = engine.decide(body(ask), time, events).unwrap());
+    let began = served.engine.launch.as_ref().unwrap().launch.since;
+    served.time = began + 7 * DAY - 1;
+    look(&mut served);
+    served.time += 1;
+    assert_eq!(look(&mut served), 1);
+    let launch = &served.engine.launch.as_ref().unwrap().launch;
+    assert_eq!(launch.weeks[0].end, began + 7 * DAY);
+}
+
+/// A client still sends the metric of a guard that is gone, and its clicks count.
+#[test]
+fn metrics_of_an_earlier_guard_cost_no_click() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = served(directory.path(), &format!("steps = [0.5]\nfirst = 0\n{GUARD}"));
+    let ask = json!({ "id": "x", "user": "u", "baseline": ["d", "a"] });
+    served.commit(|engine, time, events| _ = engine.decide(body(ask), time, events).unwrap());
+    let answer = |position: u32| json!({ "id": "x", "clicks": [position], "metrics": { "bounce": 1 } });
+    apply(&mut served, &config("steps = [0.5]\nfirst = 0"));
+    served.commit(|engine, _, events| _ = engine.answer(body(answer(1)), events).unwrap());
+    apply(&mut served, config("").split("[launch]").next().unwrap());
+    served.commit(|engine, _, events| _ = engine.answer(body(answer(2)), events).unwrap());
+    assert_eq!(served.engine.totals.clicks, 2);
 }
 
 #[test]
@@ -432,15 +475,16 @@ fn another_policy_and_another_launch_begin_anew() {
         let launch = &served.engine.launch.as_ref().unwrap().launch;
         launch.clicks_since().clicks.sessions.iter().sum::<f64>()
     };
+    let mut sides = vec![];
     for visit in 0..50 {
         served.time += 1;
         served.commit(|engine, time, events| {
             let user = format!("u{}", rng.random_range(0..60));
             let ask = json!({ "id": format!("v{visit}"), "user": user, "baseline": ["d", "a"] });
-            engine.decide(body(ask), time, events).unwrap();
+            sides.push(engine.decide(body(ask), time, events).unwrap().side);
         });
     }
-    assert!(lists(&served) == 50.0);
+    assert!(lists(&served) == 50.0 && sides.contains(&Some("policy")));
     apply(&mut served, &config("steps = [0.5]\nfirst = 0").replace("cascade-ts", "cascade-kl-ucb"));
     assert!(lists(&served) == 0.0);
     apply(&mut served, &config("steps = [0.5]\nfirst = 0").replace("autumn", "winter"));
@@ -454,6 +498,14 @@ fn another_policy_and_another_launch_begin_anew() {
     });
     let [today, policy] = served.engine.launch.as_ref().unwrap().launch.total;
     assert_eq!(([today[0] + policy[0], today[1] + policy[1]], served.engine.totals.clicks), ([1.0, 0.0], 2));
+    // The lists of before keep their sides, also after a restart.
+    let mut twin = served.twin();
+    for engine in [&mut served.engine, &mut twin] {
+        for (visit, side) in sides.iter().enumerate() {
+            let ask = json!({ "id": format!("v{visit}"), "user": "u", "baseline": ["d", "a"] });
+            assert_eq!(engine.decide(body(ask), 1_000_000, &mut vec![]).unwrap().side, *side, "{visit}");
+        }
+    }
     assert_eq!(state(&served.twin()), state(&served.engine));
     // Without steps it is a shadow, and with them it begins again.
     apply(&mut served, &config("steps = []").replace("autumn", "winter"));

@@ -38,7 +38,8 @@ pub(crate) struct OpenDecision {
     pub(crate) is_dropped: bool,
     /// Of what determined the list, as in [`Request`].
     pub(crate) checksum: Option<[u8; 8]>,
-    /// 0 outside a launch, 1 if it is not compared, 2 if it is.
+    /// 0 outside a launch, 1 for today's list that is not compared, 2 if it is compared, 3 for the
+    /// policy's list that is not compared any more.
     side: u8,
     /// The group, side and period of what is compared.
     period: u32,
@@ -78,7 +79,7 @@ impl OpenDecision {
 
     /// Whether the policy's list was shown; `None` outside a launch.
     pub(crate) fn shows_policy(&self) -> Option<bool> {
-        (self.side > 0).then(|| self.compared().is_some_and(|of| of.side))
+        (self.side > 0).then(|| self.side == 3 || self.compared().is_some_and(|of| of.side))
     }
 
     pub(crate) fn set_compared(&mut self, compared: Option<u32>) {
@@ -327,7 +328,9 @@ impl Decisions {
 
     /// Lets a launch compare none of them any more.
     pub(crate) fn compare_none(&mut self) {
-        self.open.iter_mut().for_each(|open| open.side = open.side.min(1));
+        for open in self.open.iter_mut().filter(|open| open.side == 2) {
+            open.side = if open.shows_policy() == Some(true) { 3 } else { 1 };
+        }
     }
 
     pub(crate) fn close(&mut self, number: u64) {

@@ -4,6 +4,7 @@ use super::Engine;
 use super::lists::{Asked, places};
 use super::query::Query;
 use crate::api::{LaunchBody, Refusal};
+use crate::config::Template;
 use crate::event::{Change as ItemChange, Decision, Event, LaunchedDecision, Name};
 use crate::metrics::log;
 use click_models::Context;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The time between two looks, in milliseconds.
 const LOOK: u64 = 60_000;
@@ -69,7 +71,7 @@ impl Engine {
         self.launch = match (state, settings) {
             (Some(state), Some(settings)) if state.launch.settings.name == settings.name => {
                 let is_new = is_other_policy || state.launch.settings != *settings;
-                let follow = |launch: Launch| launch.with_settings(settings.clone(), time);
+                let follow = |launch: Launch| launch.with_settings(settings.clone(), is_other_policy, time);
                 let launch = if is_new { follow(state.launch) } else { state.launch };
                 Some(LaunchState { launch, ..state })
             }
@@ -218,16 +220,20 @@ impl Engine {
         number: u64,
         mut metrics: BTreeMap<String, f64>,
     ) -> Result<BTreeMap<String, f64>, Refusal> {
-        let Some(settings) = &self.template.launch else {
+        let has_guard =
+            |of: &Arc<Template>, name: &str| of.launch.as_ref().is_some_and(|of| of.guard(name).is_some());
+        if self.history.iter().all(|of| of.launch.is_none()) {
             return Err(Refusal::malformed("the configuration has no [launch]", "metrics"));
-        };
+        }
         for (name, value) in &metrics {
             let at = format!("metrics.{name}");
             if name == VALUE {
                 return Err(Refusal::malformed("it is the sum of the values of clicks: send those", &at));
             }
-            if settings.guard(name).is_none() {
-                let known: Vec<&str> = settings.guards.iter().map(|guard| &*guard.metric).collect();
+            // Clients may still send the metric of an earlier guard.
+            if !self.history.iter().any(|of| has_guard(of, name)) {
+                let guards = self.template.launch.iter().flat_map(|launch| &launch.guards);
+                let known: Vec<&str> = guards.map(|guard| &*guard.metric).collect();
                 let what = format!("no guard has the metric `{name}`: known are {}", known.join(", "));
                 return Err(Refusal::malformed(&what, &at));
             }
@@ -236,9 +242,9 @@ impl Engine {
             }
         }
         let open = self.decisions.get(number).filter(|open| open.compared().is_some());
-        let Some(open) = open else { return Ok(BTreeMap::new()) };
-        let known = |name: &str| settings.guard(name).and_then(|guard| open.measured.get(guard));
-        metrics.retain(|name, value| known(name) != Some(value));
+        let (Some(open), Some(settings)) = (open, &self.template.launch) else { return Ok(BTreeMap::new()) };
+        let is_new = |guard: usize, value: &f64| open.measured.get(guard) != Some(value);
+        metrics.retain(|name, value| settings.guard(name).is_some_and(|guard| is_new(guard, value)));
         Ok(metrics)
     }
 
@@ -257,9 +263,10 @@ impl Engine {
         }
     }
 
-    /// Looks whether the share changes, at most once a minute.
+    /// Looks whether the share changes: once a minute, and when a week is over.
     pub fn look_at_launch(&mut self, time: u64, events: &mut Vec<Event>) {
-        let Some(state) = self.launch.as_mut().filter(|state| time >= state.looked + LOOK) else { return };
+        let is_due = |of: &&mut LaunchState| time >= of.looked + LOOK || of.launch.is_week_over(time);
+        let Some(state) = self.launch.as_mut().filter(is_due) else { return };
         state.looked = time;
         if let Some(change) = state.launch.look(time) {
             self.change_launch(change, events);

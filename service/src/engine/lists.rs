@@ -239,6 +239,13 @@ impl Engine {
     pub(super) fn remember(&mut self, decision: &Decision, user: &Context, unknown: Box<[Name]>, time: u64) {
         let asked = Request { checksum: self.asked(decision, user, self.template.positions), unknown };
         self.decisions.push(decision, asked, time, self.next);
+        if self.template.launch.is_some()
+            && decision.chosen.is_none()
+            && let Some(open) = self.decisions.get_mut(self.decisions.next() - 1)
+        {
+            // Today's list, such as one that waited for the store.
+            open.set_compared(None);
+        }
         self.note_decision(&decision.query, time);
         match decision.chosen {
             Some(_) => self.totals.decided += 1,
