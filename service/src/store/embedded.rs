@@ -41,6 +41,9 @@ const RECENT: &str = "recent";
 /// The bytes of rows that go over to the file of earlier events at once: no request waits longer.
 const AT_ONCE: usize = 1 << 18;
 
+/// The most bytes of a file in memory: redb would take a gigabyte.
+const CACHE: usize = 32 << 20;
+
 /// A checksum of a key and its row.
 type SumOf = fn(&[u8], &[u8]) -> Sum;
 
@@ -78,7 +81,8 @@ impl File {
             }
             other => self.fault(&other.into()),
         };
-        let mut database = self.guarded(|| Database::create(&self.path).map_err(fault))?;
+        let create = || Database::builder().set_cache_size(CACHE).create(&self.path);
+        let mut database = self.guarded(|| create().map_err(fault))?;
         let is_whole = self.guarded(|| Ok(!self.is_checked || database.check_integrity().map_err(fault)?));
         let database = Arc::new(database);
         if !matches!(is_whole, Ok(true)) {
