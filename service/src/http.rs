@@ -16,7 +16,7 @@ use crate::event::{Batch, Change, Decision, Event, Name, Terms, Worth};
 use crate::metrics::{self, Metrics};
 use crate::store::{Store, StoreError, put_in_place};
 use crate::tokens::{Made, Role, Tokens};
-use crate::writer::{Requests, SHARE, Turn};
+use crate::writer::{LONGEST, Requests, SHARE, Turn};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path as InPath, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
@@ -464,11 +464,14 @@ async fn queries(
     Ok(Json(json!({ "queries": queries, "next": next })))
 }
 
-/// Refuses what older programs would not know.
+/// Refuses what older programs would not know. Before the store could be read, nobody knows.
 fn check_small_rows(app: &App) -> Result<(), Refusal> {
     let message = "the store is one of an older version, which knows nothing of this: see --apply";
-    let older = || Refusal::new(409, "older_store", message, "");
-    app.store.has_small_rows().then_some(()).ok_or_else(older)
+    match (app.store.has_small_rows(), app.metrics.ready.load(Relaxed)) {
+        (true, _) => Ok(()),
+        (false, 0) => Err(Refusal::not_in_memory()),
+        _ => Err(Refusal::new(409, "older_store", message, "")),
+    }
 }
 
 async fn drop_query(
@@ -552,7 +555,8 @@ async fn log(State(app): State<Arc<App>>, Parameters(part): Parameters<Part>) ->
         })?;
         Ok(lines)
     });
-    let lines = lines.await.map_err(|_| Refusal::busy())??;
+    let lines = tokio::time::timeout(LONGEST, lines).await.map_err(|_| Refusal::not_in_memory())?;
+    let lines = lines.map_err(|_| Refusal::busy())??;
     Ok(([(header::CONTENT_TYPE, "application/jsonl")], lines).into_response())
 }
 
@@ -680,8 +684,9 @@ async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.to_text())
 }
 
-/// Looks at the size of the store, for a second at most.
+/// Looks at the store and its size, for a second at most.
 async fn measure_store(app: &Arc<App>) {
+    app.metrics.look_at_store(app.requests.may_defer);
     let store = app.store.clone();
     let size = tokio::task::spawn_blocking(move || store.size());
     if let Ok(Ok(Ok(size))) = tokio::time::timeout(Duration::from_secs(1), size).await {
@@ -694,6 +699,7 @@ async fn healthy() -> &'static str {
 }
 
 async fn ready(State(app): State<Arc<App>>) -> Result<String, Refusal> {
+    app.metrics.look_at_store(app.requests.may_defer);
     let why = app.metrics.fault();
     if app.metrics.ready.load(Relaxed) == 0 {
         let why = why.unwrap_or("requests are not taken at the moment");

@@ -6,9 +6,10 @@ use crate::store::StoreError;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
+use std::io::{Write as _, stderr};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Writes a line to standard error: an object with `time`, `level` and `event`, and these fields.
 pub fn log(level: &str, event: &str, fields: Value) {
@@ -16,8 +17,12 @@ pub fn log(level: &str, event: &str, fields: Value) {
     if let (Value::Object(line), Value::Object(fields)) = (&mut line, fields) {
         line.extend(fields);
     }
-    eprintln!("{line}");
+    // Who reads the log may be gone.
+    _ = writeln!(stderr(), "{line}");
 }
+
+/// The time after which a store that says nothing is one that fails.
+const SILENT: Duration = Duration::from_secs(3);
 
 /// Numbers of observations up to each bound, and their sum in millionths.
 #[derive(Debug)]
@@ -75,6 +80,8 @@ macro_rules! numbers {
             pub requests: Histogram,
             /// Why the store fails, while it does.
             fault: Mutex<Option<StoreError>>,
+            /// Since when the writer waits for the store.
+            waits: Mutex<Option<Instant>>,
             /// Requests by route and status.
             by_route: Mutex<BTreeMap<(&'static str, u16), u64>>,
             /// Why events could not be archived, the last time.
@@ -91,6 +98,7 @@ macro_rules! numbers {
                     batches: Histogram::new(SIZES),
                     requests: Histogram::new(SECONDS),
                     fault: Mutex::default(),
+                    waits: Mutex::default(),
                     by_route: Mutex::default(),
                     archive_fault: Mutex::default(),
                     outcomes: Mutex::default(),
@@ -171,11 +179,57 @@ impl Metrics {
     }
 
     /// Notes why the store fails, if it does. Returns whether that is new.
-    pub fn set_fault(&self, fault: Option<&StoreError>) -> bool {
+    fn set_fault(&self, fault: Option<&StoreError>) -> bool {
         let mut known = lock(&self.fault);
         let is_new = known.as_ref().map(ToString::to_string) != fault.map(ToString::to_string);
         *known = fault.cloned();
         is_new
+    }
+
+    /// Notes that the writer waits for the store, or no longer.
+    pub fn waits(&self, is_waiting: bool) {
+        let mut since = lock(&self.waits);
+        *since = if is_waiting { since.or_else(|| Some(Instant::now())) } else { None };
+    }
+
+    /// Notes that the store has failed: nobody waits for it.
+    pub fn fails(&self) {
+        *lock(&self.waits) = Instant::now().checked_sub(SILENT);
+    }
+
+    /// Whether the writer has waited for the store for this time.
+    pub fn has_waited(&self, time: Duration) -> bool {
+        lock(&self.waits).is_some_and(|since| since.elapsed() >= time)
+    }
+
+    /// Notes a store that says nothing, not even that it fails: its machine may be frozen.
+    pub fn look_at_store(&self, serves_always: bool) {
+        if self.fault().is_none() && self.has_waited(SILENT) {
+            self.is_unavailable(&StoreError::Unavailable("it says nothing".into()), serves_always);
+        }
+    }
+
+    /// Says that the store fails, and why. Who gives lists without it still takes requests.
+    pub fn is_unavailable(&self, error: &StoreError, serves_always: bool) {
+        if self.set_fault(Some(error)) {
+            log("error", "store-unavailable", json!({ "error": error.to_string() }));
+        }
+        self.ready.fetch_and(u64::from(serves_always), Relaxed);
+        self.without_store.store(1, Relaxed);
+    }
+
+    /// Notes that the store has said something, though the writer may have to wait again.
+    pub fn hears(&self) {
+        let (mut since, lately) = (lock(&self.waits), Instant::now().checked_sub(SILENT / 3));
+        *since = since.map(|since| lately.map_or(since, |lately| since.max(lately)));
+    }
+
+    /// Says that requests are taken.
+    pub fn is_available(&self) {
+        self.hears();
+        self.ready.store(1, Relaxed);
+        self.without_store.store(0, Relaxed);
+        self.set_fault(None);
     }
 
     /// Why the store fails, in words that tell nothing of its internals.

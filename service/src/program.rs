@@ -209,6 +209,8 @@ fn start(config: Config, tokens: Tokens, fitted: Option<FirstEvents>, apply: boo
         });
         tokio::select! {
             () = told.notified() => {}
+            // A database that says nothing keeps nobody from asking how it stands.
+            () = tokio::time::sleep(OLD_PROCESS), if store.is_shared() => {}
             () = is_over.notified() => return watched.await.map_err(|error| error.to_string())?,
             _ = terminate.recv() => return Ok(()),
             _ = interrupt.recv() => return Ok(()),

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::runtime::Handle;
 
 /// How long the store may keep requests waiting.
@@ -69,8 +69,6 @@ impl Queue {
 pub(crate) struct Shared {
     state: Mutex<State>,
     queue: Mutex<Queue>,
-    /// Since when the writer waits for the store.
-    since: Mutex<Option<Instant>>,
     is_over: AtomicBool,
     pub(crate) journal: Option<Journal>,
 }
@@ -83,13 +81,7 @@ impl Shared {
     ) -> Self {
         let state = State { engine, deferred, uncertain: None, answers: vec![] };
         let queue = Queue { jobs, waiting: VecDeque::new() };
-        Self {
-            state: Mutex::new(state),
-            queue: Mutex::new(queue),
-            since: Mutex::new(None),
-            is_over: AtomicBool::new(false),
-            journal,
-        }
+        Self { state: Mutex::new(state), queue: Mutex::new(queue), is_over: AtomicBool::new(false), journal }
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
@@ -100,21 +92,6 @@ impl Shared {
         lock(&self.queue)
     }
 
-    /// Notes that the writer waits for the store, or no longer.
-    pub(crate) fn waits(&self, is_waiting: bool) {
-        let mut since = lock(&self.since);
-        *since = if is_waiting { since.or_else(|| Some(Instant::now())) } else { None };
-    }
-
-    /// Notes that the store has failed: nobody waits for it.
-    pub(crate) fn fails(&self) {
-        *lock(&self.since) = Instant::now().checked_sub(PATIENCE);
-    }
-
-    fn is_without_store(&self) -> bool {
-        lock(&self.since).is_some_and(|since| since.elapsed() >= PATIENCE)
-    }
-
     /// Notes that the writer has ended.
     pub(crate) fn ends(&self) {
         self.is_over.store(true, Relaxed);
@@ -123,7 +100,7 @@ impl Shared {
     /// Takes requests while the writer waits too long.
     pub(crate) fn stand_in(&self, journal: &Journal, metrics: &Metrics, runtime: &Handle) {
         while !self.is_over.load(Relaxed) {
-            if !self.is_without_store() {
+            if !metrics.has_waited(PATIENCE) {
                 thread::sleep(GLANCE);
                 continue;
             }
@@ -136,7 +113,7 @@ impl Shared {
                 std::mem::take(&mut queue.waiting)
             };
             let mut state = self.state();
-            if !self.is_without_store() {
+            if !metrics.has_waited(PATIENCE) {
                 drop(state);
                 self.queue().waiting.extend(jobs);
                 continue;

@@ -32,6 +32,8 @@ const RETRY: Duration = Duration::from_secs(20);
 const TICK: Duration = Duration::from_millis(250);
 /// The time for which others wait while requests are done, in a shared store.
 pub(crate) const SHARE: Duration = Duration::from_millis(250);
+/// The time after which a request is told that it may not be done: the store may say nothing.
+pub(crate) const LONGEST: Duration = Duration::from_secs(30);
 /// The time after an outage in which other servers may still have to record theirs.
 const AFTERMATH: Duration = Duration::from_secs(10);
 /// The events of other servers that are taken while others wait.
@@ -89,7 +91,7 @@ pub(crate) async fn answer_all(answers: Vec<Answer>) {
 pub struct Requests {
     jobs: SyncSender<Job>,
     /// Whether lists are given without the store.
-    may_defer: bool,
+    pub(crate) may_defer: bool,
 }
 
 impl Requests {
@@ -129,8 +131,11 @@ impl Requests {
             Box::new(move || _ = to.send(answer)) as Answer
         });
         self.jobs.try_send(Job { work, may_defer }).map_err(|_| Refusal::busy())?;
-        // A request that could not be committed is dropped.
-        from.await.map_err(|_| Refusal::Store(StoreError::Unavailable("no commit".into())))
+        // A request that could not be committed is dropped; a store may also say nothing.
+        match tokio::time::timeout(LONGEST, from).await {
+            Ok(Ok(answer)) => Ok(answer),
+            _ => Err(Refusal::Store(StoreError::Unavailable("no commit".into()))),
+        }
     }
 }
 
@@ -191,6 +196,7 @@ impl Writer {
         let template = self.base.template.clone();
         let (engine, clock) = loop {
             self.base.template = template.clone();
+            self.metrics.waits(self.base.store.is_shared());
             match self.recover(begin) {
                 Err(error @ StoreError::Unavailable(_)) if self.base.store.is_shared() => {
                     self.is_unavailable(&error);
@@ -202,6 +208,7 @@ impl Writer {
                 recovered => break recovered?,
             }
         };
+        self.metrics.waits(false);
         let shared = Shared::new(engine, jobs, (journal, Deferred::of_journal(waiting)));
         thread::scope(|scope| {
             if let Some(journal) = shared.journal.as_ref().filter(|_| self.serves_always) {
@@ -268,6 +275,7 @@ impl Writer {
                 batches.push((first, batch));
                 if batches.len() < OTHERS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             })?;
+            self.metrics.hears();
             let is_all = batches.len() < OTHERS;
             let lag = time.zip(waited).map_or(0, |(time, of)| time.saturating_sub(of));
             self.metrics.lag_milliseconds.store(lag, Relaxed);
@@ -336,7 +344,7 @@ impl Writer {
         let mut snapshots = Snapshots { thread: None, last: last_snapshot, day: 0, begun, outage: None };
         let mut looked = Instant::now();
         self.measure(&shared.state());
-        self.is_available();
+        self.metrics.is_available();
         loop {
             clock.tick(Instant::now());
             if !shared.queue().wait(TICK) {
@@ -346,7 +354,7 @@ impl Writer {
                 uncommitted.take_if(|(first, batch)| self.commit(*first, batch).is_ok())
             {
                 log("info", "store-available", json!({ "first": first, "events": batch.events.len() }));
-                self.is_available();
+                self.metrics.is_available();
             }
             if uncommitted.is_some() {
                 // The state is ahead of the store: nothing is taken until it has caught up.
@@ -358,7 +366,7 @@ impl Writer {
                 continue;
             }
             gather(&mut shared.queue(), last);
-            shared.waits(true);
+            self.metrics.waits(true);
             let time = match self.begin(shared, &mut clock) {
                 Ok(time) => time,
                 Err(error) => {
@@ -368,14 +376,14 @@ impl Writer {
                     continue;
                 }
             };
-            self.is_available();
+            self.metrics.is_available();
             let (first, batch) = self.work_in_turn(shared, time, &mut looked, &mut snapshots);
             if batch.events.is_empty() {
                 if let Err(error) = self.base.store.give_up() {
                     self.is_unavailable(&error);
                 }
             } else {
-                shared.waits(true);
+                self.metrics.waits(true);
                 match self.commit(first, &batch) {
                     Ok(time) => last = (shared.state().answers.len(), time),
                     Err(error) => {
@@ -404,7 +412,7 @@ impl Writer {
                 log("error", "not-cleared", json!({ "error": error.to_string() }));
             }
             if state.deferred.is_taken() {
-                shared.waits(false);
+                self.metrics.waits(false);
             }
             self.measure(&state);
             // In one task: each answer by itself would wake a thread.
@@ -430,6 +438,8 @@ impl Writer {
         let mut state = shared.state();
         let State { engine, deferred, uncertain, answers } = &mut *state;
         let (first, mut events, start) = (engine.next, vec![], Instant::now());
+        // A week that is over has no later lists.
+        engine.look_at_launch(time, &mut events);
         if deferred.n_waiting() > 0 {
             snapshots.outage = Some(start);
         }
@@ -455,23 +465,16 @@ impl Writer {
         let batch = Arc::new(Batch { time, events });
         *uncertain = (!batch.events.is_empty()).then(|| batch.clone());
         if deferred.is_taken() {
-            shared.waits(false);
+            self.metrics.waits(false);
         }
         (first, batch)
-    }
-
-    /// Says that requests are taken.
-    fn is_available(&self) {
-        self.metrics.ready.store(1, Relaxed);
-        self.metrics.without_store.store(0, Relaxed);
-        self.metrics.set_fault(None);
     }
 
     /// Lets go the requests that wait, unless lists are given without the store, and waits a
     /// little.
     fn refuse(&self, shared: &Shared) {
         if self.serves_always {
-            shared.fails();
+            self.metrics.fails();
             thread::sleep(TICK);
         } else {
             let mut queue = shared.queue();
@@ -480,14 +483,8 @@ impl Writer {
         }
     }
 
-    /// Says that the store fails, and why.
     fn is_unavailable(&self, error: &StoreError) {
-        if self.metrics.set_fault(Some(error)) {
-            log("error", "store-unavailable", json!({ "error": error.to_string() }));
-        }
-        let has_state = self.metrics.ready.load(Relaxed) == 1;
-        self.metrics.ready.store(u64::from(has_state && self.serves_always), Relaxed);
-        self.metrics.without_store.store(1, Relaxed);
+        self.metrics.is_unavailable(error, self.serves_always);
     }
 
     /// Begins a turn; after a fault that the events or the snapshot caused, with a new state.
@@ -554,7 +551,6 @@ impl Writer {
         if let Err(refusal) = engine.close_before(before, MOST, events) {
             log("error", "cannot-close", json!({ "error": refusal.to_json() }));
         }
-        engine.look_at_launch(time, events);
         let days = self.base.limits.query_days.filter(|_| self.base.store.has_small_rows());
         let since = days.and_then(|days| time.checked_sub(days.saturating_mul(86_400_000)));
         if let Some(Err(refusal)) = since.map(|since| engine.forget_unused(since, events)) {

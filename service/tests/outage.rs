@@ -171,6 +171,39 @@ fn queries_that_lag_draw_new_numbers_each_time() {
     }
 }
 
+/// A database that is frozen says nothing: nobody waits for ever, and who looks is told.
+#[test]
+fn a_frozen_database_is_one_that_fails() {
+    let Some(mut database) = Database::start() else { return };
+    database.wait();
+    let directories = [configured(&database.url(), ""), serving(&database)];
+    let [refuses, serves] = directories.each_ref().map(start);
+    for server in [&refuses, &serves] {
+        decide(server, "before");
+    }
+    database.signal("-STOP");
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(refuses.post("/v1/decide", &json!({ "id": "x" })).0, 503));
+        scope.spawn(|| assert_eq!(refuses.get("/v1/log").0, 503));
+        wait("it is ready", &refuses, || refuses.get("/readyz").0 == 503);
+        assert_eq!(decide(&serves, "y")["stored"], false);
+        wait("nobody sees it", &serves, || metric(&serves, "clickbandits_without_store") == 1);
+        assert_eq!(serves.get("/readyz"), (200, "ready, without the store\n".into()));
+        assert!(serves.log().contains("it says nothing"), "{}", serves.log());
+        // A server that starts meanwhile can be asked how it stands.
+        let late = configured(&database.url(), "");
+        let late = start(&late);
+        assert_eq!((late.get("/healthz").0, late.get("/readyz").0), (200, 503));
+        let values = json!({ "id": "z", "values": { "a": 2 } });
+        scope.spawn(move || assert_eq!(late.post("/v1/decide", &values).0, 503));
+    });
+    database.signal("-CONT");
+    for server in [&refuses, &serves] {
+        wait("not ready", server, || server.get("/readyz") == (200, "ready\n".into()));
+        decide(server, "after");
+    }
+}
+
 #[test]
 fn lists_are_given_while_the_database_is_locked() {
     let Some(mut database) = Database::start() else { return };

@@ -139,6 +139,14 @@ impl Database {
         panic!("the database does not start");
     }
 
+    /// Sends a signal to all of its processes.
+    pub(crate) fn signal(&self, signal: &str) {
+        let id = self.process.id();
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+        let ids = children.split_whitespace().map(str::to_owned).chain([id.to_string()]);
+        assert!(Command::new("kill").arg(signal).args(ids).status().unwrap().success());
+    }
+
     pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();

@@ -122,3 +122,27 @@ impl Drop for Server {
         _ = self.process.wait();
     }
 }
+
+/// A log that nobody can write stops nothing: requests are answered, and it ends when it is told.
+#[test]
+fn a_log_without_room_stops_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let launch = "[policy]\nusers = 'cascade'\npolicy = 'cascade-ts'\npositions = 3\n\
+                  [launch]\nname = 'autumn'\nsteps = [0.3]\n";
+    std::fs::write(directory.path().join("config.toml"), launch).unwrap();
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+    command.arg(directory.path().join("config.toml")).args(["--listen", &address]);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let process = command.stderr(full).spawn().unwrap();
+    let server = Server { process, address, directory: Some(directory), lines: Arc::default() };
+    for _ in 0..600 {
+        if TcpStream::connect(&server.address).is_ok() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // It is logged.
+    assert_eq!(server.post("/v1/launch", &serde_json::json!({ "share": 0.5 })).0, 200);
+    assert!(server.stop("-TERM"));
+}
