@@ -145,16 +145,7 @@ pub(crate) fn fit(
             "model {name:?} needs whole sessions with their lists in order, and {why}; or fit \"pbm\""
         ))
     })?;
-    let settings = Settings {
-        models: chosen.models,
-        filter: settings.filter(),
-        options,
-        held_out,
-        seed: settings.seed,
-        transfer: held_out.is_some(),
-        intervals: settings.intervals,
-        today: settings.today,
-    };
+    let settings = settings.study(chosen.models, held_out.is_some());
     let study = abandoning(py, move |stop| {
         run(&settings, &source, &reader, stop).map_err(|error| of_study(error, &settings.filter))
     })??;

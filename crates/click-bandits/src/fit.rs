@@ -118,7 +118,7 @@ fn fit_and_write<'a>(
     let claimed = (arguments.settings_from == SettingSource::CommandLine).then(claim).transpose()?;
 
     let options = arguments.settings.options();
-    let study = source.study(&inputs, options, tell)?;
+    let study = source.study(&inputs, tell)?;
     let checks = Checks::new(&study, &options).context("checking the log")?;
     let fitted_users = FittedUsers::new(&study);
     let parameters = Parameters::new(arguments.parameters, &study, &options)?;

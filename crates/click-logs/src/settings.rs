@@ -1,8 +1,8 @@
 //! Options of a fit, wherever they are given: on the command line, in Python, in `[log]` of an
 //! experiment. A field is the option; its documentation is the option's help.
 
-use crate::fit::{Options, Scope};
-use crate::study::HeldOut;
+use crate::fit::{Model, Options, Scope};
+use crate::study::{HeldOut, Settings};
 use log_reader::{Error, Filter, Format, ReadSettings, Reader};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -109,6 +109,20 @@ impl FitSettings {
     /// The options of the models.
     pub fn options(&self) -> Options {
         Options { prior_strength: self.prior, scope: self.scope, ..Options::default() }
+    }
+
+    /// The settings of a study of these models, with their transfer or without it.
+    pub fn study(&self, models: Vec<Model>, transfer: bool) -> Settings {
+        Settings {
+            models,
+            filter: self.filter(),
+            options: self.options(),
+            held_out: self.held_out.0,
+            seed: self.seed,
+            transfer,
+            intervals: self.intervals,
+            today: self.today,
+        }
     }
 
     /// A reader of a log in this format, without sessions.

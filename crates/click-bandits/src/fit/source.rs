@@ -5,8 +5,8 @@ use super::inputs::Inputs;
 use crate::progress::Progress;
 use crate::usage::{Usage, bail_usage};
 use anyhow::{Result, anyhow};
-use click_logs::fit::{Model, Options};
-use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, Study, StudyError, study};
+use click_logs::fit::Model;
+use click_logs::study::{HeldOut, ModelsToFit, Step, Study, StudyError, study};
 use evaluation::{Question, Tally};
 use log_reader::formats::{self, FormatRow, SessionsOf};
 use log_reader::{ErrorKind, Fault, Format, Ids, Log, Place, ReadLists, ReadSettings, Reader, Ubi};
@@ -101,17 +101,8 @@ impl<'a> Source<'a> {
     }
 
     /// Reads the log and fits the models. `tell` gets what is done next.
-    pub(crate) fn study(&self, inputs: &Inputs, options: Options, tell: &dyn Fn(&str)) -> Result<Study> {
-        let settings = Settings {
-            models: self.models.clone(),
-            filter: self.arguments.settings.filter(),
-            options,
-            held_out: self.arguments.settings.held_out.0,
-            seed: self.arguments.settings.seed,
-            transfer: self.arguments.answer > 0,
-            intervals: self.arguments.settings.intervals,
-            today: self.arguments.settings.today,
-        };
+    pub(crate) fn study(&self, inputs: &Inputs, tell: &dyn Fn(&str)) -> Result<Study> {
+        let settings = self.arguments.settings.study(self.models.clone(), self.arguments.answer > 0);
         let read = || {
             let log = self.read(&self.reader, inputs)?;
             inputs.check_unchanged()?;
