@@ -434,6 +434,10 @@ fn a_plan_ignores_no_option() {
     for (more, expected) in [
         ("ab --mean 1 --sd 1 --effect 1e-9", "takes more than 10^15 users"),
         ("ab --mean 1 --sd 1 --effect 0", "the effect is 0: expected a number above 0"),
+        (
+            "ab --mean 1 --sd 1 --effect 5",
+            "the effect is 5: expected a number above 0 and at most 1, 0.05 for 5 %",
+        ),
         ("interleaving --effect 0.5", "expected a number above 0 and below 0.5"),
         ("interleaving --effect 1e-9", "takes more than 10^15 users"),
         ("interleaving --mean 1 --sd 1", "--mean and --sd: only for --kind ab"),

@@ -73,6 +73,12 @@ impl fmt::Debug for Table {
 
 impl Table {
     fn new<R: ChunkReader + 'static>(source: R) -> Result<Self, ParquetError> {
+        // The reader would call it a corrupt footer.
+        let end = source.len().checked_sub(4).map(|start| source.get_bytes(start, 4)).transpose()?;
+        if !end.is_some_and(|end| matches!(&*end, b"PAR1" | b"PARE")) {
+            let what = "it does not end as Parquet does: it has another format, or is cut off";
+            return Err(ParquetError::General(what.to_owned()));
+        }
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&source)?;
         let source = Arc::new(source);
         let pages = move |column: &ColumnChunkMetaData, rows| -> Result<Box<dyn PageReader>, _> {

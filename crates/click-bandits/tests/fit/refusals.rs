@@ -17,9 +17,10 @@ fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
     let missing = top.path().join("missing.txt");
     let parquet = top.path().join("counts.parquet");
     fs::write(&parquet, "query,item").unwrap();
-    let [table, nothing, from_zero, above, deep] =
-        ["table.txt", "nothing.txt", "from_zero.txt", "above.txt", "deep.txt"]
+    let [table, nothing, from_zero, above, deep, twice] =
+        ["table.txt", "nothing.txt", "from_zero.txt", "above.txt", "deep.txt", "twice.txt"]
             .map(|name| top.path().join(name));
+    fs::write(&twice, "query,item,position,click\nq,a,1,0\nq,a,1,0\n").unwrap();
     fs::write(&deep, "query,item,position,click\nq,a,65,0\n").unwrap();
     fs::write(&from_zero, "query,item,position,click\nq,a,0,0\n").unwrap();
     fs::write(&above, "query,item,position,click\nq,a,1,2\n").unwrap();
@@ -42,7 +43,10 @@ fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
         (&[log, "--format", "kdd2012", "--model", "cascade"], "--model cascade: it needs whole sessions"),
         (&["--counts", log, "--model", "pbm,dcm"], "--model dcm: it needs whole sessions"),
         (&["--counts", log], "training.txt:1: "),
-        (&[log, "--format", "parquet", "--columns", "item=a,position=b,click=c"], "training.txt: "),
+        (
+            &[log, "--format", "parquet", "--columns", "item=a,position=b,click=c"],
+            "training.txt: Parquet error: it does not end as Parquet does: it has another format, or is cut off",
+        ),
         (&["--counts", text(&parquet)], "counts.parquet: "),
         (
             &[log, "--format", "kdd2012", "--first-position", "0"],
@@ -59,6 +63,16 @@ fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
         (
             &[text(&above), "--format", "delimited", "--columns", COLUMNS],
             "more clicks than the 1 impression, found `2`; give --clip-clicks to clip clicks to impressions",
+        ),
+        (
+            &[
+                text(&twice),
+                "--format",
+                "delimited",
+                "--columns",
+                &format!("session=query,{}", &COLUMNS[12..]),
+            ],
+            "a list shows a position once, found `1`; --lenient leaves out lines that stand twice",
         ),
         (
             &[text(&deep), "--format", "delimited", "--columns", COLUMNS],

@@ -125,14 +125,17 @@ impl Plan {
         };
         let rows: Vec<PlanRow> =
             [0.5, 1.0, 2.0].into_iter().filter_map(|factor| row(factor * effect)).collect();
-        if rows.iter().any(|row| row.effect == effect) {
+        let (is_small, most) = if kind == Kind::Ab {
+            (effect <= 1.0, "at most 1, 0.05 for 5 %")
+        } else {
+            (effect < 0.5, "below 0.5")
+        };
+        if is_small && rows.iter().any(|row| row.effect == effect) {
             return Ok(Self { settings, rows });
         }
-        let most = if kind == Kind::Ab { f64::INFINITY } else { 0.5 };
         Err(match (kind, clicks) {
-            _ if !(effect > 0.0 && effect < most) => {
-                let below = if kind == Kind::Ab { "" } else { " and below 0.5" };
-                format!("the effect is {effect}: expected a number above 0{below}")
+            _ if !(effect > 0.0 && is_small) => {
+                format!("the effect is {effect}: expected a number above 0 and {most}")
             }
             (Kind::Ab, None) => {
                 "clicks a session are missing: give a log, or mean and standard deviation".to_owned()
