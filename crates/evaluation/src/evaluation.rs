@@ -208,10 +208,10 @@ impl Evaluation {
         let asked = sessions.as_ref().and_then(|sessions| NewLists::of_ranking(ranking, sessions, &values));
         let models = match (&sessions, asked) {
             _ if models.is_empty() => Err(remark!("no-model-asked")),
-            _ if has_values => Err(remark!("values-of-clicks")),
             _ if levels.are_as_shown() => Err(remark!("no-model-needed")),
             (None, _) => Err(remark!("no-whole-lists")),
             (_, None) => Err(remark!("personal-ranking")),
+            (Some(sessions), Some(_)) if has_values => of_models(models, sessions, &ValuedLists::None)?,
             (Some(sessions), Some(lists)) => of_models(models, sessions, &ValuedLists::Lists(lists))?,
         };
         let assumptions = match (&models, &sessions) {
@@ -219,8 +219,7 @@ impl Evaluation {
             (Err(_), Some(sessions)) => Some(Assumptions::new(sessions, &[])),
             (Err(_), None) => None,
         };
-        let findings =
-            Findings::new(Some(&levels), models.as_ref().ok(), assumptions, !are_rows && !has_values);
+        let findings = Findings::new(Some(&levels), models.as_ref().ok(), assumptions, !are_rows);
         let learned = BTreeMap::new();
         Ok(Self { values, has_values, levels: Some(levels), models, findings, learned })
     }

@@ -240,8 +240,8 @@ impl Finding {
         if !models.choice.alike.contains(&of.model) {
             finding.refuse(remark!("other-model-better", models.choice.best, ""));
         }
-        if let Some(why) = &models.not_identified {
-            finding.refuse(remark!("not-identified", why));
+        if let Some(why) = models.not_valued.clone() {
+            finding.refuse(why);
         }
         let share = fixed(100.0 * finding.share, 0);
         if finding.share < SMALLEST_SHARE {

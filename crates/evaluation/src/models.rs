@@ -20,6 +20,8 @@ use click_logs::fit::{
     identifiability,
 };
 use click_logs::study::with_users;
+use documents::remark;
+use documents::remark::Remark;
 use log_reader::{Counts, Part, Session, Sessions};
 
 /// Models that are always compared, whichever are named: `position` and `pbm` need a rival.
@@ -46,8 +48,8 @@ pub struct Models {
     pub transfers: Option<Transfers>,
     /// The named models.
     pub models: Vec<ModelEstimate>,
-    /// Why no model can be valued, if so.
-    pub not_identified: Option<String>,
+    /// Why no model values the lists, if so.
+    pub not_valued: Option<Remark>,
     /// The tests of the levels, and of the named models that are valued.
     pub assumptions: Assumptions,
 }
@@ -57,7 +59,7 @@ pub struct Models {
 pub struct ModelEstimate {
     /// The model.
     pub model: Model,
-    /// `None` if it is told apart from the best, or if nothing identifies it.
+    /// `None` if it is told apart from the best, or if no model values the lists.
     pub valued: Option<ListValues>,
 }
 
@@ -132,6 +134,8 @@ pub(crate) enum ValuedLists<'a> {
     Lists(NewLists),
     /// The best ones of the model itself, with the values of clicks.
     Learned(&'a [f64]),
+    /// None, since the log has values of clicks: models are compared only.
+    None,
 }
 
 impl ValuedLists<'_> {
@@ -148,8 +152,8 @@ impl ValuedLists<'_> {
     ) -> Result<Vec<Option<Numbers>>, E> {
         let new_lists = match self {
             Self::Learned(values) => return learned::numbers(models, sessions, values, without, before),
-            Self::Lists(_) if models.is_empty() => return Ok(Vec::new()),
-            Self::Lists(new_lists) => new_lists,
+            Self::Lists(new_lists) if !models.is_empty() => new_lists,
+            Self::Lists(_) | Self::None => return Ok(Vec::new()),
         };
         let rest = if models.iter().any(|model| model.needs_sessions()) {
             part(sessions, &|group| Some(group) != without)
@@ -207,10 +211,13 @@ impl Models {
         drop((rest, held));
         let choice = comparison.choice(&|_| true).ok_or(FitError::NothingHeldOut)?;
         let counts = sessions.counts();
-        let not_identified = not_identified(&counts);
+        let not_valued = match asked {
+            ValuedLists::None => Some(remark!("values-of-clicks")),
+            _ => not_identified(&counts).map(|why| remark!("not-identified", why)),
+        };
         let is_alike = |model: &Model| choice.alike.contains(model);
         let mut valued: Vec<Model> = named.iter().copied().filter(is_alike).collect();
-        if not_identified.is_some() {
+        if not_valued.is_some() {
             valued.clear();
         }
         let mut without: Vec<Vec<Option<Numbers>>> = Vec::new();
@@ -244,7 +251,7 @@ impl Models {
             let compared = compared.ok_or(FitError::NothingHeldOut)?;
             Transfers::new(&valued, &[], &compared.sessions, &with_prior())?
         };
-        Ok(Self { comparison, choice, transfers, models, not_identified, assumptions })
+        Ok(Self { comparison, choice, transfers, models, not_valued, assumptions })
     }
 
     /// Whether the position-based model is not told apart from the best.

@@ -205,9 +205,11 @@ fn weights_answer_in_value_and_models_do_not() {
         }
         let generated = world.generate(Logger::EpsilonGreedy(0.6), 3_000, 2, false, seed);
         let (evaluation, _) = read_columns(&generated, &columns, &[Model::Pbm]);
-        assert_eq!(evaluation.models.as_ref().unwrap_err().code.to_string(), "values-of-clicks");
+        assert!(evaluation.models.as_ref().unwrap().position_based_holds());
         assert_eq!(evaluation.unit(), "units of value");
-        assert!(evaluation.findings.all.iter().all(|found| matches!(found.basis, Basis::Level(_))));
+        let of_model = evaluation.findings.all.last().unwrap();
+        assert_eq!(of_model.refused.as_ref().unwrap().code.to_string(), "values-of-clicks");
+        assert!(of_model.value.is_none());
         for of in &evaluation.levels.as_ref().unwrap().levels {
             let value = of.value.as_ref().unwrap();
             let errors = of_levels.entry(of.level).or_default();
@@ -217,4 +219,22 @@ fn weights_answer_in_value_and_models_do_not() {
     for (level, errors) in of_levels {
         assert!(errors.coverage() >= 0.75, "{level:?} {}", errors.coverage());
     }
+}
+
+/// In value `position` has to hold as in clicks: users of a cascade refuse it, by the comparison of
+/// models on their clicks, and so does a comparison that was not asked for.
+#[test]
+fn position_is_guarded_in_value() {
+    let columns = COLUMNS.replace(",prefix-propensity=prefix,list-propensity=list", ",value=worth");
+    let answers = |users: &Users, models: &[Model]| {
+        let answers = |&seed: &u64| {
+            let of = generated(users.clone(), Logger::EpsilonGreedy(1.0), 3_000, seed);
+            read_columns(&of, &columns, models).0.findings.answer().is_some()
+        };
+        (0..10).filter(answers).count()
+    };
+    let position_based = Users::PositionBased(examination());
+    assert!(answers(&position_based, &[Model::Pbm]) >= 9);
+    assert_eq!(answers(&Users::DependentClicks(1.0), &[Model::Pbm]), 0);
+    assert_eq!(answers(&position_based, &[]), 0);
 }
