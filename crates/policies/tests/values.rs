@@ -207,9 +207,23 @@ fn lists<I: CatalogueProtocol<Action = Ranking>>(
     n_items: usize,
     value: impl Fn(usize, usize) -> Option<f64>,
 ) -> Vec<Vec<usize>> {
+    lists_from::<I>(ItemValues::Told, spec, known, n_items, value)
+}
+
+/// Those of a policy with values of this source; each answer has one of 39.9.
+fn lists_from<I: CatalogueProtocol<Action = Ranking>>(
+    source: ItemValues,
+    spec: &str,
+    known: I::Known<'_>,
+    n_items: usize,
+    value: impl Fn(usize, usize) -> Option<f64>,
+) -> Vec<Vec<usize>> {
     let mut policy = NamedLive::<I>::build(spec.parse().unwrap(), known, None).unwrap();
     let (mut rng, mut decision) = (generator(7), Decision::default());
     let mut lists = vec![];
+    if let Some(valued) = policy.valued() {
+        valued.change_values(&mut |values, n_items| values.set_source(source, n_items));
+    }
     for round in 0..3_000 {
         for (number, value) in (0..n_items).filter_map(|number| Some((number, value(round, number)?))) {
             policy.valued().unwrap().set_values(&[(item(number), value)]).unwrap();
@@ -221,6 +235,9 @@ fn lists<I: CatalogueProtocol<Action = Ranking>>(
             clicks = clicks.with(clicked);
         }
         for (place, chosen) in decision.action.iter().enumerate().take(clicked + 1) {
+            if let Some(valued) = policy.valued().filter(|_| clicks.get(place)) {
+                valued.change_values(&mut |values, n_items| values.earn(chosen, None, 39.9, n_items));
+            }
             let kind = if policy.n_kinds() > 1 { place } else { 0 };
             policy.add(chosen, kind, Tally { shows: 1, clicks: u64::from(clicks.get(place)) });
         }
@@ -236,7 +253,13 @@ fn equal_values_choose_as_none() {
     let equal =
         |round: usize, number: usize| (round % 500 == 100).then_some(1.7 * (round + number / 99) as f64);
     let none = |_: usize, _: usize| None;
+    // Means of equal orders differ by their rounding.
+    let answers = ItemValues::Answers { cap: None };
     for spec in ["cascade-ts", "rsf-ts"] {
+        assert_eq!(
+            lists_from::<Cascade>(answers, spec, shape.into(), 70, none),
+            lists::<Cascade>(spec, shape.into(), 70, none)
+        );
         assert_eq!(
             lists::<Cascade>(spec, shape.into(), 70, equal),
             lists::<Cascade>(spec, shape.into(), 70, none)
@@ -253,6 +276,8 @@ fn equal_values_choose_as_none() {
     for spec in ["pbm-ts", "bc-mp-ts", "pbm-gibbs"] {
         let known = || known(&examination, 70).into();
         assert_eq!(lists::<Pbm>(spec, known(), 70, equal), lists::<Pbm>(spec, known(), 70, none), "{spec}");
+        let of_answers = lists_from::<Pbm>(answers, spec, known(), 70, none);
+        assert_eq!(of_answers, lists::<Pbm>(spec, known(), 70, none), "{spec}");
     }
     let differ = |round: usize, number: usize| (round == 100 && number == 5).then_some(2.0);
     assert_ne!(

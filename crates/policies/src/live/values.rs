@@ -344,25 +344,23 @@ impl Values {
     ) -> Option<Priced<'a>> {
         let priced = Priced { values: self, of_moment: terms.map_or(&[], |terms| &terms.values) };
         let first = priced.get(items.next()?);
-        items.any(|item| priced.get(item) != first).then_some(priced)
+        items.any(|item| are_unequal(priced.get(item), first)).then_some(priced)
     }
 
     /// The scale for the items that are present: 0 if their values are equal. Also returns whether
     /// this number of items have value.
     pub(crate) fn next(&mut self, absent: &ItemSet, many: usize) -> (f64, bool) {
-        let Self { is_of_orders, of, all, next, .. } = self;
-        *next.get_or_insert_with(|| {
-            let is_present = |&(item, _): &(usize, &f64)| !absent.contains(ItemId::from_index(item));
-            let present = of.iter().enumerate().filter(is_present).map(|(_, &value)| value);
-            let (mut least, mut largest, mut n_valued) = (f64::INFINITY, 0.0_f64, 0);
-            for value in present {
-                (least, largest) = (least.min(value), largest.max(value));
-                n_valued += usize::from(value > 0.0);
-            }
-            let differ = if *is_of_orders { all.sum > 0 } else { least < largest };
-            let scale = if differ { power_of_two_from(largest) } else { 0.0 };
-            (scale, n_valued >= many)
-        })
+        if let Some(next) = self.next {
+            return next;
+        }
+        let (mut least, mut largest, mut above, mut n_valued) = (f64::INFINITY, 0.0_f64, 0.0_f64, 0);
+        for (item, of) in (0..).map(ItemId::new).zip(&self.of).filter(|(item, _)| !absent.contains(*item)) {
+            let value = self.value(item);
+            (least, largest, above) = (least.min(value), largest.max(value), above.max(*of));
+            n_valued += usize::from(value > 0.0);
+        }
+        let scale = if are_unequal(least, largest) { power_of_two_from(above) } else { 0.0 };
+        *self.next.insert((scale, n_valued >= many))
     }
 }
 
@@ -380,6 +378,11 @@ impl Priced<'_> {
         let of_moment = self.of_moment.binary_search_by_key(&item, |&(item, _)| item);
         of_moment.map_or_else(|_| self.values.value(item), |place| self.of_moment[place].1)
     }
+}
+
+/// Returns whether two values differ by more than the rounding of means of equal orders.
+fn are_unequal(one: f64, other: f64) -> bool {
+    (one - other).abs() > 1e-12 * one.max(other)
 }
 
 /// The next number above with five binary digits, or this one.
