@@ -13,6 +13,7 @@ use policies::{
 use rand::RngExt as _;
 use statrs::distribution::{ChiSquared, ContinuousCDF as _};
 use std::ops::DerefMut as _;
+use std::sync::Arc;
 
 fn item(number: usize) -> ItemId {
     ItemId::from_index(number)
@@ -198,6 +199,21 @@ fn a_list_is_the_one_that_earns_most() {
     assert_eq!(decision.action.iter().map(ItemId::index).collect::<Vec<_>>(), [0, 1]);
     prefix.set_terms(None);
     assert_eq!(chosen(&mut prefix), [1, 3, 2, 0]);
+}
+
+/// In a cascade the best list is shown if it keeps to the limit, and else the items of the largest
+/// attraction times value.
+#[test]
+fn a_limit_that_does_not_bind_changes_no_list() {
+    let mut policy = settled(PrefixTs::new(ListShape::new(4, 2).unwrap()), &[0.6, 0.5, 0.1, 0.05]);
+    let values: Vec<(ItemId, f64)> = (0..4).map(item).zip([1.0, 1.3, 4.0, 7.0]).collect();
+    policy.valued().unwrap().set_values(&values).unwrap();
+    policy.valued().unwrap().set_users(Some(click_models::value::GoesOn::CASCADE));
+    for (groups, list) in [(vec![1, 1, 0, 0], [2, 1]), (vec![0, 1, 1, 0], [1, 0])] {
+        let terms = Terms { most: Some(1), groups: Arc::new(groups), ..Terms::default() };
+        policy.set_terms(Some(Box::new(terms)));
+        assert_eq!(chosen(&mut policy), list);
+    }
 }
 
 /// The lists of a policy by name over some rounds, whose values are given by round and item.

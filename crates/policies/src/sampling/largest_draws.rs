@@ -217,21 +217,31 @@ impl LargestDraws {
         best_list.clear();
         for id in live.items(available, n_items) {
             let (item, attraction) = (id.number(), posteriors.draw(id.index(), sampler, rng));
-            if users.is_some() && !is_limited {
+            if users.is_some() {
                 best_list.offer(Offer { item, attraction, value: value(item), tie: ties.hash(item) });
-            } else {
+            }
+            if users.is_none() || is_limited {
                 top.offer(item, index(attraction, value(item)), ties);
             }
         }
         if let Some(users) = users {
-            // Limited by groups, the items are those of the largest indices, in the best order.
-            for &(index, item) in &top.best {
-                let value = value(item);
-                let attraction = if value > 0.0 { index / value } else { -1.0 / index };
-                best_list.offer(Offer { item, attraction, value, tie: ties.hash(item) });
-            }
             let most = terms.and_then(|terms| terms.positions).unwrap_or(*n_positions).min(*n_positions);
-            let list = best_list.find(users, most);
+            let mut list = best_list.find(users, most);
+            let keeps = |terms: &crate::Terms| {
+                let above = |place: usize| list[..place].iter().map(|offer| offer.item);
+                let mut places = list.iter().enumerate();
+                terms.taken.is_empty() && places.all(|(place, offer)| terms.admits(offer.item, above(place)))
+            };
+            if is_limited && !terms.is_some_and(keeps) {
+                // The items are then those of the largest indices, in the best order.
+                best_list.clear();
+                for &(index, item) in &top.best {
+                    let value = value(item);
+                    let attraction = if value > 0.0 { index / value } else { -1.0 / index };
+                    best_list.offer(Offer { item, attraction, value, tie: ties.hash(item) });
+                }
+                list = best_list.find(users, most);
+            }
             *chosen = Some(list.iter().map(|offer| (offer.attraction, offer.item)).collect());
         }
         true
