@@ -583,6 +583,9 @@ fn an_ab_test_compares_values() {
     let found = verdict(&events, &["--kind", "ab", "--metric", "value", "--baseline", "old"]);
     close(&found["arms"]["new"]["value_per_session"], 12.25);
     assert_eq!(found["arms"]["new"]["clicks"], 100);
+    with("5000");
+    let found = verdict(&events, &["--kind", "ab", "--metric", "value"]);
+    assert!(codes(&found).contains(&"heavy-value") && !codes(&found).contains(&"heavy-user"), "{found}");
     for wrong in ["-1", "inf", "NaN", "1e10", "12.50 EUR", "€12", "\"1,234\"", ""] {
         with(wrong);
         let output = run(&events, &["--kind", "ab", "--metric", "value"]);

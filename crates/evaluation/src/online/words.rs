@@ -175,12 +175,15 @@ impl Outcome {
         let (in_both, [old, new]) = self.arms.map_or((0, [0; 2]), |arms| (arms.n_in_both, arms.n_left_out));
         let most = self.settings.most_sessions.unwrap_or_default();
         let repeated = counted(self.repeated_clicks, "repeated click");
+        let share = percent(self.heaviest);
+        let heavy =
+            if self.is_in_value() { remark!("heavy-value", share) } else { remark!("heavy-user", share) };
         let warnings = [
             (in_both > 0, remark!("some-users-in-both-arms", counted(in_both, "user"))),
             (old + new > 0, remark!("users-left-out", most, grouped(old), first, grouped(new), second)),
             (self.repeated_clicks > 0, remark!("repeated-clicks", repeated)),
             (self.times_back > 0, remark!("unsorted-rows", counted(self.times_back, "row"))),
-            (self.heaviest > HEAVY, remark!("heavy-user", percent(self.heaviest))),
+            (self.heaviest > HEAVY, heavy),
         ];
         all.extend(warnings.into_iter().filter(|(is, _)| *is).map(|(_, warning)| warning));
         all.extend(self.report.skipped.iter().map(|(reason, skipped)| {
@@ -212,7 +215,8 @@ impl Outcome {
         }
         notes.extend(self.report.ubi.iter().map(|ubi| format!("Read: {ubi}.")));
         if self.heaviest <= HEAVY {
-            notes.push(format!("The user with the most clicks has {} of them.", percent(self.heaviest)));
+            let (share, metric) = (percent(self.heaviest), self.metric());
+            notes.push(format!("The user with the most {metric} has {share} of all {metric}."));
         }
         notes
     }
