@@ -39,6 +39,7 @@ pub struct ClickThroughRate {
 
 impl OverRounds for ClickThroughRate {
     const TITLE: &'static str = "Click-through rate";
+    const IN_VALUE: &'static str = "Value per round";
 
     fn rounds(&self) -> &Rounds {
         &self.rounds
@@ -55,8 +56,9 @@ impl OverRounds for ClickThroughRate {
         vec![("optimum".to_owned(), t.clone(), rate)]
     }
 
-    fn vertical(&self, curves: &mut [Curve], _policies: &[Curve], _unit: &str) -> (Axis, String) {
-        (Axis::rounded(lowest(curves), highest(curves)), "clicks per round, rounds 1 to t".to_owned())
+    fn vertical(&self, curves: &mut [Curve], _policies: &[Curve], unit: &str) -> (Axis, String) {
+        let earned = if unit == "value" { unit } else { "clicks" };
+        (Axis::rounded(lowest(curves), highest(curves)), format!("{earned} per round, rounds 1 to t"))
     }
 
     fn dashed(&self, _dashed: &[&Curve]) -> &'static str {

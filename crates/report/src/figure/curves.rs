@@ -84,6 +84,8 @@ impl Rounds {
 /// A figure of curves over rounds.
 pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
     const TITLE: &'static str;
+    /// The title if clicks are worth different amounts.
+    const IN_VALUE: &'static str = Self::TITLE;
     fn rounds(&self) -> &Rounds;
 
     /// The value of a policy at a checkpoint, by its index.
@@ -189,7 +191,7 @@ pub(super) fn chart<T: OverRounds>(
         }
     }
     Chart {
-        title: title.unwrap_or(T::TITLE).to_owned(),
+        title: title.unwrap_or(if unit == "value" { T::IN_VALUE } else { T::TITLE }).to_owned(),
         subtitle: subtitle(figure, variants, &curves) + &left_out,
         x: Axis::new(rounds.scale, first, last),
         x_label: "round t".to_owned(),

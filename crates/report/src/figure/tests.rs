@@ -126,8 +126,13 @@ fn the_axis_is_logarithmic_if_more_than_half_of_the_regrets_are_small() {
 fn a_click_through_rate_is_clicks_by_rounds_from_a_round_on() {
     let rounds = Rounds { from: 10, band: Band::None, ..Rounds::default() };
     let figure = ClickThroughRate { rounds };
-    let chart = drawn(&figure, &result(&[("a", 1.0)], &[1, 10, 100], 0.5));
-    assert_eq!(chart.curves[0].label, "optimum");
+    let mut result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
+    result.unit = "value";
+    assert_eq!(drawn(&figure, &result).title, "Value per round");
+    assert_eq!(drawn(&figure, &result).y_label, "value per round, rounds 1 to t");
+    result.unit = "clicks";
+    let chart = drawn(&figure, &result);
+    assert_eq!((&*chart.title, chart.curves[0].label.as_str()), ("Click-through rate", "optimum"));
     assert_eq!(chart.curves[0].points, [(10.0, 10.0), (100.0, 10.0)]);
     assert_eq!(chart.curves[1].points, [(10.0, 9.0), (100.0, 9.0)]);
 }
