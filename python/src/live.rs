@@ -65,9 +65,9 @@ struct SavedLive<L, N> {
 ///         `skips` are not for it. See `policies()`.
 ///     model: protocol of the users, as in `Policy`: "pbm", "semi-bandit", "cascade", "dcm" or
 ///         "clicks-only".
-///     items: the first items; for `hybrid-ts`, a dict from items to their features. With a fit as
-///         `prior`, by default all of its items; its items that are not given are retired, and
-///         those that it does not have are new.
+///     items: the first items; for `hybrid-ts`, a dict from items to their features. With a
+///         `ContextFit` as `prior`, by default all of its items; its items that are not given are
+///         retired, and those that it does not have are new. `begin_with` adds those of a `Fitted`.
 ///     item_features: number of features of every item; by default as many as the first one has.
 ///     user_features: number of features of a user, by default none.
 ///     segments: number of segments of users, by default 1.
@@ -76,8 +76,9 @@ struct SavedLive<L, N> {
 ///     examination: probability that a position is examined, shape (positions,), as in `Policy`.
 ///     order: positions from that of the best item to that of the last, as in `Policy`.
 ///     prior: the Beta distribution of the attraction of new items, of policies that draw from
-///         posteriors: (a, b); a directory that `fit` of the command has written; or "estimated",
-///         from all items so far, every 5,000 decisions and more often before. By default (1, 1).
+///         posteriors: (a, b); that of all items of a log, by what `fit` returned or by the file
+///         or directory that the command has written; or "estimated", from all items so far,
+///         every 5,000 decisions and more often before. By default (1, 1).
 ///         For `hybrid-ts`, a `ContextFit`, or the path of its file or directory: model, positions,
 ///         sizes, items and scales are those of the fit, and features are given as in the log.
 ///     query: the query of the fit whose items are meant, by default all.

@@ -290,6 +290,7 @@ def with_value(name, row, value):
         (changed(c=np.zeros(9000, "M8[s]")), "row 0, column `c`: expected a whole number"),
         ({"q": ["a"], "i": [1], "p": [1], "clicks": [1]}, "log: no column `c`; the table has q, i, p, clicks"),
         (changed(i=np.zeros((9000, 2))), "column `i` holds lists"),
+        ([__file__, __file__], "the same file twice: everything in it would be counted twice"),
     ],
 )
 def test_what_is_no_log_has_its_place(log, message):

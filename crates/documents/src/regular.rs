@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens a file that a user has named; all but regular files are refused before they are opened.
 ///
@@ -19,6 +19,17 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     } else {
         "is not a regular file: write the content to one first"
     }))
+}
+
+/// The first two of these paths that are one file.
+pub fn named_twice(paths: &[PathBuf]) -> Option<[&Path; 2]> {
+    // A pipe has no canonical path. A missing file is reported when it is opened.
+    let canonical: Vec<PathBuf> =
+        paths.iter().map(|path| fs::canonicalize(path).unwrap_or_else(|_| path.clone())).collect();
+    let again = (1..paths.len()).find_map(|place| {
+        Some([canonical[..place].iter().position(|other| *other == canonical[place])?, place])
+    });
+    again.map(|places| places.map(|place| &*paths[place]))
 }
 
 /// The content of a file that a user has named.

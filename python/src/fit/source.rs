@@ -5,6 +5,7 @@ use crate::message::{did_you_mean, none_of, type_error, value_error};
 use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{RecordBatch, RecordBatchReader as _};
 use arrow_pyarrow::FromPyArrow as _;
+use documents::named_twice;
 use evaluation::{Question, Tally};
 use log_reader::formats;
 use log_reader::{
@@ -14,7 +15,7 @@ use log_reader::{
 use pyo3::exceptions::{PyImportError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// The name of a table in memory in messages.
@@ -178,6 +179,10 @@ pub(super) fn paths(log: &Bound<'_, PyAny>) -> PyResult<Option<Vec<PathBuf>>> {
             return Err(type_error(format!("log: expected a list of paths, found {found} in it")));
         }
         paths.push(path.extract()?);
+    }
+    if let Some([first, path]) = named_twice(&paths).map(|twice| twice.map(Path::display)) {
+        let what = "the same file twice: everything in it would be counted twice";
+        return Err(value_error(format!("log: {first} and {path}: {what}")));
     }
     Ok(Some(paths))
 }

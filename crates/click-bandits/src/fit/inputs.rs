@@ -6,7 +6,7 @@
 
 use crate::progress::Progress;
 use anyhow::{Context as _, Result, bail};
-use documents::{is_device, sha256_of_stream};
+use documents::{is_device, named_twice, sha256_of_stream};
 use log_reader::Input;
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -35,15 +35,8 @@ const MEGABYTE: u64 = 1_000_000;
 impl Inputs {
     /// Hashes files, and copies those that can be read only once. `tell` gets notes for the user.
     pub(crate) fn open(paths: Vec<PathBuf>, quiet: bool, tell: &dyn Fn(&str)) -> Result<Self> {
-        let mut canonical: Vec<(PathBuf, &Path)> = Vec::new();
-        for path in &paths {
-            // A pipe has no canonical path. A missing file is reported when it is opened.
-            let of_path = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-            if let Some((_, first)) = canonical.iter().find(|(other, _)| *other == of_path) {
-                let (first, path) = (first.display(), path.display());
-                bail!("{first} and {path}: the same file twice: everything in it would be counted twice");
-            }
-            canonical.push((of_path, path));
+        if let Some([first, path]) = named_twice(&paths).map(|twice| twice.map(Path::display)) {
+            bail!("{first} and {path}: the same file twice: everything in it would be counted twice");
         }
         let size = |path: &PathBuf| fs::metadata(path).map_or(0, |metadata| metadata.len());
         let bytes: u64 = paths.iter().map(size).sum();
