@@ -110,7 +110,7 @@ impl Prior {
             return policies::Prior::new(a, b).and_then(|prior| bayesian.set_prior(prior)).map_err(invalid);
         }
         if let Some(FittedPrior { shapes: [a, b], .. }) = self.of_fit(model, query)? {
-            bayesian.set_estimated_prior(a, b);
+            bayesian.set_fitted_prior(a, b);
         }
         Ok(())
     }

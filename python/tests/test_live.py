@@ -251,6 +251,11 @@ def test_priors(tmp_path):
     assert of() == pytest.approx((2, 18)) and of(query="shoes") == pytest.approx((0.4, 19.6))
     # The posteriors of PBM-TS need a click.
     assert Live("pbm-ts", **PBM, prior=str(tmp_path)).prior == pytest.approx((2, 18))
+    # Both shapes are raised to what it can draw from, and the mean stays.
+    weak = {"model": "pbm", "site": {"typical": 0.4, "lift": [1.0, 0.1], "prior": 20.0}}
+    (tmp_path / "weak.json").write_text(json.dumps({"schema": 1, "models": [weak]}))
+    a, b = Live("pbm-ts", **PBM, prior=str(tmp_path / "weak.json")).prior
+    assert a == pytest.approx(1) and a / (a + b) == pytest.approx(0.22)
     with pytest.raises(ValueError, match='parameters.json: no query "hats"'):
         of(query="hats")
     with pytest.raises(ValueError, match="no fit of `dcm`, but of cascade, pbm"):

@@ -218,6 +218,18 @@ pub trait Bayesian {
         _ = set(a).or_else(|_| set(a.max(1.0)));
     }
 
+    /// Replaces the prior by that of a fit: where a shape is less than the policy can draw from,
+    /// both are raised by one factor, so that the mean stays.
+    fn set_fitted_prior(&mut self, a: f64, b: f64) {
+        let mut set = |least: f64| {
+            let factor = (least / a).max(1.0 / b).max(1.0);
+            let [a, b] = [a, b].map(|shape| (factor * shape).min(Prior::MOST));
+            Prior::new(a, b).and_then(|prior| self.set_prior(prior))
+        };
+        // Not a number: no prior.
+        _ = set(Prior::LEAST).or_else(|_| set(1.0));
+    }
+
     /// The prior.
     fn prior(&self) -> Prior;
 

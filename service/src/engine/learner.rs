@@ -74,7 +74,7 @@ fn policy(template: &Template, prior: Option<[f64; 2]>) -> Result<AnyPolicy, Str
             let policy = policy.ok_or(Error::NoPrior).map_err(invalid)?;
             Prior::new(a, b).and_then(|prior| policy.set_prior(prior)).map_err(invalid)?;
         }
-        (_, Some([a, b]), Some(policy)) => policy.set_estimated_prior(a, b),
+        (_, Some([a, b]), Some(policy)) => policy.set_fitted_prior(a, b),
         _ => {}
     }
     Ok(policy)
