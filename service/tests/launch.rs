@@ -466,6 +466,26 @@ fn apply(served: &mut Served, config: &str) {
     });
 }
 
+/// The share of another policy is at most the first step, by an event; a shadow that gets steps
+/// begins at the first one, whatever else changes.
+#[test]
+fn another_policy_begins_at_the_first_step() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = served(directory.path(), "steps = []\nfirst = 0");
+    let ask = json!({ "id": "x", "user": "u", "baseline": ["d", "a"] });
+    served.commit(|engine, time, events| _ = engine.decide(body(ask), time, events).unwrap());
+    let share = |served: &Served| served.engine.launch.as_ref().unwrap().launch.share;
+    let steps = config("steps = [0.1, 0.5]\nfirst = 0");
+    apply(&mut served, &steps.replace("cascade-ts", "cascade-kl-ucb"));
+    assert_eq!(share(&served), 0.1);
+    served.commit(|engine, time, events| engine.steer(&body(json!({ "share": 0.5 })), time, events).unwrap());
+    apply(&mut served, &steps.replace("cascade-ts", "cascade-kl-ucb").replace("first = 0", "first = 1"));
+    assert_eq!(share(&served), 0.5);
+    apply(&mut served, &steps.replace("first = 0", "first = 1"));
+    assert_eq!(share(&served), 0.1);
+    assert_eq!(state(&served.twin()), state(&served.engine));
+}
+
 #[test]
 fn another_policy_and_another_launch_begin_anew() {
     let directory = tempfile::tempdir().unwrap();

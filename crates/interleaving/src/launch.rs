@@ -290,10 +290,9 @@ impl Launch {
 
     /// The launch with other settings: a new period, or another launch if the name differs. The
     /// share stays if it is one of the steps or these are the same; otherwise it is the next step
-    /// below, or the first one. With another policy, of which nothing is known, it is at most the
-    /// first step. A launch that was stopped stays so.
+    /// below, or the first one. A launch that was stopped stays so.
     #[must_use]
-    pub fn with_settings(mut self, settings: Settings, is_other_policy: bool, time: u64) -> Self {
+    pub fn with_settings(mut self, settings: Settings, time: u64) -> Self {
         if settings.name != self.settings.name {
             return Self::new(settings, time);
         }
@@ -302,7 +301,6 @@ impl Launch {
         let below = steps.iter().copied().rev().find(|step| *step <= self.share);
         let share = match steps.first() {
             None => 0.0,
-            Some(first) if is_other_policy => self.share.min(*first),
             Some(_) if stays => self.share,
             // Steps that begin above the share are asked for, unless the share is held.
             Some(first) => below.unwrap_or(if self.is_held { self.share } else { *first }),

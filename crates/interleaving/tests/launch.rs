@@ -80,7 +80,7 @@ fn course(site: Site, seed: u64) -> Course {
     let robot = robot.unwrap().0;
     for day in 0..site.shadow + site.days {
         if day == site.shadow && day > 0 {
-            launch = launch.with_settings(rule(&STEPS), false, day * DAY);
+            launch = launch.with_settings(rule(&STEPS), day * DAY);
         }
         let is_weekend = day % 7 >= 5;
         let [visits, clicks_of] = if is_weekend { [0.7, 1.5] } else { [1.0, 1.0] };
@@ -255,18 +255,14 @@ fn other_settings_do_not_move_the_share() {
     let mut launch = Launch::new(Settings { guards, ..settings(&STEPS) }, 0);
     launch.change(Change { time: 1, share: 0.1, why: Why::ByHand, week: None });
     launch.hold(true);
-    launch = launch.with_settings(settings(&STEPS), false, 2);
+    launch = launch.with_settings(settings(&STEPS), 2);
     assert_eq!(launch.share, 0.1);
-    launch = launch.with_settings(settings(&[0.4, 0.5]), false, 3);
+    launch = launch.with_settings(settings(&[0.4, 0.5]), 3);
     assert_eq!(launch.share, 0.1);
     launch.hold(false);
-    launch = launch.with_settings(settings(&[0.05, 0.5]), false, 4);
-    assert_eq!(launch.share, 0.05);
-    launch.change(Change { time: 4, share: 0.5, why: Why::ByHand, week: None });
-    // Nothing is known of another policy.
-    launch = launch.with_settings(settings(&[0.05, 0.5]), true, 5);
+    launch = launch.with_settings(settings(&[0.05, 0.5]), 4);
     assert_eq!(launch.share, 0.05);
     launch.change(Change { time: 5, share: 0.0, why: Why::Broken, week: None });
-    launch = launch.with_settings(settings(&STEPS), false, 6);
+    launch = launch.with_settings(settings(&STEPS), 6);
     assert!(launch.is_stopped() && launch.stop().unwrap().why == Why::Broken);
 }

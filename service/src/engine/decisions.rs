@@ -333,6 +333,11 @@ impl Decisions {
         }
     }
 
+    /// Forgets what was measured: other guards have other places.
+    pub(crate) fn measure_anew(&mut self) {
+        self.open.iter_mut().for_each(|open| open.measured = Box::default());
+    }
+
     pub(crate) fn close(&mut self, number: u64) {
         if let Some(open) = self.get_mut(number) {
             open.is_closed = true;

@@ -71,7 +71,10 @@ impl Engine {
         self.launch = match (state, settings) {
             (Some(state), Some(settings)) if state.launch.settings.name == settings.name => {
                 let is_new = is_other_policy || state.launch.settings != *settings;
-                let follow = |launch: Launch| launch.with_settings(settings.clone(), is_other_policy, time);
+                if state.launch.settings.guards != settings.guards {
+                    self.decisions.measure_anew();
+                }
+                let follow = |launch: Launch| launch.with_settings(settings.clone(), time);
                 let launch = if is_new { follow(state.launch) } else { state.launch };
                 Some(LaunchState { launch, ..state })
             }
@@ -234,7 +237,8 @@ impl Engine {
             if !self.history.iter().any(|of| has_guard(of, name)) {
                 let guards = self.template.launch.iter().flat_map(|launch| &launch.guards);
                 let known: Vec<&str> = guards.map(|guard| &*guard.metric).collect();
-                let what = format!("no guard has the metric `{name}`: known are {}", known.join(", "));
+                let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+                let what = format!("no guard has the metric `{name}`: known are {known}");
                 return Err(Refusal::malformed(&what, &at));
             }
             if value.abs() > LARGEST {
@@ -270,6 +274,15 @@ impl Engine {
         state.looked = time;
         if let Some(change) = state.launch.look(time) {
             self.change_launch(change, events);
+        }
+    }
+
+    /// Lets another policy, of which nothing is known, begin at the first step again.
+    pub(super) fn lower_share(&mut self, time: u64, events: &mut Vec<Event>) {
+        let launch = self.launch.as_ref().map(|state| &state.launch);
+        let first = launch.and_then(|launch| launch.settings.steps.first().copied().zip(Some(launch.share)));
+        if let Some((share, _)) = first.filter(|(first, share)| share > first) {
+            self.change_launch(Change { time, share, why: Why::Began, week: None }, events);
         }
     }
 

@@ -55,6 +55,7 @@ impl Engine {
                     Event::Worth { item, worth, .. } => self.set_shared_worth(item, worth).map(|_| ()),
                     Event::Settings { settings, items } => self
                         .take_settings(settings, items, time)
+                        .map(|_| ())
                         .map_err(|what| damaged(number, &what).into()),
                     Event::Launch(change) => {
                         self.take_launch(change);

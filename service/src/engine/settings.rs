@@ -111,9 +111,12 @@ impl Engine {
         }
         let items: Vec<Name> = items.iter().map(|of| of.item.clone()).collect();
         let settings = template.to_text();
-        self.take_settings(&settings, &items, time).map_err(StoreError::Settings)?;
+        let is_other_policy = self.take_settings(&settings, &items, time).map_err(StoreError::Settings)?;
         self.next += 1;
         events.push(Event::Settings { settings, items });
+        if is_other_policy {
+            self.lower_share(time, events);
+        }
         for first in new {
             self.take_item(first, None, Change::Add, events)?;
         }
@@ -128,8 +131,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Lets settings hold from now on, and what was configured with them.
-    pub(super) fn take_settings(&mut self, settings: &str, items: &[Name], time: u64) -> Result<(), String> {
+    /// Lets settings hold from now on, and what was configured with them. Returns whether lists are
+    /// chosen in another way.
+    pub(super) fn take_settings(
+        &mut self,
+        settings: &str,
+        items: &[Name],
+        time: u64,
+    ) -> Result<bool, String> {
         let template = Arc::new(Template::of_text(settings)?);
         for query in self.queries.values_mut() {
             query.carry(&self.template, &template, self.prior)?;
@@ -148,6 +157,6 @@ impl Engine {
         self.template = template;
         self.configured = Some(items.to_vec());
         self.set_launch(is_other_policy, time);
-        Ok(())
+        Ok(is_other_policy)
     }
 }
