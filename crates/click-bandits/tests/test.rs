@@ -191,11 +191,11 @@ fn an_arm_without_clicks_is_told() {
 fn rows_of_items_are_told() {
     let top = tempdir().unwrap();
     let events = top.path().join("events.csv");
-    let alarm = |lengths: [usize; 2], clicks: u32, step: usize| {
+    let alarm = |lengths: [usize; 2], clicks: u32, time: fn(usize, usize) -> usize| {
         let mut text = "user,arm,clicks,time\n".to_owned();
         for user in 0..400 {
             for place in 0..lengths[user % 2] {
-                let (arm, time) = (["new", "old"][user % 2], 86_400 + user * 60 + place * step);
+                let (arm, time) = (["new", "old"][user % 2], 1_000_000_000 + time(user, place));
                 let clicks = if place == 0 { clicks } else { 0 };
                 writeln!(text, "u{user},{arm},{clicks},{time}").unwrap();
             }
@@ -203,9 +203,12 @@ fn rows_of_items_are_told() {
         fs::write(&events, text).unwrap();
         codes(&verdict(&events, &["--kind", "ab"])).contains(&"rows-of-items")
     };
-    assert!(alarm([5, 8], 1, 0));
-    // Visits at other times, with more clicks, or seldom more than one at a time.
-    assert!(!alarm([5, 8], 1, 1) && !alarm([5, 8], 2, 0) && !alarm([1, 2], 1, 0));
+    let of_list = |user: usize, _: usize| 60 * user;
+    assert!(alarm([5, 8], 1, of_list));
+    // Lists with several clicks in a row, and seldom more than one row of a time.
+    assert!(!alarm([5, 8], 2, of_list) && !alarm([1, 2], 1, of_list));
+    // Visits at other times; a date is the time of all visits of the day.
+    assert!(!alarm([5, 8], 1, |user, place| 60 * user + place) && !alarm([5, 8], 1, |_, _| 80_000));
 }
 
 /// An evidence beyond all numbers has its logarithm.

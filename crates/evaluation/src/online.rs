@@ -497,7 +497,9 @@ impl TakeRows for Rows<'_> {
         };
         let time = time.map(time::milliseconds).transpose().map_err(|fault| (columns::TIME, fault))?;
         self.times_back += u64::from(time < self.time);
-        self.like_above[0] += u64::from(time.is_some() && (unit, time) == (self.unit, self.time));
+        // Many sessions have the same date.
+        let has_time = time.is_some_and(|time| time.rem_euclid(time::MILLISECONDS_OF_A_DAY) != 0);
+        self.like_above[0] += u64::from(has_time && (unit, time) == (self.unit, self.time));
         self.like_above[1] += 1;
         (self.unit, self.time, self.most_clicks) = (unit, time, self.most_clicks.max(clicks));
         let day = time.map(|time| time.div_euclid(time::MILLISECONDS_OF_A_DAY));
