@@ -464,7 +464,8 @@ async fn queries(
     Ok(Json(json!({ "queries": queries, "next": next })))
 }
 
-/// Refuses what older programs would not know. Before the store could be read, nobody knows.
+/// Refuses what older programs would not know. The version of a store that could not be read yet is
+/// not known.
 fn check_small_rows(app: &App) -> Result<(), Refusal> {
     let message = "the store is one of an older version, which knows nothing of this: see --apply";
     match (app.store.has_small_rows(), app.metrics.ready.load(Relaxed)) {
@@ -535,6 +536,9 @@ async fn log(State(app): State<Arc<App>>, Parameters(part): Parameters<Part>) ->
         return Err(Refusal::malformed("the log has the events of all queries", "query"));
     }
     let (from, most) = (part.from, part.limit(1_000, 10_000)?);
+    if app.store.is_shared() && app.metrics.fault().is_some() {
+        return Err(Refusal::not_in_memory());
+    }
     let lines = tokio::task::spawn_blocking(move || {
         let kept = app.store.first()?;
         if from < kept {
@@ -687,6 +691,10 @@ async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
 /// Looks at the store and its size, for a second at most.
 async fn measure_store(app: &Arc<App>) {
     app.metrics.look_at_store(app.requests.may_defer);
+    // Each look would keep a thread waiting.
+    if app.store.is_shared() && app.metrics.fault().is_some() {
+        return;
+    }
     let store = app.store.clone();
     let size = tokio::task::spawn_blocking(move || store.size());
     if let Ok(Ok(Ok(size))) = tokio::time::timeout(Duration::from_secs(1), size).await {

@@ -111,13 +111,16 @@ impl Requests {
         &self,
         work: impl FnOnce(&mut Turn<'_>) -> T + Clone + Send + 'static,
     ) -> Result<T, Refusal> {
-        if self.may_defer
-            && let Ok(answer) = self.once(work.clone(), true).await
-        {
-            return Ok(answer);
-        }
-        // A commit that was waited for too long was left alone.
-        self.once(work, true).await
+        let tries = async {
+            if self.may_defer
+                && let Ok(answer) = self.once(work.clone(), true).await
+            {
+                return Ok(answer);
+            }
+            // A commit that was waited for too long was left alone.
+            self.once(work, true).await
+        };
+        tokio::time::timeout(LONGEST, tries).await.unwrap_or_else(|_| Err(no_commit()))
     }
 
     async fn once<T: Send + 'static>(
@@ -134,9 +137,13 @@ impl Requests {
         // A request that could not be committed is dropped; a store may also say nothing.
         match tokio::time::timeout(LONGEST, from).await {
             Ok(Ok(answer)) => Ok(answer),
-            _ => Err(Refusal::Store(StoreError::Unavailable("no commit".into()))),
+            _ => Err(no_commit()),
         }
     }
+}
+
+fn no_commit() -> Refusal {
+    Refusal::Store(StoreError::Unavailable("no commit".into()))
 }
 
 /// The state of the thread.
@@ -230,6 +237,8 @@ impl Writer {
             return Err(StoreError::Settings(incomplete.clone()));
         }
         agree(&*self.base.store, Arc::make_mut(&mut self.base.template))?;
+        // It has spoken, and is read from here on.
+        self.metrics.waits(false);
         let mut engine = self.base.recover()?;
         let snapshot = engine.snapshot;
         let metrics = &self.metrics;
@@ -283,6 +292,7 @@ impl Writer {
                 self.base.store.give_up()?;
             }
             with(&mut |engine| outcome = engine.take_others(std::mem::take(&mut batches)));
+            self.metrics.hears();
             outcome?;
             if is_all {
                 return Ok(time);
