@@ -33,7 +33,7 @@ impl Ties {
         Self { key }
     }
 
-    /// The key of which `draw` decides the first place that is drawn.
+    /// The key whose first place is decided by `draw`.
     pub(crate) fn with_first(draw: u64) -> Self {
         // The inverse of the finaliser.
         let mut hash = draw ^ (draw >> 31) ^ (draw >> 62);

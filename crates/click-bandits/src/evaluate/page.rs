@@ -143,9 +143,10 @@ fn models(evaluation: &Evaluation, html: &mut Html) {
     };
     let heads = ["Model", "#Log-likelihood", "Predicts held-out users", "#Share of lists valued", "Transfer"];
     html.texts(&heads, models.comparison.scores.iter().map(row));
+    let valued =
+        if models.not_valued.is_some() { "" } else { "; the new ranking is valued with fits without" };
     html.note(&format!(
-        "Compared on {} of held-out users, in nats an impression, with fits that have a prior; the new ranking is valued with fits \
-         without. Transfer: the part of the predicted differences between lists that happens on lists left out of a fit with prior; \
+        "Compared on {} of held-out users, in nats an impression, with fits that have a prior{valued}. Transfer: the part of the predicted differences between lists that happens on lists left out of a fit with prior; \
          it multiplies no value here.",
         grouped(models.comparison.n_clusters) + " sessions"
     ));

@@ -180,7 +180,7 @@ pub(super) fn with_remedy(arguments: &Arguments, error: &log_reader::Error) -> a
             "; --positions N leaves out what is below position N"
         }
         ErrorKind::Line(Fault::PositionTwice) => {
-            "; --lenient leaves out lines that stand twice; if the column has several lists, name one with a value for each"
+            "; --lenient leaves out lines that stand twice; if a session has several lists, name a column with a value for each list"
         }
         ErrorKind::Line(Fault::ClicksAboveImpressions { .. }) if is_fit => {
             "; give --clip-clicks to clip clicks to impressions"
