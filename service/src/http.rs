@@ -536,7 +536,7 @@ async fn log(State(app): State<Arc<App>>, Parameters(part): Parameters<Part>) ->
         return Err(Refusal::malformed("the log has the events of all queries", "query"));
     }
     let (from, most) = (part.from, part.limit(1_000, 10_000)?);
-    if app.store.is_shared() && app.metrics.fault().is_some() {
+    if is_away(&app) {
         return Err(Refusal::not_in_memory());
     }
     let lines = tokio::task::spawn_blocking(move || {
@@ -688,11 +688,15 @@ async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.to_text())
 }
 
+/// Whether a database fails: whoever reads from it would keep a thread waiting.
+fn is_away(app: &App) -> bool {
+    app.store.is_shared() && app.metrics.fault().is_some()
+}
+
 /// Looks at the store and its size, for a second at most.
 async fn measure_store(app: &Arc<App>) {
     app.metrics.look_at_store(app.requests.may_defer);
-    // Each look would keep a thread waiting.
-    if app.store.is_shared() && app.metrics.fault().is_some() {
+    if is_away(app) {
         return;
     }
     let store = app.store.clone();

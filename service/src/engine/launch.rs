@@ -279,9 +279,10 @@ impl Engine {
 
     /// Lets another policy, of which nothing is known, begin at the first step again.
     pub(super) fn lower_share(&mut self, time: u64, events: &mut Vec<Event>) {
-        let launch = self.launch.as_ref().map(|state| &state.launch);
-        let first = launch.and_then(|launch| launch.settings.steps.first().copied().zip(Some(launch.share)));
-        if let Some((share, _)) = first.filter(|(first, share)| share > first) {
+        if let Some(LaunchState { launch, .. }) = &self.launch
+            && let Some(&share) = launch.settings.steps.first()
+            && launch.share > share
+        {
             self.change_launch(Change { time, share, why: Why::Began, week: None }, events);
         }
     }
