@@ -688,7 +688,7 @@ async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.to_text())
 }
 
-/// Whether a database fails: whoever reads from it would keep a thread waiting.
+/// Whether a database fails: a read from it would keep a thread waiting.
 fn is_away(app: &App) -> bool {
     app.store.is_shared() && app.metrics.fault().is_some()
 }
