@@ -225,32 +225,26 @@ pub enum Change {
     Forget,
 }
 
-/// Something that happened. Positions count from 0 here, and from 1 in the API.
+/// Something that happened. `id` names a decision. Positions count from 0 here, and from 1 in the
+/// API.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "fields are described where their names do not say all")]
 pub enum Event {
     /// A list was shown.
     Decided(Box<Decision>),
     /// A click on a position of a decision.
-    Clicked {
-        /// The decision.
-        id: Name,
-        /// The position.
-        position: u8,
-    },
+    Clicked { id: Name, position: u8 },
     /// A decision was closed.
     Closed {
-        /// The decision.
         id: Name,
         /// The positions that were seen; `None` for all.
         seen: Option<u8>,
     },
     /// The catalogue changed.
     Item {
-        /// The item.
         item: Name,
         /// The query whose item it is; `None` for all queries.
         query: Option<Name>,
-        /// The change.
         change: Change,
         /// Its features, if it was added and the configuration names some.
         features: Vec<f64>,
@@ -265,13 +259,9 @@ pub enum Event {
         items: Vec<(Name, u64, u64)>,
     },
     /// A request that changed nothing made a query, or made it follow the items of all queries.
-    Used {
-        /// The query.
-        query: Name,
-    },
+    Used { query: Name },
     /// A new store begins with the fit of a log of users who differ.
     BeganForUsers {
-        /// The query.
         query: Name,
         /// The content of context.json.
         fit: Vec<u8>,
@@ -279,7 +269,6 @@ pub enum Event {
     /// A query begins with what a log counted at each position, for a policy that counts positions
     /// apart. It has begun with the items and the prior.
     BeganAtPositions {
-        /// The query.
         query: Name,
         /// Its items, with displays and clicks at each position from the top.
         items: Vec<(Name, Vec<(u64, u64)>)>,
@@ -292,22 +281,15 @@ pub enum Event {
         items: Vec<Name>,
     },
     /// A query is forgotten. Only stores with small rows have it.
-    Dropped {
-        /// The query.
-        query: Name,
-    },
+    Dropped { query: Name },
     /// A list was shown in a launch. Only stores with small rows have this and what follows.
     Launched(Box<LaunchedDecision>),
     /// The share of a launch changed, or a week of it ended.
     Launch(Box<interleaving::launch::Change>),
     /// The share of a launch is held, or not any more.
-    Held {
-        /// Whether it is.
-        is_held: bool,
-    },
+    Held { is_held: bool },
     /// Metrics of a decision, which replace earlier values.
     Measured {
-        /// The decision.
         id: Name,
         /// Values by metric.
         metrics: BTreeMap<String, f64>,
@@ -315,7 +297,6 @@ pub enum Event {
     /// An item has a value or a group from now on. Only stores with small rows have this and what
     /// follows.
     Worth {
-        /// The item.
         item: Name,
         /// The query whose item it is; `None` for all queries.
         query: Option<Name>,
@@ -324,11 +305,8 @@ pub enum Event {
     },
     /// A click has a value, which replaces the one before.
     Valued {
-        /// The decision.
         id: Name,
-        /// The position.
         position: u8,
-        /// The value.
         value: f64,
         /// The client's number of the value.
         revision: Option<u64>,

@@ -60,23 +60,14 @@ impl ContextSettings {
 /// Why a log with contexts cannot be fitted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum ContextError {
-    /// A feature has one value only.
+    /// A feature of users or items has one value only.
     #[error("{of} feature `{name}`: constant, so it tells nothing: leave it out")]
-    Constant {
-        /// User or item.
-        of: &'static str,
-        /// The feature.
-        name: String,
-    },
-    /// A feature cannot be standardised.
+    Constant { of: &'static str, name: String },
+    /// A feature of users or items cannot be standardised.
     #[error("{of} feature `{name}`: its deviation is too large or too small: divide it by a constant")]
-    OffScale {
-        /// User or item.
-        of: &'static str,
-        /// The feature.
-        name: String,
-    },
+    OffScale { of: &'static str, name: String },
     /// The log has no list, or not at least one for a fit and one held out.
     #[error("no list to fit: the log has none of this query")]
     NoLists,

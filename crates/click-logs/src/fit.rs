@@ -107,6 +107,7 @@ use log_reader::{Counts, Id, Sessions};
 /// Why a model cannot be fitted or compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum FitError {
     /// There are no impressions.
     #[error("nothing to fit: no impressions")]
@@ -124,12 +125,7 @@ pub enum FitError {
     NoOrder,
     /// An invalid option.
     #[error("option `{option}`: {value} is not possible")]
-    Option {
-        /// The name of the option.
-        option: &'static str,
-        /// Its value.
-        value: f64,
-    },
+    Option { option: &'static str, value: f64 },
 }
 
 /// Fits a model to the counts if they suffice for it, and otherwise to the sessions.

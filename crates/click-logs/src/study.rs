@@ -212,6 +212,7 @@ pub enum Step {
 /// Why a log cannot be studied.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum StudyError<E> {
     /// The caller's: of reading, or before a step.
     #[error("{0}")]
@@ -221,12 +222,7 @@ pub enum StudyError<E> {
     NoImpressions(Box<ReadReport>),
     /// No query passes the filter.
     #[error("nothing to fit: none of {n_queries} queries passes the filter")]
-    NothingPasses {
-        /// The number of queries of the log.
-        n_queries: usize,
-        /// The number of its positions.
-        n_positions: usize,
-    },
+    NothingPasses { n_queries: usize, n_positions: usize },
     /// A model cannot be fitted.
     #[error("fitting {0}: {1}")]
     Fit(Model, FitError),

@@ -2,20 +2,14 @@
 
 use confidence::Probability;
 
-/// Parameters that do not describe a click model.
+/// Parameters that do not describe a click model. Places in lists and matrices count from 0.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum Error {
     /// A parameter outside 0 to 1, or not a number.
     #[error("{field}[{index}] is {value}, not a probability: expected a number from 0 to 1")]
-    NotAProbability {
-        /// Name of the parameter.
-        field: &'static str,
-        /// 0-based index in it.
-        index: usize,
-        /// The number found there.
-        value: f64,
-    },
+    NotAProbability { field: &'static str, index: usize, value: f64 },
     /// A list needs at least one item to choose from.
     #[error("no items: at least one attraction probability is needed")]
     NoItems,
@@ -24,65 +18,25 @@ pub enum Error {
     TooManyItems(usize),
     /// Features that are not equally many for every item.
     #[error("{found} features of {n_items} items: expected equally many for every item")]
-    ItemFeatures {
-        /// The number of all features.
-        found: usize,
-        /// Number of items.
-        n_items: usize,
-    },
+    ItemFeatures { found: usize, n_items: usize },
     /// A feature of an item that is no finite number.
     #[error("feature {feature} of item {item} (both counted from 0) is {value}: expected a finite number")]
-    NotAFeature {
-        /// 0-based item.
-        item: usize,
-        /// 0-based feature of it.
-        feature: usize,
-        /// The number found there.
-        value: f64,
-    },
+    NotAFeature { item: usize, feature: usize, value: f64 },
     /// A population needs at least one user.
     #[error("no users: at least one is needed")]
     NoUsers,
     /// A user with attractions of more or fewer items than the first one.
     #[error("user {user} (counted from 0) has attractions of {found} items, the first one of {n_items}")]
-    OtherItems {
-        /// 0-based user.
-        user: usize,
-        /// Number of the user's items.
-        found: usize,
-        /// Number of items of the first user.
-        n_items: usize,
-    },
+    OtherItems { user: usize, found: usize, n_items: usize },
     /// A user with more or fewer features than the first one.
     #[error("user {user} (counted from 0) has {found} features, the first one {n_features}")]
-    OtherFeatures {
-        /// 0-based user.
-        user: usize,
-        /// Number of the user's features.
-        found: usize,
-        /// Number of features of the first user.
-        n_features: usize,
-    },
+    OtherFeatures { user: usize, found: usize, n_features: usize },
     /// A user of a segment that was not announced.
     #[error("user {user} (counted from 0) is of segment {segment}: expected one below {n_segments}")]
-    BeyondSegments {
-        /// 0-based user.
-        user: usize,
-        /// Segment of the user.
-        segment: u32,
-        /// Number of segments.
-        n_segments: u32,
-    },
+    BeyondSegments { user: usize, segment: u32, n_segments: u32 },
     /// Coefficients of another shape, or one that is not finite.
     #[error("{name}: {found} coefficients: expected {expected} finite numbers, or none")]
-    Coefficients {
-        /// Which coefficients.
-        name: &'static str,
-        /// Number of coefficients.
-        found: usize,
-        /// Their number for these users and items.
-        expected: usize,
-    },
+    Coefficients { name: &'static str, found: usize, expected: usize },
     /// A list needs at least one position.
     #[error("no positions: a list has at least one")]
     NoPositions,
@@ -91,28 +45,13 @@ pub enum Error {
         "{n_positions} positions but only {n_items} item{s}: a list shows every item at most once",
         s = if *n_items == 1 { "" } else { "s" }
     )]
-    MorePositionsThanItems {
-        /// Requested number of positions.
-        n_positions: usize,
-        /// Number of items.
-        n_items: usize,
-    },
+    MorePositionsThanItems { n_positions: usize, n_items: usize },
     /// A table needs at least one row and one column.
     #[error("a table of {n_rows} rows and {n_columns} columns has no cell: at least one of each is needed")]
-    NoCells {
-        /// Requested number of rows.
-        n_rows: usize,
-        /// Requested number of columns.
-        n_columns: usize,
-    },
+    NoCells { n_rows: usize, n_columns: usize },
     /// More cells than 32 bits can number.
     #[error("{n_rows} rows and {n_columns} columns: at most {max} cells are supported", max = u32::MAX)]
-    TooManyCells {
-        /// Requested number of rows.
-        n_rows: usize,
-        /// Requested number of columns.
-        n_columns: usize,
-    },
+    TooManyCells { n_rows: usize, n_columns: usize },
     /// Fewer than two items to compare.
     #[error("{0} to compare: at least 2 are needed")]
     TooFewToCompare(usize),
@@ -121,157 +60,70 @@ pub enum Error {
     TooManyToCompare(usize),
     /// A row of a preference matrix whose length differs from the number of rows.
     #[error("row {row} has {found} entries, expected {expected}: a preference matrix is square")]
-    NotSquare {
-        /// 0-based row.
-        row: usize,
-        /// Number of its entries.
-        found: usize,
-        /// Number of rows of the matrix.
-        expected: usize,
-    },
+    NotSquare { row: usize, found: usize, expected: usize },
     /// An entry of a preference matrix that is not a probability.
     #[error("row {row}, column {column}: {value} is not a probability: expected a number from 0 to 1")]
-    NotAPreference {
-        /// 0-based row.
-        row: usize,
-        /// 0-based column.
-        column: usize,
-        /// The number found there.
-        value: f64,
-    },
+    NotAPreference { row: usize, column: usize, value: f64 },
     /// A diagonal entry of a preference matrix that differs from 1/2.
     #[error("row {item}, column {item}: {value} on the diagonal: expected 1/2, an item compared with itself")]
-    DiagonalNotHalf {
-        /// 0-based row and column.
-        item: usize,
-        /// The number found there.
-        value: f64,
-    },
+    DiagonalNotHalf { item: usize, value: f64 },
     /// Two opposite entries of a preference matrix that do not add up to 1.
     #[error(
         "row {row}, column {column}: {value} and {mirrored} the other way round do not add up to 1, as the two outcomes of a \
          comparison do"
     )]
-    NotSkew {
-        /// 0-based row, the larger of the two.
-        row: usize,
-        /// 0-based column.
-        column: usize,
-        /// The number found there.
-        value: f64,
-        /// The number found with row and column exchanged.
-        mirrored: f64,
-    },
+    NotSkew { row: usize, column: usize, value: f64, mirrored: f64 },
     /// An item of a subset that does not exist, or occurs twice.
     #[error("item {0} is unknown or named twice")]
     NotInASubset(usize),
     /// An empty subset, or one with more items than there are.
     #[error("a subset of {size} of {n_items} items: expected from 1 to {n_items}")]
-    NotASubsetSize {
-        /// Requested number of items.
-        size: usize,
-        /// Number of items.
-        n_items: usize,
-    },
+    NotASubsetSize { size: usize, n_items: usize },
     /// [`RankOneModel::calibrated`](crate::RankOneModel::calibrated) cannot construct an instance
     /// with this average and this maximum.
     #[error(
         "an average of {mu} with a maximum of {p_max} and {n_rows} rows: expected more than maximum / rows, at most half the \
          maximum"
     )]
-    NotCalibrated {
-        /// Requested average.
-        mu: f64,
-        /// Requested largest probability.
-        p_max: f64,
-        /// Requested number of rows.
-        n_rows: usize,
-    },
+    NotCalibrated { mu: f64, p_max: f64, n_rows: usize },
     /// Feedback is a bit set of 64 positions.
     #[error("{0} positions: at most 64 are supported")]
     TooManyPositions(usize),
     /// A click bit beyond the last position.
     #[error("clicks name a position beyond the last of {len}")]
-    ClickBeyondList {
-        /// Positions that the feedback covers.
-        len: usize,
-    },
+    ClickBeyondList { len: usize },
     /// The user reads from the top, so no position is examined more often than the one above it.
     #[error(
         "examination rises from {above} to {below} at position {position} (counted from 0): the user scans from the top, so it cannot"
     )]
-    ExaminationRises {
-        /// 0-based position of the larger probability.
-        position: usize,
-        /// Examination probability of the position above.
-        above: f64,
-        /// Examination probability of the position itself.
-        below: f64,
-    },
+    ExaminationRises { position: usize, above: f64, below: f64 },
     /// The number of entries differs from the number of positions.
     #[error("{field}: {found} given, expected one for each of the {n_positions} positions")]
-    OneForEachPosition {
-        /// Name of the parameter.
-        field: &'static str,
-        /// Number of entries.
-        found: usize,
-        /// Number of positions of a list.
-        n_positions: usize,
-    },
+    OneForEachPosition { field: &'static str, found: usize, n_positions: usize },
     /// The number of values is not the number of items.
     #[error("{field}: {found} given, expected one for each of the {n_items} items")]
-    OneForEachItem {
-        /// The parameter.
-        field: &'static str,
-        /// Number of values.
-        found: usize,
-        /// Number of items.
-        n_items: usize,
-    },
+    OneForEachItem { field: &'static str, found: usize, n_items: usize },
     /// A row of examination probabilities of another length than its position asks for.
     #[error(
         "examination[{position}] has {found} entries, expected {expected}: one without a click above, and one for a last click at each \
          position above", expected = position + 1
     )]
-    NotATriangle {
-        /// 0-based position of the row.
-        position: usize,
-        /// Number of entries.
-        found: usize,
-    },
+    NotATriangle { position: usize, found: usize },
     /// The search for the best list of user browsing takes too long.
     #[error(
         "{n_positions} of {n_items} items: after 10,000,000 beginnings of lists the best list is not certain. Too many lists are about as good: \
          fewer positions or fewer items make the search shorter"
     )]
-    SearchTooLong {
-        /// Number of items.
-        n_items: usize,
-        /// Number of positions.
-        n_positions: usize,
-    },
+    SearchTooLong { n_items: usize, n_positions: usize },
     /// `places` is not a permutation of the positions.
     #[error("places: expected the positions 0 to {last}, each once", last = n_positions - 1)]
-    NotAnOrder {
-        /// Number of positions of a list.
-        n_positions: usize,
-    },
+    NotAnOrder { n_positions: usize },
     /// A weight outside 0 to 1e9, or not a number.
     #[error("weights[{index}] is {value}: expected a number from 0 to 1e9")]
-    NotAWeight {
-        /// 0-based position.
-        index: usize,
-        /// The number found there.
-        value: f64,
-    },
+    NotAWeight { index: usize, value: f64 },
     /// A value outside 0 to 1e9, or not a number.
     #[error("values[{index}] is {value}: expected a number from 0 to 1e9")]
-    NotAValue {
-        /// 0-based item.
-        index: usize,
-        /// The number found there.
-        value: f64,
-    },
+    NotAValue { index: usize, value: f64 },
     /// Weights of positions beside values of items.
     #[error("clicks have weights by position or values by item: expected one or the other")]
     WeightsAndValues,
@@ -284,25 +136,13 @@ pub enum Error {
     #[error(
         "weights rise from {above} to {below} at position {position} (counted from 0): expected them not to"
     )]
-    WeightsRise {
-        /// 0-based position of the larger weight.
-        position: usize,
-        /// Weight of the position above.
-        above: f64,
-        /// Weight of the position itself.
-        below: f64,
-    },
+    WeightsRise { position: usize, above: f64, below: f64 },
     /// Too many positions for the search over all orders that finds the list with the most clicks.
     #[error(
         "{n_positions} positions whose leave probabilities neither fall nor rise from the top down: the list of most clicks is \
          searched for among at most {most} positions"
     )]
-    TooManyOrders {
-        /// Number of positions of a list.
-        n_positions: usize,
-        /// The largest number that is searched.
-        most: usize,
-    },
+    TooManyOrders { n_positions: usize, most: usize },
 }
 
 impl Error {

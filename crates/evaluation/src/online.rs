@@ -118,6 +118,7 @@ impl Settings {
 /// Why a test has no outcome.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum OnlineError<E> {
     /// The log could not be read.
     #[error("{0}")]
@@ -130,12 +131,7 @@ pub enum OnlineError<E> {
     OneName(String),
     /// The baseline is neither of the two.
     #[error("the baseline `{baseline}` is neither `{}` nor `{}`", .names[0], .names[1])]
-    Baseline {
-        /// The name given.
-        baseline: String,
-        /// The names found.
-        names: [String; 2],
-    },
+    Baseline { baseline: String, names: [String; 2] },
     /// Too many looks, or a look beyond them.
     #[error("look {0} of {1}: expected {expected}", expected = expected_look(*.1))]
     Look(u32, u32),

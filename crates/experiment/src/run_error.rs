@@ -7,18 +7,14 @@ use crate::tournament::EnterError;
 /// Why an experiment cannot be run, or its result cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum RunError {
     /// The experiment has no policies.
     #[error("no policies: expected at least one")]
     NoPolicies,
     /// A label is too long for figures and tables, or has characters that cannot be seen.
     #[error("label {label:?}: {fault}")]
-    NotALabel {
-        /// The label.
-        label: String,
-        /// The fault.
-        fault: String,
-    },
+    NotALabel { label: String, fault: String },
     /// Two contenders have the same label.
     #[error("label {0:?} is already used: expected another one for each contender")]
     LabelTaken(String),

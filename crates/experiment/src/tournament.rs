@@ -14,17 +14,11 @@ use std::sync::Arc;
 /// Why contenders cannot play on the users of an experiment.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum EnterError {
     /// A contender of the caller is made for another type of users, or for another task.
     #[error("contender {label:?} plays {plays}, but the experiment has {users}")]
-    OtherUsers {
-        /// The contender.
-        label: String,
-        /// The types of its users and task.
-        plays: &'static str,
-        /// The types of the experiment's users and task.
-        users: &'static str,
-    },
+    OtherUsers { label: String, plays: &'static str, users: &'static str },
     /// Users of another program, known from a file only.
     #[error("model {0:?}: only the program that has these users can play them")]
     NoAnswers(&'static str),
@@ -33,10 +27,7 @@ pub enum EnterError {
     CannotPlay(#[from] contenders::CannotPlay),
     /// A contender of the caller has a round loop that nothing disturbs.
     #[error("contender {label:?} is not played under `live`: only policies of the catalogue are")]
-    NotDisturbed {
-        /// The contender.
-        label: String,
-    },
+    NotDisturbed { label: String },
     /// The checkpoints are not a valid schedule.
     #[error(transparent)]
     Schedule(#[from] sim::ScheduleError),

@@ -1,98 +1,42 @@
 //! Errors in rankings and settings.
 
-/// Invalid rankings, or settings of an estimation.
+/// Invalid rankings, or settings of an estimation. Documents and features count from 0.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum Error {
     /// A parameter outside 0 to 1, or not a number.
     #[error("{field}[{index}] is {value}, not a probability: expected a number from 0 to 1")]
-    NotAProbability {
-        /// Which parameter.
-        field: &'static str,
-        /// 0-based place in it.
-        index: usize,
-        /// The number found there.
-        value: f64,
-    },
+    NotAProbability { field: &'static str, index: usize, value: f64 },
     /// The numbers of grades of the click and stop probabilities differ, or are 0.
     #[error("{click} grades in `click`, {stop} in `stop`: expected the same number of both, at least one")]
-    Grades {
-        /// Entries of `click`.
-        click: usize,
-        /// Entries of `stop`.
-        stop: usize,
-    },
+    Grades { click: usize, stop: usize },
     /// A name of a query that could not be read back from a file.
     #[error("{0:?} cannot be the name of a query: expected something without spaces and #")]
     QueryName(String),
     /// The numbers of labels and rows of features of a query differ.
     #[error("query {query:?}: {rows} rows of features for {labels} labels")]
-    Rows {
-        /// Name of the query.
-        query: String,
-        /// Rows found.
-        rows: usize,
-        /// Labels found.
-        labels: usize,
-    },
+    Rows { query: String, rows: usize, labels: usize },
     /// A query without documents.
     #[error("query {query:?} has no documents")]
-    NoDocuments {
-        /// Name of the query.
-        query: String,
-    },
+    NoDocuments { query: String },
     /// A value that is not finite.
     #[error("query {query:?}, document {document}, feature {feature}: {value} is not a finite number")]
-    NotFinite {
-        /// Name of the query.
-        query: String,
-        /// 0-based document.
-        document: usize,
-        /// 0-based feature.
-        feature: usize,
-        /// The number found there.
-        value: f64,
-    },
+    NotFinite { query: String, document: usize, feature: usize, value: f64 },
     /// Features of a document are not in order, or too many.
     #[error("query {query:?}, document {document}: feature {feature} is out of order, or not below {max}", max = crate::letor::MAX_FEATURES)]
-    FeatureOrder {
-        /// Name of the query.
-        query: String,
-        /// 0-based document.
-        document: usize,
-        /// 0-based feature.
-        feature: usize,
-    },
+    FeatureOrder { query: String, document: usize, feature: usize },
     /// A ranking that omits a document, or names one twice.
     #[error(
         "not a ranking of {n_documents} documents: expected every number from 0 up once, position {position} has {document}"
     )]
-    NotAPermutation {
-        /// Documents ranked.
-        n_documents: usize,
-        /// 0-based position of the first invalid document.
-        position: usize,
-        /// The document there.
-        document: u32,
-    },
+    NotAPermutation { n_documents: usize, position: usize, document: u32 },
     /// Two rankings of different documents cannot be interleaved.
     #[error("a ranking of {first} documents and one of {second}: expected the same documents in both")]
-    DifferentDocuments {
-        /// Number of documents of one ranking, or of labels of the query.
-        first: usize,
-        /// Number of documents of the other ranking.
-        second: usize,
-    },
+    DifferentDocuments { first: usize, second: usize },
     /// Queries whose numbers of rankers differ.
     #[error("query {query} (counted from 0) is ranked by {found} rankers, the first one by {expected}")]
-    DifferentRankers {
-        /// 0-based query.
-        query: usize,
-        /// Rankers there.
-        found: usize,
-        /// Rankers of the first query.
-        expected: usize,
-    },
+    DifferentRankers { query: usize, found: usize, expected: usize },
     /// There is no query.
     #[error("no queries: at least one is needed")]
     NoQueries,
@@ -101,12 +45,7 @@ pub enum Error {
     Rankers(usize),
     /// More rankings than fit in memory.
     #[error("{n_rankers} rankers of {n_documents} documents: at most 2^30 places in rankings are supported")]
-    TooManyPlaces {
-        /// Rankers asked for.
-        n_rankers: usize,
-        /// Documents of all queries.
-        n_documents: usize,
-    },
+    TooManyPlaces { n_rankers: usize, n_documents: usize },
     /// A list length outside 1 to 64.
     #[error("list_length is {0}: expected 1 to 64")]
     ListLength(usize),
@@ -115,20 +54,8 @@ pub enum Error {
     NoComparisons,
     /// Counts of another number of pairs than the rankers have.
     #[error("{found} pairs with counts: expected {expected}")]
-    Tallies {
-        /// Counts given.
-        found: usize,
-        /// Pairs of the rankers.
-        expected: usize,
-    },
+    Tallies { found: usize, expected: usize },
     /// A synthetic collection without queries, documents or features, or with too many of them.
     #[error("a collection of {n_queries} queries, {n_documents} documents each, {n_features} features: expected at least one of each, at most 2^28 values, at most {max} features", max = crate::letor::MAX_FEATURES)]
-    CollectionSize {
-        /// Queries asked for.
-        n_queries: usize,
-        /// Documents a query.
-        n_documents: usize,
-        /// Features a document.
-        n_features: usize,
-    },
+    CollectionSize { n_queries: usize, n_documents: usize, n_features: usize },
 }

@@ -140,18 +140,14 @@ by_name! {
 
 /// Why a policy by name cannot be used live.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum ByNameError {
     /// The policy cannot.
     #[error(transparent)]
     Policy(#[from] BuildError),
     /// A setting is out of range, or does not fit the policy.
     #[error("`{policy}`: {error}")]
-    Settings {
-        /// The policy's name.
-        policy: &'static str,
-        /// The fault.
-        error: Error,
-    },
+    Settings { policy: &'static str, error: Error },
 }
 
 /// A name of decisions.

@@ -6,6 +6,7 @@ use click_models::ListShape;
 /// Why a setting or a list is refused.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum Error {
     /// A window without observations.
     #[error("a window needs at least one observation")]
@@ -60,12 +61,7 @@ pub enum Error {
     NoGroups,
     /// A pin at a position that the list does not have.
     #[error("a pin beyond a list of {positions}")]
-    PinBeyondList {
-        /// The position.
-        position: usize,
-        /// The most positions of the list.
-        positions: usize,
-    },
+    PinBeyondList { position: usize, positions: usize },
     /// A position or an item that is pinned twice.
     #[error("an item or a position is pinned twice")]
     PinnedTwice(Handle),
@@ -81,15 +77,9 @@ pub enum Error {
     /// A list with an item twice.
     #[error("item {} is twice in the list", .0.slot.index())]
     RepeatedItem(Handle),
-    /// A list with more positions than the policy counts.
+    /// A list with more positions than the policy counts, else [`ListShape::MAX_POSITIONS`].
     #[error("the list has {positions} positions, and at most {most} are counted")]
-    TooManyPositions {
-        /// Positions of the list.
-        positions: usize,
-        /// The most that it may have: those of the policy if it counts them apart, otherwise
-        /// [`ListShape::MAX_POSITIONS`].
-        most: usize,
-    },
+    TooManyPositions { positions: usize, most: usize },
 }
 
 /// Why a saved state is refused.

@@ -2,13 +2,14 @@
 
 /// Defines the faults: each with its message and the reason by which skipped lines are counted.
 macro_rules! faults {
-    ($($(#[$of:meta])* $name:ident $({ $($(#[$of_field:meta])* $field:ident: $type:ty,)* })? => $reason:literal,)*) => {
+    ($($(#[$of:meta])* $name:ident $({ $($field:ident: $type:ty),* })? => $reason:literal,)*) => {
         /// A fault of a line. A strict reader stops at it; a lenient one skips the line and counts
-        /// it by [`reason`](Fault::reason).
+        /// it by [`reason`](Fault::reason). Positions are those of the log.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
         #[non_exhaustive]
+        #[allow(missing_docs, reason = "messages say what the fields are, and tests are no library")]
         pub enum Fault {
-            $($(#[$of])* $name $({ $($(#[$of_field])* $field: $type,)* })?,)*
+            $($(#[$of])* $name $({ $($field: $type),* })?,)*
         }
 
         impl Fault {
@@ -25,18 +26,10 @@ macro_rules! faults {
 faults! {
     /// Fewer columns than the format has.
     #[error("{found} column{}, expected {expected}", if *.found == 1 { "" } else { "s" })]
-    TooFewColumns {
-        /// Columns of the line.
-        found: usize,
-        /// Columns of the format.
-        expected: usize,
-    } => "too few columns",
+    TooFewColumns { found: usize, expected: usize } => "too few columns",
     /// More columns than the format has.
     #[error("more columns than the {expected} expected")]
-    TooManyColumns {
-        /// Columns of the format.
-        expected: usize,
-    } => "too many columns",
+    TooManyColumns { expected: usize } => "too many columns",
     /// An empty field where a value is required.
     #[error("nothing there")]
     Empty => "empty column",
@@ -51,16 +44,10 @@ faults! {
     Negative => "negative number",
     /// A number that is too large to count.
     #[error("larger than {max}")]
-    TooLarge {
-        /// The largest number.
-        max: u64,
-    } => "number too large",
+    TooLarge { max: u64 } => "number too large",
     /// More clicks than impressions.
     #[error("more clicks than the {impressions} impression{}", if *.impressions == 1 { "" } else { "s" })]
-    ClicksAboveImpressions {
-        /// Impressions of the line.
-        impressions: u64,
-    } => "more clicks than impressions",
+    ClicksAboveImpressions { impressions: u64 } => "more clicks than impressions",
     /// A parameter that is negative, or a probability above 1.
     #[error("out of range: a parameter is 0 or more, and a probability at most 1")]
     OutOfRange => "parameter out of range",
@@ -72,10 +59,7 @@ faults! {
     PositionZero => "position 0",
     /// A position beyond the end of the list.
     #[error("a position below the last, {last}")]
-    PositionBeyondDepth {
-        /// The last position of the list, or the last one supported.
-        last: u64,
-    } => "position beyond the list",
+    PositionBeyondDepth { last: u64 } => "position beyond the list",
     /// A line of a list at a position that another one has.
     #[error("a position of this session on an earlier line: a list shows a position once")]
     PositionTwice => "position twice in a session",
@@ -84,19 +68,13 @@ faults! {
     #[error(
         "expected position {next} of this session: its list shows every position from the first on, once"
     )]
-    OutOfOrder {
-        /// The expected position, as the log counts.
-        next: u64,
-    } => "session out of order",
+    OutOfOrder { next: u64 } => "session out of order",
     /// A list without items, or with more than 64.
     #[error("a list shows from 1 to 64 items")]
     BadDepth => "bad length of the list",
     /// A line of a list in a log with contexts that stands apart from the list's first line.
     #[error("expected the first position, {first}: the lines of a list stand together here, from the top")]
-    StandsApart {
-        /// The first position, as the log counts.
-        first: u64,
-    } => "line apart from its list",
+    StandsApart { first: u64 } => "line apart from its list",
     /// A feature that is no number, or infinite.
     #[error("expected a finite number")]
     NotFinite => "not a finite number",
@@ -105,10 +83,7 @@ faults! {
     OtherContext => "two contexts in a list",
     /// One segment more than supported.
     #[error("more than {most} different segments")]
-    TooManySegments {
-        /// The largest number of segments.
-        most: usize,
-    } => "too many segments",
+    TooManySegments { most: usize } => "too many segments",
     /// An item that is not among those that are known.
     #[error("an item without a row in the table of items")]
     UnknownItem => "unknown item",
@@ -120,12 +95,7 @@ faults! {
     UnknownKind => "unknown kind of line",
     /// The number of click marks differs from the number of items.
     #[error("{found} characters, expected {expected}: a 0 or a 1 for each item, with nothing between them")]
-    ListLength {
-        /// Marks found.
-        found: usize,
-        /// Marks expected.
-        expected: usize,
-    } => "wrong number of click marks",
+    ListLength { found: usize, expected: usize } => "wrong number of click marks",
     /// A mark that is neither 0 nor 1.
     #[error("expected a 0 or a 1 for each item")]
     NotAMark => "click mark other than 0 and 1",
@@ -143,12 +113,7 @@ faults! {
     ValueWithoutClick => "value without a click",
     /// Another number of propensities than of items.
     #[error("{found} propensit{}, expected {expected}, one for each item", if *.found == 1 { "y" } else { "ies" })]
-    NumberOfPropensities {
-        /// Propensities found.
-        found: usize,
-        /// Propensities expected.
-        expected: usize,
-    } => "wrong number of propensities",
+    NumberOfPropensities { found: usize, expected: usize } => "wrong number of propensities",
     /// A cell that is no list, where a row is one.
     #[error(
         "`position=..` is missing if a row is one item of a list, else expected a list: `[a, b]`, or with `separator=..`"
@@ -159,12 +124,7 @@ faults! {
     NotAPair => "not an item and a click",
     /// Another number of elements than of items.
     #[error("{found} element{}, expected {expected}, one for each item", if *.found == 1 { "" } else { "s" })]
-    NumberOfElements {
-        /// Elements found.
-        found: usize,
-        /// Items of the list.
-        expected: usize,
-    } => "wrong number of elements",
+    NumberOfElements { found: usize, expected: usize } => "wrong number of elements",
     /// A line that is no JSON object, where the first one is.
     #[error("expected a JSON object on the line, as on the first one")]
     NotAnObject => "not a JSON object",

@@ -3,6 +3,7 @@
 /// Invalid parameters of a policy, or an invalid saved policy.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum Error {
     /// The tables of a saved policy have inconsistent lengths.
     #[error("the saved tables have lengths that do not belong together")]
@@ -43,41 +44,19 @@ pub enum Error {
     #[error(
         "a belief with mean {mean} and standard deviation {deviation}: expected a mean from 0 to 1 and a deviation of at least 0"
     )]
-    NotABelief {
-        /// The mean.
-        mean: f64,
-        /// The standard deviation.
-        deviation: f64,
-    },
+    NotABelief { mean: f64, deviation: f64 },
     /// Beliefs of more items or positions than there are.
     #[error("beliefs of {found} {of}, but there are {most}")]
-    TooManyBeliefs {
-        /// Items or positions.
-        of: &'static str,
-        /// Number of beliefs.
-        found: usize,
-        /// Number of items or positions.
-        most: usize,
-    },
+    TooManyBeliefs { of: &'static str, found: usize, most: usize },
     /// Saved beliefs are not ones.
     #[error("a saved belief has more clicks than displays, or more displays than a belief can be worth")]
     SavedPrior,
     /// The shapes of a prior are out of range.
     #[error("the prior Beta({a}, {b}): expected a above 0 and b of at least 1, both at most 2^30")]
-    NotAPrior {
-        /// The first shape.
-        a: f64,
-        /// The second shape.
-        b: f64,
-    },
+    NotAPrior { a: f64, b: f64 },
     /// A policy cannot draw from the posterior after this prior.
     #[error("the prior Beta({a}, {b}): this policy needs a of at least 1")]
-    PriorTooSmall {
-        /// The first shape.
-        a: f64,
-        /// The second shape.
-        b: f64,
-    },
+    PriorTooSmall { a: f64, b: f64 },
     /// A prior for a policy that draws from no posterior.
     #[error("this policy draws from no posterior, so it has no prior")]
     NoPrior,
@@ -86,12 +65,7 @@ pub enum Error {
     NotAValue(f64),
     /// A number of draws that is 0 or too large.
     #[error("{found} draws of a list: expected 1 to {most}")]
-    Draws {
-        /// The number.
-        found: u32,
-        /// The largest number supported.
-        most: u32,
-    },
+    Draws { found: u32, most: u32 },
     /// Saved items that are absent are not some of the items.
     #[error("the saved absent items are not some of the items, each once and in order")]
     SavedAbsent,
@@ -100,59 +74,27 @@ pub enum Error {
     TooManyCoefficients(usize),
     /// More coefficients of segments and items than fit into memory.
     #[error("{n_segments} segments of {n_items} items: at most 2^24 pairs are supported")]
-    TooManyCells {
-        /// Number of segments.
-        n_segments: u32,
-        /// Number of items.
-        n_items: usize,
-    },
+    TooManyCells { n_segments: u32, n_items: usize },
     /// A precision, or the information of an answer, that is not positive.
     #[error("a precision or information of {0}: expected a positive number")]
     NotAScale(f64),
     /// Features of an item that are not numbers, or of which there are too few or too many.
     #[error("the features of an item are {found:?}: expected {expected} finite numbers")]
-    FeaturesOfItem {
-        /// The features.
-        found: Vec<f64>,
-        /// Number of features of every item.
-        expected: usize,
-    },
+    FeaturesOfItem { found: Vec<f64>, expected: usize },
     /// Features of other items than those of the lists.
     #[error("features of {found} items, but lists of {n_items}")]
-    FeaturesOfOtherItems {
-        /// Number of items with features.
-        found: usize,
-        /// Number of items of the lists.
-        n_items: usize,
-    },
+    FeaturesOfOtherItems { found: usize, n_items: usize },
     /// A scale of features that is none.
     #[error(
         "a feature with mean {mean} and standard deviation {deviation}: expected finite numbers, the second above 0"
     )]
-    NotAFeatureScale {
-        /// Mean.
-        mean: f64,
-        /// Standard deviation.
-        deviation: f64,
-    },
+    NotAFeatureScale { mean: f64, deviation: f64 },
     /// A prior of other users or items.
     #[error("{found} {of}, but the prior has {expected}")]
-    PriorOfOthers {
-        /// Items, segments or features.
-        of: &'static str,
-        /// Their number.
-        found: usize,
-        /// Their number in the prior.
-        expected: usize,
-    },
+    PriorOfOthers { of: &'static str, found: usize, expected: usize },
     /// A prior of items with other features.
     #[error("item {item}, feature {feature}, from 0: another value than in the prior")]
-    PriorOfOtherFeatures {
-        /// The item.
-        item: usize,
-        /// The feature.
-        feature: usize,
-    },
+    PriorOfOtherFeatures { item: usize, feature: usize },
     /// A prior with shared coefficients for a policy without, or the other way around.
     #[error("the prior was learned with interactions = {0}: expected the same")]
     PriorWithInteractions(bool),
@@ -178,21 +120,13 @@ pub enum Error {
     SavedLeft,
     /// The places of a list are not a permutation of its positions.
     #[error("the places of a list of {n_positions} are not its positions, counted from 0, in some order")]
-    NotTheirPlaces {
-        /// Number of positions.
-        n_positions: usize,
-    },
+    NotTheirPlaces { n_positions: usize },
     /// A policy that does not know the examination of positions was saved with it.
     #[error("the policy does not know examination: it was saved with probabilities")]
     KnowsExamination,
     /// The exploring position is not on the list.
     #[error("position {position} (counted from 0) is beyond a list of {n_positions}")]
-    PositionBeyondList {
-        /// The position requested.
-        position: usize,
-        /// Number of positions.
-        n_positions: usize,
-    },
+    PositionBeyondList { position: usize, n_positions: usize },
 }
 
 /// The largest count that a table takes ([`Tallies::add`](crate::Tallies::add)) and that is

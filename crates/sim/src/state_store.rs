@@ -43,6 +43,7 @@ impl StateStore for NoStore {
 /// Why a replication has no record: it cannot be continued from a state, or was stopped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum StateError {
     /// The store stopped the replication.
     #[error("stopped")]
@@ -52,10 +53,5 @@ pub enum StateError {
     NotSaved(String),
     /// The bytes are not a state of this contender in this replication.
     #[error("not a state of contender {label:?}: {fault}")]
-    NotAState {
-        /// The contender.
-        label: String,
-        /// The fault.
-        fault: String,
-    },
+    NotAState { label: String, fault: String },
 }

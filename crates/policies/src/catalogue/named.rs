@@ -26,17 +26,11 @@ pub use protocols::CatalogueProtocol;
 /// Why a policy cannot be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum BuildError {
     /// The policy cannot read the feedback of these users.
     #[error("`{policy}` cannot read the answers of {users} users: it plays {plays}")]
-    Protocol {
-        /// The policy's name.
-        policy: &'static str,
-        /// The protocol of the users.
-        users: Protocol,
-        /// The protocols that the policy plays, in words.
-        plays: String,
-    },
+    Protocol { policy: &'static str, users: Protocol, plays: String },
     /// The policy sees who asks for a list.
     #[error("`{0}` chooses by segments or features: it plays users who differ, whose contexts it is told")]
     NoContexts(&'static str),
@@ -45,24 +39,10 @@ pub enum BuildError {
     NoHorizon(&'static str),
     /// The policy would need too much memory.
     #[error("`{policy}` keeps numbers for {of}, of which there are {found}: at most {most} are supported")]
-    TooLarge {
-        /// The policy's name.
-        policy: &'static str,
-        /// The objects that it stores numbers for.
-        of: &'static str,
-        /// Number of these objects.
-        found: usize,
-        /// Largest number supported.
-        most: usize,
-    },
+    TooLarge { policy: &'static str, of: &'static str, found: usize, most: usize },
     /// The policy does not learn from a table that can be changed.
     #[error("`{policy}` cannot be used live with a table: {can}{}", live::live_instead(policy))]
-    NotLive {
-        /// The policy's name.
-        policy: &'static str,
-        /// Its abilities, in words.
-        can: &'static str,
-    },
+    NotLive { policy: &'static str, can: &'static str },
     /// The policy does not choose among items that come and go, for users who differ.
     #[error("`{0}` cannot be used live for users who differ: `hybrid-ts` can")]
     NotAmong(&'static str),
@@ -70,20 +50,10 @@ pub enum BuildError {
     #[error(
         "`{policy}` has no values of items for {users} users: `pbm-ts`, `bc-mp-ts` and `pbm-gibbs` have, `cascade-ts` and `rsf-ts` on cascades, and `dcm-ts` with a `continuation`"
     )]
-    NoValues {
-        /// The policy's name.
-        policy: &'static str,
-        /// The protocol of the users.
-        users: Protocol,
-    },
+    NoValues { policy: &'static str, users: Protocol },
     /// The parameters are not valid for these sizes.
     #[error("`{policy}`: {error}")]
-    Parameters {
-        /// The policy's name.
-        policy: &'static str,
-        /// The fault.
-        error: Error,
-    },
+    Parameters { policy: &'static str, error: Error },
 }
 
 /// A policy of the catalogue for users of a protocol, both chosen at run time. Its actions are

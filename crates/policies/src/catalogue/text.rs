@@ -11,45 +11,20 @@ use std::str::FromStr;
 /// Why a text names no policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum SpecError {
     /// There is no policy of this name.
     #[error("unknown policy `{name}`: expected one of {known}")]
-    UnknownPolicy {
-        /// The name.
-        name: String,
-        /// All names, separated by commas.
-        known: String,
-    },
+    UnknownPolicy { name: String, known: String },
     /// The text is not of the form `name` or `name(parameter=value,..)`.
     #[error("`{text}` is no policy: expected `name` or `name(parameter=value,..)`")]
-    Form {
-        /// The text.
-        text: String,
-    },
-    /// The policy has no such parameter, or the text gives it twice.
+    Form { text: String },
+    /// The policy has no such parameter (`unknown`), or the text gives it twice (`twice the`).
     #[error("`{policy}`: {fault} parameter `{parameter}`: {expected}")]
-    Parameter {
-        /// The policy's name.
-        policy: &'static str,
-        /// `unknown` or `twice the`.
-        fault: &'static str,
-        /// The parameter's name.
-        parameter: String,
-        /// The expected text.
-        expected: String,
-    },
+    Parameter { policy: &'static str, fault: &'static str, parameter: String, expected: String },
     /// The parameter cannot have this value.
     #[error("`{policy}`: {parameter} = {value}: expected {expected}")]
-    Value {
-        /// The policy's name.
-        policy: &'static str,
-        /// The parameter's name.
-        parameter: String,
-        /// The value.
-        value: String,
-        /// The expected text.
-        expected: String,
-    },
+    Value { policy: &'static str, parameter: String, value: String, expected: String },
 }
 
 impl Display for Kind {
