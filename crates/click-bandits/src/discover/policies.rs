@@ -184,7 +184,7 @@ fn guarantee(row: &Row) -> String {
     let text = plain(row.guarantee);
     let stars = row.guarantee.chars().filter(|character| *character == '*').count();
     match stars {
-        3 => format!("{} (proof: docs/cascade-bai.md)", text.replace("***", "")),
+        3 => format!("{} (proofs and conditions: docs/cascade-bai.md)", text.replace("***", "")),
         2 => format!(
             "{text} (clicks per observed display overrate items low in the list: docs/cascade-and-dcm.md)"
         ),

@@ -12,22 +12,9 @@
 //! ```
 //!
 //! Reference: Zhong, Cheung, Tan, *Best arm identification for cascading bandits in the fixed
-//! confidence setting*, ICML 2020, section 4 and appendices C and D. Deviations, and
-//! inconsistencies in the paper:
-//!
-//! - `T-bar` is printed with 216 and 648. A radius of `4 sqrt(..)` has to fall to a quarter of the
-//!   gap, `16 sqrt(..) < gap`, which requires 256 and 768; with 216 the radius is still too large.
-//!   [`cascade_bai_observations`] is as printed, [`cascade_bai_observations_corrected`] is
-//!   corrected. Terms that use `T-bar` use the printed version.
-//! - `rho` is `sqrt(delta / (12 L))` everywhere (D.4 and D.13 lack the root).
-//! - The paper states that (4.1) and (4.2) are equal. They are not: for `epsilon = 0` the latter is
-//!   larger by `K / mu_K T-bar_sigma(L-K+1)`. The code has both, [`CascadeBaiUpperTerms::n3`] and
-//!   [`CascadeBaiUpperTerms::n3_rearranged`].
-//! - The paper calls `v_k` an upper bound on the second moment of the number of observations; the
-//!   bound is its square (Lemma 5.5).
-//! - Proposition 4.6 states only an order of growth; [`cascade_bai_two_level_upper_bound`] has the
-//!   constants of its proof, D.4, which leaves out up to L - 2 steps after the first elimination.
-//! - Theorem 4.8 is vacuous above `delta = 1 / 2.4`; the bound is 0 there.
+//! confidence setting*, ICML 2020, section 4 and appendices C and D. `docs/errata.md` has the
+//! inconsistencies in the paper. Terms that use `T-bar` use the printed version; Theorem 4.8 is
+//! vacuous above `delta = 1 / 2.4`, and the bound is 0 there.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|

@@ -47,33 +47,11 @@ pub use settings::{Pulls, ShowOrder};
 /// examine every item of the list ([`RandomSemiBandit`](click_models::RandomSemiBandit) with lists
 /// of `b` positions and examination 1).
 ///
-/// Deviations, all where the paper is incomplete or inconsistent:
-///
-/// - `rho` has a square root everywhere, as section 3 prints and the proof needs (D.4 and D.13
-///   print it without).
-/// - Equal means and items without observations rank by a random order, drawn once a run. Among
-///   equally often observed items the one observed longest ago comes first.
-/// - Line 20 outputs the first K accepted items. If the loop ends because L - K items are rejected,
-///   the answer is all items that were not rejected. If several items are accepted in one
-///   step, the one of largest `L` enters first.
-/// - An item that one step would both accept and reject is rejected (if `epsilon` is large).
-/// - If fewer than K items are undecided, the list is filled up with accepted items in order of
-///   entry, then with rejected ones; their observations do not count. After the end the policy
-///   shows the answer and does not learn.
-/// - The orders of section 6.1 arrange the K least observed items. With the other reading,
-///   selecting the K items by mean or bound, no order stops (`docs/errata.md`).
-/// - A list is *open* from its request until its feedback. Every item on an open list counts as
-///   observed once more, in the choice of lists but not in bounds, so lists requested before the
-///   first feedback show different items. An item that feedback did not observe loses that turn,
-///   and comes before items with equally many turns. A list without feedback costs its items that
-///   turn. If all feedback arrives before the next request, this is Algorithm 1. Late feedback
-///   counts for items that are still undecided.
+/// `docs/cascade-bai.md` has the deviations, all where the paper is incomplete or inconsistent.
 ///
 /// The probability of a wrong answer is at most `delta` if observations of an item are independent
-/// with its attraction as their mean and `scale` is at least 2 (Theorem B.2 with the variance proxy
-/// 1/4 of a click). The paper's algorithm has `scale = 4`, its experiments probably 2. With
-/// `epsilon > 0` the guarantee holds only while items are observed about equally often, as in the
-/// order of the least observed (`docs/cascade-bai.md`).
+/// with its attraction as their mean and `scale` is at least 2. With `epsilon > 0` it also needs
+/// items that are observed about equally often, as in the order of the least observed.
 ///
 /// | here | paper | shape | unit |
 /// |---|---|---|---|
