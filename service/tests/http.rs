@@ -217,6 +217,32 @@ fn bodies_may_be_compressed() {
     assert_eq!(send("gzip", &large), (413, Some("too_large".into())));
 }
 
+/// A client that still sends its body reads the refusal; the connection is not reset.
+#[test]
+fn refusals_before_the_end_of_a_body_arrive() {
+    let server = Server::start_with(
+        &one_item_config("tokens = 'tokens'"),
+        &[("tokens", "reader-reader-reader read\nwriter-writer-writer decide\n")],
+    );
+    let body = b" ".repeat(16 << 20);
+    let head = format!("HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n", body.len());
+    let write = "authorization: Bearer writer-writer-writer\r\n";
+    for (path, extra, status) in [
+        ("/v1/decide", write, "413"),
+        ("/v1/decide", "", "401"),
+        ("/v1/nothing", write, "404"),
+        ("/healthz", write, "405"),
+        ("/v1/decide", &format!("{write}content-encoding: br\r\n"), "415"),
+    ] {
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        write!(stream, "POST {path} {head}{extra}\r\n").unwrap();
+        stream.write_all(&body).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{path} {extra}: {answer}");
+    }
+}
+
 /// The scheme of a token is one in any letters.
 #[test]
 fn bearer_may_be_in_lower_case() {
