@@ -328,7 +328,6 @@ pub(crate) fn one_or_array<'py, T: Element + IntoPyObject<'py>>(
     }
 }
 
-/// A number.
 pub(crate) fn number(name: &'static str, given: &Bound<'_, PyAny>, domain: Domain) -> PyResult<f64> {
     let Columns { shape, columns: [number] } = Columns::of(given.py(), [(name, given, domain)])?;
     if shape.is_empty() {

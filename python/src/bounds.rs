@@ -95,7 +95,6 @@ fn error_probability(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<f
     number(name, given, Domain::ErrorProbability)
 }
 
-/// A matrix of preferences.
 pub(crate) fn matrix(name: &str, given: &Bound<'_, PyAny>) -> PyResult<PreferenceMatrix> {
     PreferenceMatrix::new(&rows(name, given)?).map_err(value_error)
 }

@@ -82,7 +82,6 @@ fn entry<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
     ))
 }
 
-/// The policy of this name with these parameters.
 pub(crate) fn spec_of(name: &str, parameters: Map<String, Value>) -> PyResult<PolicySpec> {
     let spec = PolicySpec::from_parameters(name, &parameters).map_err(|error| {
         let near = suggestion(&error);

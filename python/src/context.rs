@@ -138,7 +138,6 @@ impl Contexts {
         Ok(Self { features, n_features, segments: segments.into_iter().map(segment).collect() })
     }
 
-    /// Writes the context of a user.
     pub(crate) fn write(&self, user: usize, out: &mut Context) {
         out.segment = self.segments.get(user).copied().unwrap_or(0);
         out.features.clear();

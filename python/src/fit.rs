@@ -217,7 +217,6 @@ fn no_sessions(format: &Format, is_counts: bool, cut: bool) -> Option<String> {
     }
 }
 
-/// A whole number in a range.
 fn whole<T: TryFrom<i64>>(name: &str, number: i64, range: RangeInclusive<i64>) -> PyResult<T> {
     T::try_from(number).ok().filter(|_| range.contains(&number)).ok_or_else(|| {
         let range = match range.into_inner() {

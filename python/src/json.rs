@@ -20,7 +20,6 @@ pub(crate) fn to_python<'py>(py: Python<'py>, data: &impl Serialize) -> PyResult
     py.import("json")?.call_method1("loads", (text,))
 }
 
-/// The bytes that `save` has returned.
 pub(crate) struct SavedBytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> FromPyObject<'a, '_> for SavedBytes<'a> {

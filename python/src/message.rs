@@ -6,17 +6,14 @@ use pyo3::{PyErr, PyResult, Python};
 use std::ffi::CString;
 use std::fmt::Display;
 
-/// `ValueError` with this message.
 pub(crate) fn value_error(message: impl Display) -> PyErr {
     PyValueError::new_err(message.to_string())
 }
 
-/// `TypeError` with this message.
 pub(crate) fn type_error(message: impl Display) -> PyErr {
     PyTypeError::new_err(message.to_string())
 }
 
-/// `MemoryError` with this message.
 pub(crate) fn memory_error(message: impl Display) -> PyErr {
     PyMemoryError::new_err(message.to_string())
 }

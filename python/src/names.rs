@@ -62,7 +62,6 @@ impl Names {
         are_same(one.map(|names| names.all(py)), other.map(|names| names.all(py)))
     }
 
-    /// All names.
     pub(crate) fn all<'py>(&self, py: Python<'py>) -> &Bound<'py, PyTuple> {
         self.list.bind(py)
     }
@@ -106,13 +105,11 @@ pub(crate) fn are_same(
     }
 }
 
-/// Names as JSON.
 pub(crate) fn to_json(names: &Bound<'_, PyTuple>) -> PyResult<Vec<Value>> {
     let text: String = module(names.py())?.call_method1("to_json", (names,))?.extract()?;
     serde_json::from_str(&text).map_err(value_error)
 }
 
-/// Names from JSON.
 pub(crate) fn from_json<'py>(py: Python<'py>, names: &[Value]) -> PyResult<Bound<'py, PyTuple>> {
     let text = serde_json::to_string(names).map_err(value_error)?;
     Ok(module(py)?.call_method1("from_json", (text,))?.cast_into()?)

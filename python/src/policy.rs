@@ -102,7 +102,6 @@ pub(crate) struct Policy {
     state: Mutex<State>,
 }
 
-/// A dict of arrays.
 fn arrays_of(py: Python<'_>, arrays: Vec<NamedArray>) -> PyResult<Bound<'_, PyDict>> {
     let named = |array: NamedArray| Ok((array.name, arrays::to_python(py, array.numbers, &array.shape)?));
     arrays.into_iter().map(named).collect::<PyResult<Vec<_>>>()?.into_py_dict(py)

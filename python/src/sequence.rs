@@ -94,7 +94,6 @@ where
     })
 }
 
-/// Rows of numbers.
 pub(crate) fn rows(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<f64>>> {
     elements::<2, _>(name, "rows of numbers", given, |row, numbers_of_row| {
         numbers(&format!("{name}[{row}]"), numbers_of_row)

@@ -331,7 +331,6 @@ pub(crate) fn is_alive(generator: &Xoshiro256PlusPlus) -> bool {
     (0..4).any(|_| generator.next_u64() != 0)
 }
 
-/// The protocol of this name.
 pub(crate) fn protocol_named(name: &str) -> Option<Protocol> {
     Protocol::ALL.into_iter().find(|protocol| protocol.name() == name)
 }

@@ -346,7 +346,6 @@ pub struct Answer {
     pub stored: Option<bool>,
 }
 
-/// Items of a list, with their propensities.
 fn slots<'a>(list: impl Iterator<Item = &'a Name>, propensities: Option<&[f64]>) -> Vec<Slot> {
     let propensity = |place: usize| propensities.map(|of| of[place]);
     let slots = list.cloned().enumerate();

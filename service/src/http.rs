@@ -413,7 +413,6 @@ async fn one_item(
     one(state, token, Body(Object(ItemBody { item, query, change, features, value, group }))).await
 }
 
-/// A name in the path.
 fn named(name: Result<InPath<Name>, PathRejection>, at: &str) -> Result<Name, Refusal> {
     name.map(|InPath(name)| name).map_err(|rejection| Refusal::malformed(&rejection.body_text(), at))
 }

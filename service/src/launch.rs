@@ -87,7 +87,6 @@ fn week(of: &Week) -> Value {
     })
 }
 
-/// The day of a time.
 fn day(time: u64) -> String {
     let time = UNIX_EPOCH + Duration::from_millis(time.min(253_402_300_799_999));
     format_rfc3339_seconds(time).to_string()[..10].to_owned()

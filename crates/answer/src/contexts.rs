@@ -273,7 +273,6 @@ impl Summary {
         }
     }
 
-    /// A sample of the contexts.
     fn sampled(&self, n_items: usize) -> Vec<Context> {
         let most = (MOST_USERS.1 / n_items).clamp(1, MOST_USERS.0);
         self.sample.values().take(most).map(|list| list.context.clone()).collect()
@@ -334,7 +333,6 @@ impl World {
         self.n_segments as usize + self.scale[0].len()
     }
 
-    /// The columns of a context.
     fn columns(&self, context: &Context) -> Vec<f64> {
         let mut columns = vec![0.0; self.n_segments as usize];
         columns[0] = 1.0;

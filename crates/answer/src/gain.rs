@@ -115,7 +115,6 @@ impl Gains {
         &self.policy
     }
 
-    /// On one query.
     pub(crate) fn of_query(&self, query: usize, draws: OfDraws<'_>) -> PolicyGain {
         self.played(&self.curves(query, draws))
     }

@@ -23,7 +23,6 @@ const STREAMS: [u64; 2] = [u64::MAX - 2, u64::MAX - 3];
 /// A sample of queries, in the order of the fit.
 #[derive(Debug)]
 pub(crate) struct LoggedQueries {
-    /// The queries.
     pub(crate) queries: Vec<LoggedQuery>,
     /// Queries of the log with lists that can be simulated.
     pub(crate) n_queries: u64,
@@ -75,7 +74,6 @@ impl Lists {
         self.counted.values().map(|[shown, _]| shown).sum()
     }
 
-    /// Their clicks.
     pub(crate) fn clicks(&self) -> u64 {
         self.counted.values().map(|[_, clicks]| clicks).sum()
     }

@@ -179,7 +179,6 @@ impl Score {
         Self { basis, model, on, sums: FeatureScore::default(), clusters: [Cluster::default(); GROUPS] }
     }
 
-    /// Adds a cell.
     fn add(&mut self, cell: &[&Row]) {
         let numbers = cell.iter().map(|row| {
             let predicted = self.model.map_or(0.0, |model| row.predicted[model]);
@@ -288,7 +287,6 @@ impl<'a> Query<'a> {
         (0..blocks).map(move |block| &self.sessions[block * n / blocks..(block + 1) * n / blocks])
     }
 
-    /// The rows of a session.
     fn rows(&self, query: Id, session: Session, fits: &[Fit]) -> impl Iterator<Item = Row> {
         let Session { list, clicks, .. } = session;
         let (shown, group) = (&self.lists[list], group_of(session));

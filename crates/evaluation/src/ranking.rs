@@ -47,7 +47,6 @@ pub struct Ranking {
     pub(crate) lists: Vec<NewList>,
 }
 
-/// A new list.
 #[derive(Debug, Clone)]
 pub(crate) struct NewList {
     /// The number of the name of its query or session.

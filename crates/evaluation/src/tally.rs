@@ -25,7 +25,6 @@ pub struct Tally<'a> {
     /// Values of a click by position.
     values: &'a [f64],
     pub(crate) marks: Marks,
-    /// Lists by group.
     pub(crate) lists: [u64; GROUPS],
     /// Lists that begin at a position less those that ended above it, by group and position.
     shown: Vec<i64>,
@@ -206,7 +205,6 @@ impl<'a> Tally<'a> {
         ((group * (LEVELS + 1) + level) * self.values.len() + position) * SUMS
     }
 
-    /// A sum of a level, group and position.
     pub(crate) fn sum(&self, level: Level, group: usize, position: usize, which: usize) -> f64 {
         self.sums.get(self.place(level as usize, group, position) + which)
     }

@@ -21,7 +21,6 @@ pub(crate) enum Role {
     SyntheticQuery = 0x104,
 }
 
-/// The stream for `role` with this number.
 pub(crate) fn stream(seed: u64, role: Role, number: u64) -> Xoshiro256PlusPlus {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());

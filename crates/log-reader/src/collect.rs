@@ -147,7 +147,6 @@ pub(crate) struct Batches<'a> {
     pub(crate) report: ReadReport,
 }
 
-/// The number of the table of a query.
 fn table_of(query: u64) -> usize {
     (mix(query, MIX_B) >> 50) as usize % SHARDS
 }

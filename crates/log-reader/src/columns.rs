@@ -197,7 +197,6 @@ impl Columns {
     /// The keys of strata and time.
     pub const BEYOND: [&str; 2] = ["stratum", "time"];
 
-    /// All keys.
     fn keys() -> impl Iterator<Item = &'static str> {
         let of_roles = Self::KEYS.into_iter().chain(Self::LOGGED_KEYS);
         of_roles.chain(Self::CONTEXT_KEYS).chain(Self::BEYOND).chain(["separator"])

@@ -1,15 +1,16 @@
 //! Faults of a line.
 
-/// Defines the faults: each with its message and the reason by which skipped lines are counted.
+/// Defines the faults: each with its message and the reason by which skipped lines are counted,
+/// which is also its documentation.
 macro_rules! faults {
     ($($(#[$of:meta])* $name:ident $({ $($field:ident: $type:ty),* })? => $reason:literal,)*) => {
         /// A fault of a line. A strict reader stops at it; a lenient one skips the line and counts
         /// it by [`reason`](Fault::reason). Positions are those of the log.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
         #[non_exhaustive]
-        #[allow(missing_docs, reason = "messages say what the fields are, and tests are no library")]
+        #[allow(missing_docs, clippy::doc_markdown, reason = "messages name fields; reasons are plain")]
         pub enum Fault {
-            $($(#[$of])* $name $({ $($field: $type),* })?,)*
+            $(#[doc = $reason] $(#[$of])* $name $({ $($field: $type),* })?,)*
         }
 
         impl Fault {
@@ -24,43 +25,30 @@ macro_rules! faults {
 }
 
 faults! {
-    /// Fewer columns than the format has.
     #[error("{found} column{}, expected {expected}", if *.found == 1 { "" } else { "s" })]
     TooFewColumns { found: usize, expected: usize } => "too few columns",
-    /// More columns than the format has.
     #[error("more columns than the {expected} expected")]
     TooManyColumns { expected: usize } => "too many columns",
-    /// An empty field where a value is required.
     #[error("nothing there")]
     Empty => "empty column",
-    /// A field that is not a number where a number is required.
     #[error("expected a whole number")]
     NotANumber => "not a number",
-    /// A word in place of clicks.
     #[error("expected 0, 1, true or false")]
     NotAClick => "not a click",
-    /// A negative number.
     #[error("a negative number")]
     Negative => "negative number",
-    /// A number that is too large to count.
     #[error("larger than {max}")]
     TooLarge { max: u64 } => "number too large",
-    /// More clicks than impressions.
     #[error("more clicks than the {impressions} impression{}", if *.impressions == 1 { "" } else { "s" })]
     ClicksAboveImpressions { impressions: u64 } => "more clicks than impressions",
-    /// A parameter that is negative, or a probability above 1.
     #[error("out of range: a parameter is 0 or more, and a probability at most 1")]
     OutOfRange => "parameter out of range",
-    /// An interval whose lower end is above the upper one.
     #[error("above the upper end of the interval")]
     AboveUpperEnd => "interval out of order",
-    /// Position 0, where positions count from 1.
     #[error("positions count from 1")]
     PositionZero => "position 0",
-    /// A position beyond the end of the list.
     #[error("a position below the last, {last}")]
     PositionBeyondDepth { last: u64 } => "position beyond the list",
-    /// A line of a list at a position that another one has.
     #[error("a position of this session on an earlier line: a list shows a position once")]
     PositionTwice => "position twice in a session",
     /// The lines of a list do not have every position from the first on, once: a line of it was
@@ -69,132 +57,94 @@ faults! {
         "expected position {next} of this session: its list shows every position from the first on, once"
     )]
     OutOfOrder { next: u64 } => "session out of order",
-    /// A list without items, or with more than 64.
     #[error("a list shows from 1 to 64 items")]
     BadDepth => "bad length of the list",
     /// A line of a list in a log with contexts that stands apart from the list's first line.
     #[error("expected the first position, {first}: the lines of a list stand together here, from the top")]
     StandsApart { first: u64 } => "line apart from its list",
-    /// A feature that is no number, or infinite.
     #[error("expected a finite number")]
     NotFinite => "not a finite number",
-    /// A segment or a feature that is not that of the list's first line.
     #[error("another value than in the first line of the list")]
     OtherContext => "two contexts in a list",
-    /// One segment more than supported.
     #[error("more than {most} different segments")]
     TooManySegments { most: usize } => "too many segments",
-    /// An item that is not among those that are known.
     #[error("an item without a row in the table of items")]
     UnknownItem => "unknown item",
-    /// A second query in a log that is read for one.
     #[error("another query than in the first line: choose one")]
     AnotherQuery => "another query",
-    /// A line of an unknown kind.
     #[error("expected a line of kind Q (query) or C (click)")]
     UnknownKind => "unknown kind of line",
-    /// The number of click marks differs from the number of items.
     #[error("{found} characters, expected {expected}: a 0 or a 1 for each item, with nothing between them")]
     ListLength { found: usize, expected: usize } => "wrong number of click marks",
-    /// A mark that is neither 0 nor 1.
     #[error("expected a 0 or a 1 for each item")]
     NotAMark => "click mark other than 0 and 1",
-    /// A name that is not UTF-8.
     #[error("not UTF-8")]
     NotUtf8 => "not UTF-8",
-    /// No probability that an item, a prefix or a list may have been shown with.
     #[error("a propensity is above 0 and at most 1")]
     NotAPropensity => "not a propensity",
-    /// No value that a click may have.
     #[error("a value is a number from 0 to 1,000,000,000, without a currency or thousands separators")]
     NotAValue => "not a value",
-    /// A value above 0 of a row without a click.
     #[error("a value without a click")]
     ValueWithoutClick => "value without a click",
-    /// Another number of propensities than of items.
     #[error("{found} propensit{}, expected {expected}, one for each item", if *.found == 1 { "y" } else { "ies" })]
     NumberOfPropensities { found: usize, expected: usize } => "wrong number of propensities",
-    /// A cell that is no list, where a row is one.
     #[error(
         "`position=..` is missing if a row is one item of a list, else expected a list: `[a, b]`, or with `separator=..`"
     )]
     NotAList => "not a list",
-    /// An element of a list that is no item with its click.
     #[error("expected an item and a 0 or 1, such as `item-1`")]
     NotAPair => "not an item and a click",
-    /// Another number of elements than of items.
     #[error("{found} element{}, expected {expected}, one for each item", if *.found == 1 { "" } else { "s" })]
     NumberOfElements { found: usize, expected: usize } => "wrong number of elements",
-    /// A line that is no JSON object, where the first one is.
     #[error("expected a JSON object on the line, as on the first one")]
     NotAnObject => "not a JSON object",
-    /// A prefix propensity that is larger than that of a shorter prefix.
     #[error("larger than the prefix propensity of the position above")]
     PrefixGrows => "growing prefix propensity",
-    /// Two list propensities in one list.
     #[error("another list propensity than at the first position of the list")]
     AnotherListPropensity => "two list propensities",
-    /// A list propensity that is not the prefix propensity of the whole list.
     #[error("not the prefix propensity of the last position")]
     NotTheLastPrefix => "list propensity other than the last prefix",
-    /// Two users in one list.
     #[error("another user than at the position above")]
     AnotherUser => "two users in a list",
-    /// Two strata in one list.
     #[error("another stratum than at the position above: a list has one, so `session` names too much")]
     AnotherStratum => "two strata in a list",
-    /// A line that is no query, event or array of them.
     #[error(
         "expected a JSON object with the fields of User Behavior Insights on the line (if JSON goes over \
          several lines, `jq -c . FILE` writes it on one)"
     )]
     NotJson => "not a JSON object of UBI",
-    /// A query or an event without `query_id`.
     #[error("no `query_id`")]
     NoQueryId => "no query_id",
-    /// An event without `event_attributes.object.object_id`.
     #[error("no `object_id` in an event of this query")]
     NoObject => "no object_id",
-    /// An event of a query that no file has.
     #[error("an event whose query is in no file")]
     UnknownQuery => "event of an unknown query",
-    /// An event on an item that is not among the hit ids of its query.
     #[error("an event on an item that its query did not return")]
     OutsideList => "event outside the list",
     /// An event below the last of the hit ids of its query, or below the longest list.
     #[error("an event below the end of its query\u{2019}s list")]
     BelowList => "event below the end of the list",
-    /// Two documents of one query that differ.
     #[error("an earlier document of this query differs, so the query has no list")]
     OtherDocument => "two documents of a query",
-    /// An ordinal that is no whole number.
     #[error("expected an `ordinal`, a whole number from 0 on")]
     NotAnOrdinal => "not an ordinal",
-    /// An event without an ordinal, whose query has no hit ids.
     #[error("no `ordinal`, and the query has no hit ids")]
     NoOrdinal => "no ordinal",
-    /// An ordinal that is not the place of the item among the hit ids, from 0 or from 1.
     #[error("an ordinal other than the place of the item among the hit ids")]
     OtherOrdinal => "ordinal that contradicts the hit ids",
-    /// An item that the list shows above.
     #[error("this item is in the list twice")]
     RepeatedItem => "item twice in a list",
-    /// Clicks counted by configuration, without users.
     #[error(
         "clicks counted by configuration: the clicks of a user are not independent, so log every click with \
          `client_id` and the configuration"
     )]
     CountedClicks => "clicks counted by configuration",
-    /// A third team or arm of a test of two.
     #[error("a third name: a test compares two")]
     ThirdName => "third team or arm",
-    /// A time in no known form.
     #[error("expected a time as `2026-03-02T10:00:00Z`, a date as `2026-03-02` or `20260302`, or seconds since 1970")]
     NotATime => "not a time",
-    /// A quotation mark without its partner on the line.
     #[error("a quotation mark without its partner in the line")]
     UnclosedQuote => "unclosed quotation mark",
-    /// Names of columns where the format has no header.
     #[error("a header? the format has none: a table with a header is of format delimited")]
     UnexpectedHeader => "header where the format has none",
 }

@@ -23,7 +23,6 @@ pub(crate) trait Sinks: Sync {
 
 /// Lists that stay open to the end of the log. The first halves of their keys are hashes.
 pub(crate) struct ListsToTheEnd {
-    /// The hash of the keys.
     pub(crate) hash: KeyHash,
     keys: HashTable<ListKey>,
 }

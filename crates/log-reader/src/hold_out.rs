@@ -48,7 +48,6 @@ impl HoldOut {
         self.draws(self.key ^ place)
     }
 
-    /// Draws for the cell of this query, item and position.
     pub(crate) fn of_cell(self, query: &str, item: &str, position: u8) -> Draws {
         let key = [query, item].into_iter().fold(self.key, |key, name| absorb(key, name.as_bytes()));
         self.draws(key ^ u64::from(position))

@@ -69,7 +69,6 @@ of_instance! {
         otherwise "at least one row and one column";
 }
 
-/// The hardness as a dict.
 pub(crate) fn as_dict(py: Python<'_>, hardness: RankOneHardness) -> PyResult<Bound<'_, PyAny>> {
     let gaps = [hardness.row_gaps, hardness.column_gaps];
     let [row_gaps, column_gaps] = gaps.map(|gaps| PyArray1::from_vec(py, gaps));

@@ -635,7 +635,6 @@ impl Fitted {
         Ok(Self { study, options, left_out: Vec::new(), json: Some(json) })
     }
 
-    /// The fit of the query of this name.
     pub(super) fn query_named<'a>(&self, fit: &'a Fit, name: &str) -> PyResult<&'a QueryFit> {
         let names = self.study.log.counts.names();
         fit.queries().iter().find(|query| names.name(query.id) == name).ok_or_else(|| {

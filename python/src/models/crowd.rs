@@ -183,7 +183,6 @@ where
         Ok((seen, single, shaped))
     }
 
-    /// The clicks.
     pub(super) fn clicks<'py>(
         &self,
         py: Python<'py>,

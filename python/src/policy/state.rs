@@ -39,7 +39,6 @@ impl State {
     }
 }
 
-/// A saved policy.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SavedPolicy {

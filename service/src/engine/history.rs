@@ -86,7 +86,6 @@ impl Engine {
         outcome
     }
 
-    /// Takes a batch from a store.
     fn take(&mut self, first: u64, batch: Batch, origin: Origin) -> Result<(), StoreError> {
         if first > self.next {
             return Err(StoreError::Damaged(format!("the events from number {} on are missing", self.next)));

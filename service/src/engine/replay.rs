@@ -17,7 +17,6 @@ const MANY: usize = 64 << 20;
 /// The events that a query has still to take.
 #[derive(Default)]
 pub(super) struct Later {
-    /// The number of the last one.
     last: u64,
     /// Number, decision, version of the items of all queries, and event of each, in the form of
     /// rows.

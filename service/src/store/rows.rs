@@ -167,7 +167,6 @@ pub(super) fn name_of(text: &[u8]) -> Result<Name, String> {
     Name::new(text).map_err(str::to_owned)
 }
 
-/// Whether a row is small.
 fn is_small(row: &[u8]) -> bool {
     row.first() == Some(&SMALL)
 }

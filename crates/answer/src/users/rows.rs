@@ -13,7 +13,6 @@ use spec::{Instance, Instances};
 /// search then takes about a tenth of a millisecond.
 const LISTS_OF_DRAWS: usize = 1_000_000;
 
-/// A row of [`ROWS`].
 #[derive(Debug)]
 pub(super) struct Row {
     /// The fits that have users of the model.

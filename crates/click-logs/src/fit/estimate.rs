@@ -142,7 +142,6 @@ pub(crate) fn binomial_log_likelihood(successes: f64, failures: f64, probability
     term(successes, probability) + term(failures, 1.0 - probability)
 }
 
-/// The log-likelihood of successes and failures of each parameter.
 pub(super) fn binomial_log_likelihoods(successes: &[f64], failures: &[f64], parameters: &[f64]) -> f64 {
     let term = |place| binomial_log_likelihood(successes[place], failures[place], parameters[place]);
     sum_in_order(parameters.len(), term)

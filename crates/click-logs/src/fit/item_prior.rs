@@ -148,7 +148,6 @@ impl ObservedItems {
     }
 }
 
-/// The prior of items.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ItemPrior {
     pub(super) strength: f64,

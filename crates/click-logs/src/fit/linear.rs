@@ -64,7 +64,6 @@ impl Cholesky {
         }
     }
 
-    /// The diagonal of the inverse.
     pub(crate) fn inverse_diagonal(&self) -> Vec<f64> {
         let mut unit = vec![0.0; self.n];
         let element = |at: usize| {

@@ -65,7 +65,6 @@ pub(super) fn simplicity(model: Model) -> usize {
     SIMPLEST_FIRST.iter().position(|row| row.model == model).unwrap_or(0)
 }
 
-/// The row of a model.
 pub(crate) fn row(model: Model) -> &'static Row {
     SIMPLEST_FIRST[simplicity(model)]
 }

@@ -89,7 +89,6 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Whether there are priors.
     pub(crate) fn has_priors(&self) -> bool {
         self.prior_strength != Some(0.0)
     }

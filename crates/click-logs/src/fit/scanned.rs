@@ -285,7 +285,6 @@ impl<'a> ScanData<'a> {
         })
     }
 
-    /// The row of an item.
     fn row(&self, query: usize, item: Id) -> usize {
         let rows = self.rows.queries[query].clone();
         // Every item of the sessions has its row.

@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use std::io::{self, Write};
 
-/// Writes a value.
 pub(super) fn write(value: &impl Serialize, out: &mut dyn Write) -> serde_json::Result<()> {
     value.serialize(&mut Serializer::with_formatter(&mut *out, Lines))?;
     out.write_all(b"\n").map_err(serde_json::Error::io)

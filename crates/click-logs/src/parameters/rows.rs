@@ -92,7 +92,6 @@ fn positions(
     })
 }
 
-/// The rows of continuation.
 fn continuation(fit: &Fit, query: Option<Id>, estimates: &[Estimate]) -> impl Iterator<Item = ParameterRow> {
     let model = fit.model();
     model.parameters().continuation.iter().zip(estimates).map(move |(kind, estimate)| ParameterRow {

@@ -68,7 +68,6 @@ impl Outcome {
         Some(record.into())
     }
 
-    /// The numbers of a look.
     fn look(&self, look: &Look) -> Map<String, Value> {
         let mut users = self.by_name(look.users.map(Value::from));
         let is_ab = self.settings.kind == Kind::Ab;

@@ -13,7 +13,6 @@ const HEAVY: f64 = 0.01;
 /// A larger logarithm of an evidence is printed as a power of ten.
 const LARGE: f64 = 4.0 * LN_10;
 
-/// A share in percent.
 pub(super) fn percent(share: f64) -> String {
     format!("{} %", fixed(100.0 * share, 1))
 }

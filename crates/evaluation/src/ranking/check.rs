@@ -63,7 +63,6 @@ impl Rows {
         RankingError { column: Some(self.columns[column]), ..RankingError::of(line, message) }
     }
 
-    /// Adds the row of a line.
     pub(super) fn add(&mut self, line: u64, row: Row<'_>) -> Result<(), RankingError> {
         let empty = [(0, row.query), (3, row.item)].into_iter().find(|(_, name)| name.is_empty());
         if let Some((column, _)) = empty {

@@ -32,7 +32,6 @@ impl Names {
         }
     }
 
-    /// The name with this number.
     pub(crate) fn name(&self, number: u32) -> &str {
         part(&self.text, &self.ends, number)
     }

@@ -14,7 +14,6 @@ const OF_RUNS: Columns = [(1, "query"), (5, "score"), (4, "rank"), (3, "item")];
 
 const NOT_TEXT: &str = "the text is not UTF-8";
 
-/// Reads a stream.
 pub(super) fn read(stream: impl Read) -> Result<Ranking, RankingError> {
     let mut stream =
         BufReader::with_capacity(1 << 16, Decompressor::new(stream).map_err(RankingError::unread)?);

@@ -81,7 +81,6 @@ impl Probabilistic {
         }
     }
 
-    /// Draws a remaining rank.
     #[inline]
     fn draw<R: Rng + ?Sized>(&self, n_documents: usize, left: &RemainingRanks, rng: &mut R) -> usize {
         let mut target = rng.random::<f64>() * left.weight;

@@ -47,7 +47,6 @@ impl Reader {
     }
 }
 
-/// A run of one of the threads.
 #[derive(Debug, Clone, Copy)]
 struct RunOfThread<'a> {
     run: &'a Run,
@@ -80,7 +79,6 @@ impl Line<'_> {
 /// Ends all lists: those of all threads, in any order.
 struct Closing<'a> {
     names: &'a [Arc<str>],
-    /// The names of columns by role.
     columns: ByRole<'a>,
     meaning: Meaning,
     lenient: bool,

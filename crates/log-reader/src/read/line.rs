@@ -57,7 +57,6 @@ impl LineFault {
 /// The longest text that an error shows, in bytes.
 pub(super) const MAX_TEXT: usize = 80;
 
-/// A format of lines.
 pub(crate) trait LineFormat: Sync {
     /// The content of the header.
     type Layout: Default + Send + Sync;
@@ -65,7 +64,6 @@ pub(crate) trait LineFormat: Sync {
     type Memory: Default;
     const HEADER: bool = false;
 
-    /// Returns whether the first line is a header.
     fn has_header(&self, _first_line: &[u8]) -> bool {
         Self::HEADER
     }

@@ -249,7 +249,6 @@ fn line(bytes: &[u8]) -> &[u8] {
 }
 
 impl Marks {
-    /// Those of some bytes.
     fn among(self, bytes: u64) -> Self {
         Self { delimiters: self.delimiters & bytes, stops: self.stops & bytes }
     }

@@ -6,7 +6,6 @@ use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::fields::MAX_POSITIONS;
 
-/// The meaning of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Meaning {
     /// The number of the top position, 0 or 1.

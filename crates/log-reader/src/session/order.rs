@@ -37,7 +37,6 @@ pub struct Session {
     pub group: u8,
 }
 
-/// A session of [`Sessions`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SessionPlace {
     place: u32,
@@ -109,7 +108,6 @@ pub(super) struct Order {
     groups: Vec<u8>,
 }
 
-/// A part of an [`Order`].
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OrderPart<'a> {
     placed: &'a [SessionPlace],

@@ -193,7 +193,6 @@ struct Column {
     of_lift: Option<usize>,
 }
 
-/// Terms of one item.
 #[derive(Debug, Default)]
 struct ItemTerms {
     clicks: f64,

@@ -178,7 +178,6 @@ fn documents_of(line: &[u8]) -> Result<Vec<Json>, LineFault> {
 }
 
 impl ClickLines<'_> {
-    /// Remembers the user that a document of a query names.
     fn remember_user(&self, query: &str, document: &Document<'_>) {
         let Some(user) = document.client_id.as_ref().filter(|user| !user.0.is_empty()) else { return };
         let key = self.hash.half_of_text(query.as_bytes());

@@ -86,7 +86,6 @@ struct Shard {
     notes: UbiReport,
 }
 
-/// All queries of a log.
 #[derive(Debug)]
 pub(super) struct LogQueries {
     hash: KeyHash,
