@@ -17,6 +17,8 @@
 //! assert_eq!(error.to_string(), "parameters.json: schema: 3, expected 1: the file is of another version of this program");
 //! ```
 
+#![expect(missing_docs, reason = "some fields need no more than their names")]
+
 mod check;
 mod model;
 mod null;
@@ -89,7 +91,6 @@ impl IdType {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogRecord {
-    /// Files.
     pub files: usize,
     /// Lines, with skipped lines.
     pub lines: u64,
@@ -107,9 +108,7 @@ pub struct LogRecord {
     /// Sessions whose list shows an item more than once.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sessions_with_repeats: u64,
-    /// Impressions.
     pub impressions: u64,
-    /// Clicks.
     pub clicks: u64,
     /// Clicks on items that no list shows.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -117,7 +116,6 @@ pub struct LogRecord {
     /// Clicks above the impressions of their lines; not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub clicks_clipped: u64,
-    /// Queries.
     pub queries: usize,
     /// Skipped lines.
     pub skipped: Vec<SkippedRecord>,
@@ -127,9 +125,7 @@ pub struct LogRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SkippedRecord {
-    /// The reason.
     pub reason: String,
-    /// Lines.
     pub lines: u64,
     /// Their impressions, as far as they can be read.
     pub impressions: u64,
@@ -143,15 +139,11 @@ pub struct SkippedRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FittedRecord {
-    /// Queries.
     pub queries: usize,
     /// Cells: (query, item, position).
     pub cells: usize,
-    /// Positions.
     pub positions: usize,
-    /// Impressions.
     pub impressions: u64,
-    /// Clicks.
     pub clicks: u64,
 }
 
@@ -159,7 +151,6 @@ pub struct FittedRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelRecord<Q = Vec<QueryRecord>> {
-    /// The model.
     pub model: Model,
     /// Parameters of all queries.
     pub site: SiteRecord,
@@ -205,12 +196,10 @@ pub struct SiteRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueryRecord {
-    /// Its name.
     pub query: String,
     /// Attraction of an unseen item at the first position.
     #[serde(deserialize_with = "null::nan")]
     pub typical: f64,
-    /// Its items.
     pub items: Vec<ItemRecord>,
     /// Number of positions at which items of the query were shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -234,7 +223,6 @@ pub struct QueryRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemRecord {
-    /// Its name.
     pub item: String,
     /// Probability of a click on an examined impression.
     pub attraction: EstimateRecord,
@@ -254,12 +242,10 @@ pub struct ItemRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PositionRecord {
-    /// The position, from 1.
     pub position: usize,
     /// User browsing: the position of the last click above; 0 if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_click: Option<usize>,
-    /// Its value.
     #[serde(flatten)]
     pub estimate: EstimateRecord,
 }
@@ -286,7 +272,6 @@ pub struct EstimateRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConvergenceRecord {
-    /// Whether it converged.
     pub converged: bool,
     /// Number of steps.
     pub iterations: usize,
@@ -324,11 +309,8 @@ pub struct IdentifiabilityRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ComponentRecord {
-    /// Positions, from 1.
     pub positions: Vec<usize>,
-    /// Items.
     pub items: usize,
-    /// Impressions.
     pub impressions: u64,
 }
 
@@ -336,9 +318,7 @@ pub struct ComponentRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PairRecord {
-    /// The query.
     pub query: String,
-    /// The item.
     pub item: String,
     /// Number of impressions, if it matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -349,9 +329,7 @@ pub struct PairRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PositionClicksRecord {
-    /// The position, from 1.
     pub position: usize,
-    /// Number of clicks.
     pub clicks: u64,
 }
 
@@ -359,9 +337,7 @@ pub struct PositionClicksRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ComparisonsRecord {
-    /// The position, from 1.
     pub position: usize,
-    /// Number of clicks.
     pub clicks: f64,
 }
 
@@ -369,7 +345,6 @@ pub struct ComparisonsRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankOneRecord {
-    /// The query.
     pub query: String,
     /// Items that were shown at every position.
     pub items: usize,
