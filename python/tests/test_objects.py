@@ -145,13 +145,13 @@ def test_what_is_no_fit(tmp_path):
             restored(state[:place] + bytes([state[place] ^ 4]) + state[place + 1 :])
         with pytest.raises(ValueError, match="no pickled Fitted of this version: it is damaged"):
             restored(state[:place])
-    with pytest.raises(ValueError, match="its format is 127, expected 4; fit the log again"):
+    with pytest.raises(ValueError, match="its format is 127, expected 5; fit the log again"):
         restored(b"\x7f" + state[1:])
 
 
 def test_a_fit_that_was_pickled_before():
     """If this fails, a type of fits has changed: count FORMAT of src/fit/state.rs up, and write the file anew."""
-    state = (pathlib.Path(__file__).parent / "data/fitted-4.state").read_bytes()
+    state = (pathlib.Path(__file__).parent / "data/fitted-5.state").read_bytes()
     assert Fitted._restored(state).__reduce__()[1] == (state,)
 
 

@@ -51,6 +51,9 @@
 
 mod bordered;
 mod chain;
+#[cfg(test)]
+#[path = "fit/tests/climbs.rs"]
+mod climbs;
 mod compare;
 mod comparison;
 mod connected_columns;
@@ -94,7 +97,7 @@ pub use identify::{Component, Identifiability, identifiability};
 pub use linear::Cholesky;
 pub use options::{EmOptions, Exit, Method, Options, Scope};
 pub use predict::Prediction;
-pub use squarem::{Convergence, Progress};
+pub use squarem::Convergence;
 pub use strata::{Cluster, FeatureScore};
 pub use svd::{RankOneSvd, rank_one_svd};
 pub use transfer::{

@@ -323,7 +323,7 @@ fn click_chains_are_fitted_on_the_bounds() {
         let options = Options { prior_strength: Some(0.0), scope: Scope::Site, ..Options::default() };
         let ccm = fit(Model::Ccm, &log.counts, &log.sessions, &options).unwrap();
         let convergence = ccm.attractions.site.convergence.as_ref().unwrap();
-        let found = convergence.last.log_likelihood;
+        let found = convergence.log_likelihood;
         assert!(convergence.converged && (found - log_likelihood).abs() < 1e-3, "{found}");
         for (found, expected) in ccm.continuation.site.iter().zip(continuation) {
             assert!((found.value - expected).abs() < 1e-3, "{found:?} {expected}");

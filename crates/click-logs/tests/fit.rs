@@ -677,7 +677,7 @@ fn em_and_newton_agree_with_priors() {
     for scope in [Scope::Query, Scope::Site] {
         let em = EmOptions { tolerance: 1e-12, ..EmOptions::default() };
         let [direct, em] = [Method::Direct, Method::Em].map(|method| {
-            let options = Options { method, em, scope, trace: true, ..Options::default() };
+            let options = Options { method, em, scope, ..Options::default() };
             fit(Model::Pbm, &log.counts, &log.sessions, &options).unwrap()
         });
         for (a, b) in direct.queries().iter().zip(em.queries()) {
@@ -690,8 +690,7 @@ fn em_and_newton_agree_with_priors() {
             }
             assert_eq!(a.convergence.is_some(), scope == Scope::Query);
         }
-        let trace = &em.attractions.site.convergence.as_ref().unwrap().trace;
-        assert!(trace.len() > 2 && trace.windows(2).all(|pair| pair[0].iterations < pair[1].iterations));
+        assert!(em.attractions.site.convergence.unwrap().iterations > 2);
     }
 }
 

@@ -72,10 +72,7 @@ fn speed(format: &Format, path: &str, models: &[String]) -> Outcome {
         let fit = fit(model, &log.counts, &log.sessions, &Options::default())?;
         let took = seconds() - before;
         all += took;
-        println!(
-            "{name:<13} {took:.2} CPU-seconds, {:?}",
-            fit.attractions.site.convergence.as_ref().map(|c| c.last)
-        );
+        println!("{name:<13} {took:.2} CPU-seconds, {:?}", fit.attractions.site.convergence);
     }
     println!("{all:.2} CPU-seconds in all");
     Ok(())

@@ -7,7 +7,7 @@ use pyo3::PyResult;
 use serde::{Serialize, de::DeserializeOwned};
 
 /// The version of the bytes: another one if a type of fits, counts or sessions changes.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 pub(super) fn to_bytes(state: &impl Serialize) -> PyResult<Vec<u8>> {
     let state = postcard::to_allocvec(state).map_err(value_error)?;

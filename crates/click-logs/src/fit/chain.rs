@@ -134,7 +134,7 @@ impl<'a> Fitting<'a> {
         }
         let mut before = f64::INFINITY;
         for turn in 1..=TURNS {
-            squarem::maximise(&problem, &mut at, &em, false);
+            squarem::maximise(&problem, &mut at, &em);
             let split = problem.split(&at);
             let after_skip = split.continuation[0];
             if options.prior_strength.is_some() || (after_skip - before).abs() < TOLERANCE_OF_TURNS {
@@ -187,7 +187,7 @@ impl<'a> Fitting<'a> {
                     let start = together.attraction[of_rows].iter().chain(satisfaction).chain(of_site);
                     let found = self.maximise(&problem, start.copied().collect());
                     let mut fit = self.scanned.query(query, &found.at, &found.variances, z);
-                    fit.convergence = Some(found.convergence.clone());
+                    fit.convergence = Some(found.convergence);
                     let estimate = |place: usize| found.estimate(&problem, place, z);
                     let satisfaction = (n..n + n_satisfactions).map(estimate).collect();
                     (fit, satisfaction, (n + n_satisfactions..found.at.len()).map(estimate).collect())
@@ -262,7 +262,7 @@ impl<'a> Fitting<'a> {
 
     fn maximise(&self, problem: &Problem, mut at: Vec<f64>) -> Found {
         let options = self.scanned.options;
-        let convergence = squarem::maximise(problem, &mut at, &options.em, options.trace);
+        let convergence = squarem::maximise(problem, &mut at, &options.em);
         let has_errors = options.has_errors();
         let variances = if has_errors { problem.variances(&at) } else { vec![f64::INFINITY; at.len()] };
         Found { strength: options.given_strength(), at, variances, convergence }

@@ -226,7 +226,6 @@ impl<S: Source> Credibility<'_, S> {
         &self,
         strength: Option<f64>,
         before: Option<(PositionEffects, ItemPrior)>,
-        trace: bool,
     ) -> (PositionEffects, ItemPrior, Convergence) {
         let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
         let (mut found, mut prior) =
@@ -243,7 +242,7 @@ impl<S: Source> Credibility<'_, S> {
                 Some(prior) if is_near => prior.updated(&seen, strength),
                 prior => ItemPrior::new(&seen, strength, prior.as_ref()),
             };
-            convergence = convergence.then(self.maximise(&mut found, &item_prior, trace));
+            convergence = convergence.then(self.maximise(&mut found, &item_prior));
             let change = found.change(&before);
             // Where clicks after a click are rare, random order may favour ranked lists and these
             // random order, turn by turn. Ranked lists assume less.
@@ -264,11 +263,11 @@ impl<S: Source> Credibility<'_, S> {
         }
         let mut item_prior = prior.unwrap_or_default();
         if let Some(within) = self.within(&found) {
-            convergence = convergence.then(within.maximise(&mut found, &item_prior, trace));
+            convergence = convergence.then(within.maximise(&mut found, &item_prior));
             let lifts = Self { examines: false, ..*self };
             for _ in 0..TURNS_OF_LIFTS {
                 item_prior = ItemPrior::new(&self.seen(&found, stride), strength, Some(&item_prior));
-                lifts.maximise(&mut found, &item_prior, false);
+                lifts.maximise(&mut found, &item_prior);
             }
         }
         convergence.converged &= is_settled;

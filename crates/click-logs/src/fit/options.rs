@@ -23,11 +23,9 @@ pub enum Method {
     Em,
 }
 
-/// Stopping rule and acceleration of EM.
+/// Stopping rule of EM.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EmOptions {
-    /// Whether to accelerate by squared extrapolation (SQUAREM); true by default.
-    pub accelerate: bool,
     /// Stops when a step changes no parameter by more; 1e-8 by default.
     pub tolerance: f64,
     /// Largest number of steps; 100,000 by default.
@@ -36,7 +34,7 @@ pub struct EmOptions {
 
 impl Default for EmOptions {
     fn default() -> Self {
-        Self { accelerate: true, tolerance: 1e-8, max_iterations: 100_000 }
+        Self { tolerance: 1e-8, max_iterations: 100_000 }
     }
 }
 
@@ -70,8 +68,6 @@ pub struct Options {
     pub exit: Exit,
     /// The confidence level of intervals, 0.95 by default.
     pub level: f64,
-    /// Whether to keep the steps of the maximisation.
-    pub trace: bool,
 }
 
 impl Default for Options {
@@ -83,7 +79,6 @@ impl Default for Options {
             em: EmOptions::default(),
             exit: Exit::default(),
             level: 0.95,
-            trace: false,
         }
     }
 }
@@ -101,7 +96,7 @@ impl Options {
     /// These options for a fit that predicts a part of the log, without errors: sampling moves its
     /// predictions further than the tolerance does.
     pub(super) fn of_folds(&self) -> Self {
-        Self { em: self.em_of_priors(), trace: false, ..self.without_errors() }
+        Self { em: self.em_of_priors(), ..self.without_errors() }
     }
 
     /// Whether the fit has standard errors and intervals.

@@ -162,8 +162,7 @@ impl<'a> Fitting<'a> {
             [found.examination.len(), found.lift.len()] == [self.columns.len(), credibility.n_positions()]
         };
         let near = self.purpose.near.and_then(|near| near.prior.as_ref()).filter(fits).cloned();
-        let (found, item_prior, mut convergence) =
-            credibility.fit(self.options.prior_strength, near, self.options.trace);
+        let (found, item_prior, mut convergence) = credibility.fit(self.options.prior_strength, near);
         let has_errors = self.options.has_errors();
         let covariances = has_errors.then(|| credibility.covariances(&found, &item_prior)).flatten();
         let n = self.columns.len();
@@ -178,7 +177,7 @@ impl<'a> Fitting<'a> {
         // In the function that was maximised, attraction is integrated out. Other models have no
         // such likelihood.
         let of_query = in_order(all.clone(), |query| self.log_likelihood(query, &site));
-        convergence.last.log_likelihood = of_query.iter().sum();
+        convergence.log_likelihood = of_query.iter().sum();
         let (queries, own) = match scope {
             Scope::Site => (in_order(all, |query| self.of_site(query, &site)), None),
             Scope::Query => {
@@ -549,8 +548,7 @@ impl<'a> Fitting<'a> {
             }
             cells.end_row();
         }
-        let Options { em, trace, .. } = self.options;
-        cells.maximise_from(near, self.method, em, self.options.has_errors(), *trace)
+        cells.maximise_from(near, self.method, &self.options.em, self.options.has_errors())
     }
 }
 

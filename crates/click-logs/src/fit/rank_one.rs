@@ -82,29 +82,22 @@ impl Problem<'_> {
         (0..self.n_rows()).map(of_row).chain(columns.iter().map(|rate| rate / largest)).collect()
     }
 
-    fn maximise(
-        &self,
-        near: Option<Vec<f64>>,
-        method: Method,
-        em: &EmOptions,
-        has_errors: bool,
-        trace: bool,
-    ) -> RankOne {
+    fn maximise(&self, near: Option<Vec<f64>>, method: Method, em: &EmOptions, has_errors: bool) -> RankOne {
         let pins = self.pins();
         let mut at = self.start();
         let direct = (method == Method::Direct).then(|| {
             // Newton's method leaves parameters without clicks at 0.
             let is_same = |near: &[f64]| near.iter().zip(&at).all(|(near, at)| (*near > 0.0) == (*at > 0.0));
             let near = near.filter(|near| is_same(near) && self.is_inside(near));
-            let near = near.and_then(|near| self.newton_near(&near, 0, &pins, trace));
-            near.or_else(|| self.newton(&at, &pins, trace))
+            let near = near.and_then(|near| self.newton_near(&near, 0, &pins));
+            near.or_else(|| self.newton(&at, &pins))
         });
         let convergence = match direct.flatten() {
             Some((found, convergence)) => {
                 at = found;
                 convergence
             }
-            None => squarem::maximise(self, &mut at, em, trace),
+            None => squarem::maximise(self, &mut at, em),
         };
         self.scale(&mut at, &pins);
         let n_rows = self.cells.row_of.len();

@@ -214,7 +214,7 @@ impl<'a> ScanData<'a> {
             tolerance,
         };
         let before = self.found.take();
-        let (found, item_prior, convergence) = credibility.fit(self.options.prior_strength, before, false);
+        let (found, item_prior, convergence) = credibility.fit(self.options.prior_strength, before);
         self.has_settled = convergence.converged;
         let everywhere = vec![1.0; self.n_positions];
         self.means = vec![item_prior.mean; self.rows.items.len()];
@@ -322,8 +322,8 @@ impl<'a> ScanData<'a> {
 
     /// Combines the fits of queries with the parameters and the prior of the site.
     pub(super) fn fit(&self, model: Model, queries: Vec<QueryFit>, convergence: Option<Convergence>) -> Fit {
-        let of_all = || convergence.clone().unwrap_or(Convergence::closed_form(f64::NAN));
-        let unsettled = (!self.has_settled).then(|| Convergence { converged: false, ..of_all() });
+        let of_all = convergence.unwrap_or(Convergence::closed_form(f64::NAN));
+        let unsettled = (!self.has_settled).then_some(Convergence { converged: false, ..of_all });
         let site = Site {
             typical: self.item_prior.typical_of_site(),
             lift: self.item_prior.lift(),

@@ -44,131 +44,64 @@ pub(crate) trait Em {
     fn log_likelihood(&self, at: &[f64]) -> f64;
 }
 
-/// The state of a maximisation after some iterations.
+/// The end of a maximisation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Progress {
-    /// EM steps or Newton steps so far.
+pub struct Convergence {
+    /// Whether the stopping rule was met; if not, the iterations were used up.
+    pub converged: bool,
+    /// EM steps or Newton steps.
     pub iterations: usize,
     /// Log-likelihood with the log-prior, in nats, up to a constant that depends on the counts
     /// only.
     pub log_likelihood: f64,
-    /// EM: the largest change of a parameter in one step. Newton: the largest relative change.
-    pub change: f64,
-}
-
-/// The end of a maximisation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Convergence {
-    /// Whether the stopping rule was met; if not, the iterations were used up.
-    pub converged: bool,
-    /// The last state.
-    pub last: Progress,
-    /// All states, if requested.
-    pub trace: Vec<Progress>,
 }
 
 impl Convergence {
     /// An estimate in closed form.
     pub(crate) fn closed_form(log_likelihood: f64) -> Self {
-        let last = Progress { iterations: 0, log_likelihood, change: 0.0 };
-        Self { converged: true, last, trace: Vec::new() }
+        Self { converged: true, iterations: 0, log_likelihood }
     }
 
     /// A maximisation that was continued by another one.
-    pub(crate) fn then(mut self, next: Self) -> Self {
-        let before = self.last.iterations;
-        let later = |progress: Progress| Progress { iterations: before + progress.iterations, ..progress };
-        self.trace.extend(next.trace.into_iter().map(later));
-        Self { converged: next.converged, last: later(next.last), trace: self.trace }
+    pub(crate) fn then(self, next: Self) -> Self {
+        Self { iterations: self.iterations + next.iterations, ..next }
     }
 }
 
 /// Climbs from `at` until an EM step changes no parameter by more than the tolerance.
-pub(crate) fn maximise(
-    problem: &impl Em,
-    at: &mut Vec<f64>,
-    options: &EmOptions,
-    trace: bool,
-) -> Convergence {
-    let mut climb = Climb { options, trace: Vec::new(), keep_trace: trace, iterations: 0 };
-    let (converged, change) =
-        if options.accelerate { climb.squarem(problem, at) } else { climb.plain(problem, at) };
-    let log_likelihood = problem.log_likelihood(at);
-    let last = Progress { iterations: climb.iterations, log_likelihood, change };
-    if trace {
-        climb.trace.push(last);
-    }
-    Convergence { converged, last, trace: climb.trace }
-}
-
-struct Climb<'a> {
-    options: &'a EmOptions,
-    trace: Vec<Progress>,
-    keep_trace: bool,
-    iterations: usize,
-}
-
-impl Climb<'_> {
-    fn plain(&mut self, problem: &impl Em, at: &mut Vec<f64>) -> (bool, f64) {
-        let mut next = at.clone();
-        loop {
-            let log_likelihood = if self.keep_trace {
-                problem.step_and_log_likelihood(at, &mut next)
-            } else {
-                problem.step(at, &mut next);
-                0.0
-            };
-            let change = at.iter().zip(&next).map(|(from, to)| (to - from).abs()).fold(0.0, larger);
-            if self.keep_trace {
-                self.trace.push(Progress { iterations: self.iterations, log_likelihood, change });
-            }
-            self.iterations += 1;
-            std::mem::swap(at, &mut next);
-            if change <= self.options.tolerance {
-                return (true, change);
-            }
-            if change.is_nan() || self.iterations >= self.options.max_iterations {
-                return (false, change);
-            }
+pub(crate) fn maximise(problem: &impl Em, at: &mut Vec<f64>, options: &EmOptions) -> Convergence {
+    let mut iterations = 0;
+    let mut first = at.clone();
+    // The point to which the cycle falls back if it lowered the likelihood.
+    let mut second = at.clone();
+    let mut before = f64::NEG_INFINITY;
+    loop {
+        // The step also returns the likelihood, which saves a pass over the counts.
+        let mut log_likelihood = problem.step_and_log_likelihood(at, &mut first);
+        iterations += 1;
+        if log_likelihood.is_nan() || log_likelihood < before - ROUNDING * before.abs() {
+            std::mem::swap(at, &mut second);
+            log_likelihood = problem.step_and_log_likelihood(at, &mut first);
+            iterations += 1;
         }
-    }
-
-    fn squarem(&mut self, problem: &impl Em, at: &mut Vec<f64>) -> (bool, f64) {
-        let mut first = at.clone();
-        // The point to which the cycle falls back if it lowered the likelihood.
-        let mut second = at.clone();
-        let mut before = f64::NEG_INFINITY;
-        loop {
-            // The step also returns the likelihood, which saves a pass over the counts.
-            let mut log_likelihood = problem.step_and_log_likelihood(at, &mut first);
-            self.iterations += 1;
-            if log_likelihood.is_nan() || log_likelihood < before - ROUNDING * before.abs() {
-                std::mem::swap(at, &mut second);
-                log_likelihood = problem.step_and_log_likelihood(at, &mut first);
-                self.iterations += 1;
-            }
-            before = log_likelihood;
-            problem.step(&first, &mut second);
-            self.iterations += 1;
-            let (r2, v2, change) = distances(at, &first, &second);
-            if self.keep_trace {
-                self.trace.push(Progress { iterations: self.iterations - 2, log_likelihood, change });
-            }
-            let is_over = change.is_nan() || self.iterations >= self.options.max_iterations;
-            if change <= self.options.tolerance || is_over {
-                std::mem::swap(at, &mut second);
-                return (change <= self.options.tolerance, change);
-            }
-            // 1 if the steps vanish at once: the second step is as good then.
-            let alpha = if v2 > 0.0 { sqrt(r2 / v2) } else { 1.0 };
-            if alpha > 1.0 {
-                extrapolate(alpha, at, &first, &second);
-                problem.step(at, &mut first);
-                self.iterations += 1;
-                std::mem::swap(at, &mut first);
-            } else {
-                std::mem::swap(at, &mut second);
-            }
+        before = log_likelihood;
+        problem.step(&first, &mut second);
+        iterations += 1;
+        let (r2, v2, change) = distances(at, &first, &second);
+        let converged = change <= options.tolerance;
+        if converged || change.is_nan() || iterations >= options.max_iterations {
+            std::mem::swap(at, &mut second);
+            return Convergence { converged, iterations, log_likelihood: problem.log_likelihood(at) };
+        }
+        // 1 if the steps vanish at once: the second step is as good then.
+        let alpha = if v2 > 0.0 { sqrt(r2 / v2) } else { 1.0 };
+        if alpha > 1.0 {
+            extrapolate(alpha, at, &first, &second);
+            problem.step(at, &mut first);
+            iterations += 1;
+            std::mem::swap(at, &mut first);
+        } else {
+            std::mem::swap(at, &mut second);
         }
     }
 }

@@ -100,7 +100,7 @@ impl<'a> Fitting<'a> {
         }
         let (mut before, mut is_rough) = (1.0, near.is_none());
         for turn in 1..=TURNS {
-            squarem::maximise(&problem, &mut at, &em, false);
+            squarem::maximise(&problem, &mut at, &em);
             let (attraction, leave) = at.split_at(self.scanned.rows.items.len());
             let leave = leave[0];
             let stays = (leave - before).abs() < TOLERANCE_OF_TURNS;
@@ -199,8 +199,7 @@ impl<'a> Fitting<'a> {
             let log_likelihood = problem.log_likelihood(&at);
             return (at, Convergence::closed_form(log_likelihood));
         }
-        let convergence =
-            squarem::maximise(problem, &mut at, &self.scanned.options.em, self.scanned.options.trace);
+        let convergence = squarem::maximise(problem, &mut at, &self.scanned.options.em);
         (at, convergence)
     }
 

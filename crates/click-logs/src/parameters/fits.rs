@@ -2,7 +2,7 @@
 
 use super::{ConvergenceRecord, EstimateRecord, ModelRecord, Parameters, PositionRecord, QueryRecord};
 use crate::fit::{
-    Attractions, Convergence, Estimate, Estimates, Fit, ItemFit, Progress, QueryFit, Site, browsing_column,
+    Attractions, Convergence, Estimate, Estimates, Fit, ItemFit, QueryFit, Site, browsing_column,
 };
 use log_reader::{Counts, Names, Positions};
 
@@ -100,6 +100,5 @@ fn estimate(&EstimateRecord { value, se, lower, upper }: &EstimateRecord) -> Est
 
 fn convergence(record: &ConvergenceRecord) -> Convergence {
     let &ConvergenceRecord { converged, iterations, log_likelihood } = record;
-    let last = Progress { iterations, log_likelihood, change: 0.0 };
-    Convergence { converged, last, trace: Vec::new() }
+    Convergence { converged, iterations, log_likelihood }
 }

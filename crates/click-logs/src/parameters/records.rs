@@ -241,11 +241,8 @@ fn with_gaps(positions: Positions) -> Vec<usize> {
 }
 
 fn convergence(convergence: &Convergence) -> ConvergenceRecord {
-    ConvergenceRecord {
-        converged: convergence.converged,
-        iterations: convergence.last.iterations,
-        log_likelihood: convergence.last.log_likelihood,
-    }
+    let &Convergence { converged, iterations, log_likelihood } = convergence;
+    ConvergenceRecord { converged, iterations, log_likelihood }
 }
 
 fn name(names: &Names, id: Id) -> String {

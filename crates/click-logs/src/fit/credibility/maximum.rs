@@ -3,7 +3,7 @@
 
 use super::super::item_prior::ItemPrior;
 use super::super::linear::Cholesky;
-use super::super::squarem::{Convergence, Progress};
+use super::super::squarem::Convergence;
 use super::sums::Sums;
 use super::{Credibility, PSEUDO_CLICKS, PositionEffects, Source};
 use confidence::math::ln;
@@ -40,12 +40,10 @@ impl<S: Source> Credibility<'_, S> {
         &self,
         found: &mut PositionEffects,
         item_prior: &ItemPrior,
-        trace: bool,
     ) -> Convergence {
         if self.examines {
             found.scale = 0.0;
         }
-        let mut kept = Vec::new();
         let many = self.has_many_columns();
         let matrices = usize::from(!many);
         let mut sums = self.sums(found, None, item_prior, matrices);
@@ -53,9 +51,9 @@ impl<S: Source> Credibility<'_, S> {
         let limit = if many { EM_STEPS } else { STEPS };
         let of_examination = TOLERANCE_OF_EXAMINATION.max(SHARE_OF_TOLERANCE * self.tolerance);
         let tolerance = if self.examines { of_examination } else { TOLERANCE.max(self.tolerance) };
-        let mut last = Progress { iterations: 0, log_likelihood: sums.value, change: 0.0 };
+        let mut iterations = 0;
         let mut converged = self.n_parameters() == 0;
-        while !converged && last.iterations < limit {
+        while !converged && iterations < limit {
             let Some(step) = self.step(found, &sums, item_prior) else { break };
             let longest = step.iter().map(|step| step.abs()).fold(0.0, f64::max);
             let mut length = 1.0;
@@ -74,10 +72,8 @@ impl<S: Source> Credibility<'_, S> {
                 length /= 2.0;
             };
             (*found, sums) = next;
-            let change = length * longest;
-            last = Progress { iterations: last.iterations + 1, log_likelihood: sums.value, change };
-            kept.push(last);
-            converged = change <= tolerance;
+            iterations += 1;
+            converged = length * longest <= tolerance;
         }
         if self.examines {
             let first = found.examination.first().copied().unwrap_or(0.0);
@@ -94,10 +90,7 @@ impl<S: Source> Credibility<'_, S> {
             let middle = sum / f64::max(all, f64::MIN_POSITIVE);
             found.lift.iter_mut().for_each(|d| *d -= middle);
         }
-        if !trace {
-            kept.clear();
-        }
-        Convergence { converged, last, trace: kept }
+        Convergence { converged, iterations, log_likelihood: sums.value }
     }
 
     /// A Newton step, or an EM step.
@@ -266,7 +259,7 @@ impl<S: Source> Credibility<'_, S> {
             return covariances;
         }
         let (of_ranked_lists, mut other) = (self.of_ranked_lists(), found.clone());
-        of_ranked_lists.maximise(&mut other, item_prior, false);
+        of_ranked_lists.maximise(&mut other, item_prior);
         if let Some(of_other) = of_ranked_lists.covariances(&other, item_prior) {
             let columns = self.columns.len();
             let apart = |column: usize| other.examination[column] - found.examination[column];

@@ -122,7 +122,6 @@ impl Cells {
         method: Method,
         em: &EmOptions,
         has_errors: bool,
-        trace: bool,
     ) -> RankOne {
         self.index = HashTable::new();
         if self.rows.len() >= MANY_ROWS {
@@ -137,7 +136,7 @@ impl Cells {
             at.extend(totals.zip(columns).map(|(total, g)| if total.clicks > 0.0 { g } else { 0.0 }));
             at
         });
-        let mut found = Problem { cells: &self }.maximise(near, method, em, has_errors, trace);
+        let mut found = Problem { cells: &self }.maximise(near, method, em, has_errors);
         let of_all = |numbers: &mut Vec<f64>| {
             *numbers = self.row_of.iter().map(|&row| numbers[row as usize]).collect();
         };

@@ -2,7 +2,7 @@
 
 use super::super::in_order::{in_order, in_order_each};
 use super::super::linear::Cholesky;
-use super::super::squarem::{Convergence, Em, Progress};
+use super::super::squarem::{Convergence, Em};
 use super::Problem;
 use super::em::ROWS_OF_A_TASK;
 use std::ops::Range;
@@ -18,19 +18,14 @@ const ROUNDING: f64 = 1e-13;
 
 impl Problem<'_> {
     /// Newton's method from `start`, after some EM steps; `None` if it does not converge.
-    pub(super) fn newton(
-        &self,
-        start: &[f64],
-        pins: &[usize],
-        keep_trace: bool,
-    ) -> Option<(Vec<f64>, Convergence)> {
+    pub(super) fn newton(&self, start: &[f64], pins: &[usize]) -> Option<(Vec<f64>, Convergence)> {
         let mut at = start.to_vec();
         let mut next = at.clone();
         for _ in 0..FIRST_EM_STEPS {
             self.step(&at, &mut next);
             std::mem::swap(&mut at, &mut next);
         }
-        self.newton_near(&at, FIRST_EM_STEPS, pins, keep_trace)
+        self.newton_near(&at, FIRST_EM_STEPS, pins)
     }
 
     /// Newton's method from a point near the maximum, after this number of steps; `None` if it does
@@ -40,21 +35,14 @@ impl Problem<'_> {
         start: &[f64],
         done: usize,
         pins: &[usize],
-        keep_trace: bool,
     ) -> Option<(Vec<f64>, Convergence)> {
         let mut at = start.to_vec();
         let mut next = at.clone();
         let mut log_likelihood = self.log_likelihood(&at);
-        let mut trace = Vec::new();
         let n_rows = self.n_rows();
         for iterations in 1..=NEWTON_STEPS {
             let information = self.information(&at, pins)?;
             let (steps, decrement) = information.step(self, &at, pins)?;
-            let change = steps.iter().map(|step| step.abs()).fold(0.0, f64::max);
-            let progress = |log_likelihood, iterations| Progress { iterations, log_likelihood, change };
-            if keep_trace {
-                trace.push(progress(log_likelihood, done + iterations - 1));
-            }
             let last = decrement <= DECREMENT;
             let mut length = 1.0;
             loop {
@@ -83,11 +71,8 @@ impl Problem<'_> {
                 if largest(rows) * largest(columns) > 1.0 {
                     return None;
                 }
-                let last = progress(log_likelihood, done + iterations);
-                if keep_trace {
-                    trace.push(last);
-                }
-                return Some((at, Convergence { converged: true, last, trace }));
+                let iterations = done + iterations;
+                return Some((at, Convergence { converged: true, iterations, log_likelihood }));
             }
         }
         None

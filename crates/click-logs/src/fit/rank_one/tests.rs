@@ -1,3 +1,4 @@
+use super::super::climbs;
 use super::super::linear::Cholesky;
 use super::super::squarem::Em;
 use super::em::ROWS_OF_A_TASK;
@@ -8,13 +9,22 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 impl Cells {
-    fn maximise(self, method: Method, em: &EmOptions, has_errors: bool, trace: bool) -> RankOne {
-        self.maximise_from(None, method, em, has_errors, trace)
+    fn maximise(self, method: Method, em: &EmOptions) -> RankOne {
+        self.maximise_from(None, method, em, true)
     }
 }
 
-fn em(accelerate: bool) -> EmOptions {
-    EmOptions { accelerate, tolerance: 1e-13, max_iterations: 2_000_000 }
+const EM: EmOptions = EmOptions { tolerance: 1e-13, max_iterations: 2_000_000 };
+
+/// The maximum by EM steps alone.
+fn plain(cells: &Cells) -> RankOne {
+    let problem = Problem { cells };
+    let mut at = problem.start();
+    let convergence = climbs::plain(&problem, &mut at, &EM);
+    problem.scale(&mut at, &problem.pins());
+    let columns = at.split_off(problem.n_rows());
+    let rows = cells.row_of.iter().map(|&row| at[row as usize]).collect();
+    RankOne { rows, columns, variances: None, convergence }
 }
 
 /// Binomial counts of random users; every item at three or more of the positions.
@@ -51,14 +61,11 @@ fn all_ways_lead_to_the_same_maximum() {
         // Examination that is largest at the first position, or elsewhere.
         let examination = if round % 2 == 0 { [1.0, 0.6, 0.3, 0.2] } else { [0.6, 0.9, 0.5, 0.2] };
         let cells = random_cells(8, &examination, 400, &mut rng);
-        let [plain, fast, newton] = [
-            cells.clone().maximise(Method::Em, &em(false), true, false),
-            cells.clone().maximise(Method::Em, &em(true), true, false),
-            cells.clone().maximise(Method::Direct, &em(true), true, false),
-        ];
+        let plain = plain(&cells);
+        let [fast, newton] = [Method::Em, Method::Direct].map(|method| cells.clone().maximise(method, &EM));
         assert!(plain.convergence.converged && fast.convergence.converged && newton.convergence.converged);
-        assert!(newton.convergence.last.iterations < FIRST_EM_STEPS + 12, "{:?}", newton.convergence);
-        assert!(fast.convergence.last.iterations < plain.convergence.last.iterations);
+        assert!(newton.convergence.iterations < FIRST_EM_STEPS + 12, "{:?}", newton.convergence);
+        assert!(fast.convergence.iterations < plain.convergence.iterations);
         for found in [&fast, &newton] {
             assert!(largest_difference(&products(&cells, &plain), &products(&cells, found)) < 1e-8);
             assert!(largest_difference(&plain.rows, &found.rows) < 1e-8);
@@ -75,16 +82,16 @@ fn a_start_near_the_maximum_changes_nothing() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(12);
     for _ in 0..20 {
         let cells = random_cells(8, &[1.0, 0.6, 0.3, 0.2], 400, &mut rng);
-        let cold = cells.clone().maximise(Method::Direct, &em(true), true, false);
+        let cold = cells.clone().maximise(Method::Direct, &EM);
         let from = |of_rows: f64, of_columns: f64| {
             let near = [(&cold.rows, of_rows), (&cold.columns, of_columns)];
             let near = near.map(|(all, by)| all.iter().map(|value| value * by).collect());
-            cells.clone().maximise_from(Some(near), Method::Direct, &em(true), true, false)
+            cells.clone().maximise_from(Some(near), Method::Direct, &EM, true)
         };
         let near = from(0.9, 1.05);
         assert!(largest_difference(&cold.rows, &near.rows) < 1e-11);
         assert!(largest_difference(&cold.columns, &near.columns) < 1e-11);
-        assert!(near.convergence.last.iterations < cold.convergence.last.iterations);
+        assert!(near.convergence.iterations < cold.convergence.iterations);
         for far in [from(50.0, 1.0), from(0.0, 1.0), from(f64::NAN, 1.0)] {
             assert_eq!((&far.rows, &far.columns), (&cold.rows, &cold.columns));
         }
@@ -94,17 +101,12 @@ fn a_start_near_the_maximum_changes_nothing() {
 #[test]
 fn no_step_and_no_cycle_lowers_the_likelihood() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(12);
-    for accelerate in [false, true] {
-        for _ in 0..10 {
-            let cells = random_cells(6, &[1.0, 0.5, 0.4, 0.1], 60, &mut rng);
-            let options = EmOptions { tolerance: 1e-9, ..em(accelerate) };
-            let found = cells.clone().maximise(Method::Em, &options, true, true);
-            assert!(found.convergence.trace.len() > 3);
-            for pair in found.convergence.trace.windows(2) {
-                let lost = pair[0].log_likelihood - pair[1].log_likelihood;
-                assert!(lost <= 1e-13 * pair[0].log_likelihood.abs(), "{lost}");
-            }
-        }
+    let options = EmOptions { tolerance: 1e-9, ..EM };
+    for _ in 0..10 {
+        let cells = random_cells(6, &[1.0, 0.5, 0.4, 0.1], 60, &mut rng);
+        let problem = Problem { cells: &cells };
+        climbs::plain(&problem, &mut problem.start(), &options);
+        climbs::accelerated(&problem, &mut problem.start(), &options);
     }
 }
 
@@ -143,9 +145,9 @@ fn a_wrong_step_falls() {
     let cells = random_cells(6, &[1.0, 0.5, 0.4, 0.1], 200, &mut rng);
     let problem = Problem { cells: &cells };
     let mut at = problem.start();
-    let options = EmOptions { max_iterations: 100, ..em(false) };
-    let trace = squarem::maximise(&Wrong(problem), &mut at, &options, true).trace;
-    assert!(trace.windows(2).any(|pair| pair[1].log_likelihood < pair[0].log_likelihood - 1.0));
+    let options = EmOptions { max_iterations: 100, ..EM };
+    let (_, values) = climbs::steps(&Wrong(problem), &mut at, &options);
+    assert!(climbs::falls(&values) && values.windows(2).any(|pair| pair[1] < pair[0] - 1.0));
 }
 
 /// The log-likelihood in logarithms of the parameters.
@@ -228,7 +230,7 @@ fn one_position_is_binomial() {
         cells.end_row();
     }
     for method in [Method::Direct, Method::Em] {
-        let found = cells.clone().maximise(method, &em(true), true, false);
+        let found = cells.clone().maximise(method, &EM);
         assert!(largest_difference(&found.rows, &[0.2, 0.0, 0.9]) < 1e-12);
         let [rows, columns] = found.variances.unwrap();
         // For ln p: (1 - p) / (n p).
@@ -247,7 +249,7 @@ fn what_is_not_connected_has_a_scale_of_its_own() {
         cells.end_row();
     }
     for method in [Method::Direct, Method::Em] {
-        let found = cells.clone().maximise(method, &em(true), true, false);
+        let found = cells.clone().maximise(method, &EM);
         assert!(largest_difference(&found.columns, &[1.0, 0.5, 1.0, 1.0 / 3.0]) < 1e-9, "{found:?}");
         assert!(largest_difference(&found.rows, &[0.4, 0.3]) < 1e-9);
     }
@@ -268,13 +270,13 @@ fn maxima_on_the_edge_are_reached_without_a_prior() {
         }
         cells.end_row();
     }
-    let found = cells.clone().maximise(Method::Direct, &EmOptions::default(), true, false);
+    let found = cells.clone().maximise(Method::Direct, &EmOptions::default());
     assert!(found.convergence.converged);
     assert!((found.rows[0] - 1.0).abs() < 1e-3 && found.rows[1] == 0.0);
     assert!((found.columns[0], found.columns[1]) == (1.0, 0.0));
     assert!((found.columns[3] - 0.4).abs() < 1e-3);
     // No data.
-    let empty = Cells::new(2).maximise(Method::Direct, &EmOptions::default(), true, false);
+    let empty = Cells::new(2).maximise(Method::Direct, &EmOptions::default());
     assert!(empty.rows.is_empty() && empty.convergence.converged);
 }
 
@@ -360,8 +362,7 @@ fn equal_rows_count_as_often_as_they_are_there() {
     });
     assert_eq!((alike.rows.len(), unlike.rows.len()), (3, 30));
     for method in [Method::Direct, Method::Em] {
-        let [alike, unlike] =
-            [&alike, &unlike].map(|cells| cells.clone().maximise(method, &em(true), true, false));
+        let [alike, unlike] = [&alike, &unlike].map(|cells| cells.clone().maximise(method, &EM));
         assert!(alike.convergence.converged && unlike.convergence.converged);
         assert!(largest_difference(&alike.rows, &unlike.rows) < 1e-9);
         assert!(largest_difference(&alike.columns, &unlike.columns) < 1e-9);

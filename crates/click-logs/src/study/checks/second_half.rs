@@ -49,7 +49,7 @@ impl SecondHalf {
             return Ok(None);
         }
         // Sampling moves the predictions further.
-        let options = Options { em: options.em_of_priors(), trace: false, ..*options };
+        let options = Options { em: options.em_of_priors(), ..*options };
         let fit = fit_values(whole.model(), Some(whole), &first.counts, &first.sessions, &options)?;
         let rates = fit_values(Model::CtrDocument, None, &first.counts, &first.sessions, &options)?;
         let (mut predicted, mut clicks, mut squares, mut variance) = (0.0, 0.0, 0.0, 0.0);
