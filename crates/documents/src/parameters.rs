@@ -189,7 +189,7 @@ pub struct SiteRecord {
     pub positions: Vec<PositionRecord>,
     /// Convergence of the fit of all queries together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub convergence: Option<ConvergenceRecord>,
+    pub convergence: Option<Convergence>,
 }
 
 /// Parameters of a query.
@@ -216,7 +216,7 @@ pub struct QueryRecord {
     pub continuation: Vec<EstimateRecord>,
     /// Convergence of the query's own fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub convergence: Option<ConvergenceRecord>,
+    pub convergence: Option<Convergence>,
 }
 
 /// Parameters of an item of a query.
@@ -268,16 +268,31 @@ pub struct EstimateRecord {
     pub upper: Option<f64>,
 }
 
-/// Convergence of a maximisation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The end of a maximisation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ConvergenceRecord {
+pub struct Convergence {
+    /// Whether the stopping rule was met; if not, the iterations were used up.
     pub converged: bool,
-    /// Number of steps.
+    /// EM steps or Newton steps.
     pub iterations: usize,
-    /// The log-likelihood at the end.
+    /// Log-likelihood with the log-prior, in nats, up to a constant that depends on the counts
+    /// only.
     #[serde(deserialize_with = "null::nan")]
     pub log_likelihood: f64,
+}
+
+impl Convergence {
+    /// An estimate in closed form.
+    pub fn closed_form(log_likelihood: f64) -> Self {
+        Self { converged: true, iterations: 0, log_likelihood }
+    }
+
+    /// A maximisation that was continued by another one.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        Self { iterations: self.iterations + next.iterations, ..next }
+    }
 }
 
 /// Parameters of a position-based model that the counts cannot identify.

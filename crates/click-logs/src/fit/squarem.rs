@@ -26,7 +26,7 @@
 use super::in_order::in_order;
 use super::options::EmOptions;
 use confidence::math::sqrt;
-use serde::{Deserialize, Serialize};
+pub use documents::parameters::Convergence;
 
 /// A fall of the likelihood by a smaller share is a rounding error.
 const ROUNDING: f64 = 1e-13;
@@ -42,30 +42,6 @@ pub(crate) trait Em {
     }
     /// The log-likelihood, with the log-prior if there is one.
     fn log_likelihood(&self, at: &[f64]) -> f64;
-}
-
-/// The end of a maximisation.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Convergence {
-    /// Whether the stopping rule was met; if not, the iterations were used up.
-    pub converged: bool,
-    /// EM steps or Newton steps.
-    pub iterations: usize,
-    /// Log-likelihood with the log-prior, in nats, up to a constant that depends on the counts
-    /// only.
-    pub log_likelihood: f64,
-}
-
-impl Convergence {
-    /// An estimate in closed form.
-    pub(crate) fn closed_form(log_likelihood: f64) -> Self {
-        Self { converged: true, iterations: 0, log_likelihood }
-    }
-
-    /// A maximisation that was continued by another one.
-    pub(crate) fn then(self, next: Self) -> Self {
-        Self { iterations: self.iterations + next.iterations, ..next }
-    }
 }
 
 /// Climbs from `at` until an EM step changes no parameter by more than the tolerance.

@@ -1,9 +1,7 @@
 //! Fits from records.
 
-use super::{ConvergenceRecord, EstimateRecord, ModelRecord, Parameters, PositionRecord, QueryRecord};
-use crate::fit::{
-    Attractions, Convergence, Estimate, Estimates, Fit, ItemFit, QueryFit, Site, browsing_column,
-};
+use super::{EstimateRecord, ModelRecord, Parameters, PositionRecord, QueryRecord};
+use crate::fit::{Attractions, Estimate, Estimates, Fit, ItemFit, QueryFit, Site, browsing_column};
 use log_reader::{Counts, Names, Positions};
 
 /// The fits in parameters, with eight significant digits, and the names of their queries and items;
@@ -37,7 +35,7 @@ fn fit(record: &ModelRecord, names: &Names) -> Fit {
             typical: site.typical,
             lift: site.lift.clone(),
             prior_strength: site.prior,
-            convergence: site.convergence.as_ref().map(convergence),
+            convergence: site.convergence,
         },
         queries: all.into_iter().map(|(query, _)| query).collect(),
     };
@@ -69,7 +67,7 @@ fn query(record: &QueryRecord, names: &Names) -> Option<OfQuery> {
         items: items.iter().map(|(item, _)| *item).collect(),
         positions: shown,
         typical: record.typical,
-        convergence: record.convergence.as_ref().map(convergence),
+        convergence: record.convergence,
     };
     let satisfaction = items.into_iter().filter_map(|(_, satisfaction)| satisfaction).collect();
     Some((query, [satisfaction, positions(&record.positions), estimates(&record.continuation)]))
@@ -96,9 +94,4 @@ fn estimates(records: &[EstimateRecord]) -> Vec<Estimate> {
 
 fn estimate(&EstimateRecord { value, se, lower, upper }: &EstimateRecord) -> Estimate {
     Estimate { value, standard_error: se, interval: lower.zip(upper) }
-}
-
-fn convergence(record: &ConvergenceRecord) -> Convergence {
-    let &ConvergenceRecord { converged, iterations, log_likelihood } = record;
-    Convergence { converged, iterations, log_likelihood }
 }

@@ -3,13 +3,11 @@
 use super::lines;
 use super::rows::{digits, rounded};
 use super::{
-    ComparisonsRecord, ComponentRecord, ConvergenceRecord, EstimateRecord, FEW, FittedRecord,
-    IdentifiabilityRecord, ItemRecord, LogRecord, ModelRecord, PairRecord, Parameters, PositionClicksRecord,
-    PositionRecord, QueryRecord, RankOneRecord, SCHEMA, SiteRecord, SkippedRecord,
+    ComparisonsRecord, ComponentRecord, EstimateRecord, FEW, FittedRecord, IdentifiabilityRecord, ItemRecord,
+    LogRecord, ModelRecord, PairRecord, Parameters, PositionClicksRecord, PositionRecord, QueryRecord,
+    RankOneRecord, SCHEMA, SiteRecord, SkippedRecord,
 };
-use crate::fit::{
-    Convergence, Estimate, Fit, Identifiability, ItemFit, Options, QueryFit, identifiability, rank_one_svd,
-};
+use crate::fit::{Estimate, Fit, Identifiability, ItemFit, Options, QueryFit, identifiability, rank_one_svd};
 use log_reader::{Counts, Id, Names, Positions, QueryCounts, ReadReport, SkippedLines};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -143,7 +141,7 @@ fn model_record<'a>(
             continuation: fit.continuation.site.iter().map(estimate_record).collect(),
             below_first_click: fit.below_first_click.map(digits),
             positions: positions(fit, &fit.positions.site),
-            convergence: fit.attractions.site.convergence.as_ref().map(convergence),
+            convergence: fit.attractions.site.convergence,
         },
         queries: Made::new(move || {
             let kept = fit.queries().iter().filter(|query| keep(query.id));
@@ -171,7 +169,7 @@ fn query_record(fit: &Fit, query: &QueryFit, counts: &Counts) -> QueryRecord {
         shown: with_gaps(query.positions),
         positions: positions(fit, fit.own_positions(query.id)),
         continuation: fit.own_continuation(query.id).iter().map(estimate_record).collect(),
-        convergence: query.convergence.as_ref().map(convergence),
+        convergence: query.convergence,
     }
 }
 
@@ -238,11 +236,6 @@ fn positions(fit: &Fit, estimates: &[Estimate]) -> Vec<PositionRecord> {
 fn with_gaps(positions: Positions) -> Vec<usize> {
     let gaps = positions.end() > positions.len();
     positions.iter().filter(|_| gaps).map(|position| position + 1).collect()
-}
-
-fn convergence(convergence: &Convergence) -> ConvergenceRecord {
-    let &Convergence { converged, iterations, log_likelihood } = convergence;
-    ConvergenceRecord { converged, iterations, log_likelihood }
 }
 
 fn name(names: &Names, id: Id) -> String {

@@ -2,9 +2,13 @@
 
 use serde::{Deserialize, Deserializer};
 
-/// Reads a number; `null` is NaN.
+/// Reads a number; `null` is NaN. Bytes have NaN itself.
 pub(super) fn nan<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+    if from.is_human_readable() {
+        Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+    } else {
+        f64::deserialize(from)
+    }
 }
 
 /// Reads a list of numbers; `null` is NaN.
