@@ -169,7 +169,8 @@ fn run(
 ) -> Result<click_logs::study::Study, StudyError<PyErr>> {
     // A signal handler that raises nothing.
     let before = |_: Step| if stop.load(Ordering::Relaxed) { Err(value_error("stopped")) } else { Ok(()) };
-    study(settings, || source.read(reader, stop).map_err(|error| of_log(&error, source)), before)
+    let read = || source.inputs(stop).and_then(|inputs| reader.read_inputs(inputs));
+    study(settings, || read().map_err(|error| of_log(&error, source)), before)
 }
 
 /// A text, or several.

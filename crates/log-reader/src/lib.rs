@@ -34,7 +34,7 @@ pub use names::{Id, Ids, Names};
 pub use personal::{ListNames, PersonalList, PersonalLists};
 pub use read::{
     Format, Frame, Input, ReadColumn, Reader, RowColumn, TakeRows, Ubi, Value, formats, read_rows,
-    read_rows_of_frame, read_ubi_clicks,
+    read_ubi_clicks,
 };
 pub use read_report::{IdTypes, ReadReport, SkippedLines, UbiBase, UbiReport};
 pub use session::{ListSessions, Pattern, QuerySessions, Session, Sessions};

@@ -7,10 +7,9 @@ use crate::columns::Columns;
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::lists::unit_hash;
-use crate::read::{Format, Frame, Input, Meaning, RowColumn, TakeRows, Value, read_rows, read_rows_of_frame};
+use crate::read::{Format, Input, Meaning, RowColumn, TakeRows, Value, read_rows};
 use crate::read_report::{IdTypes, ReadReport};
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 
 /// The most different segments.
 const MOST_SEGMENTS: usize = 1 << 16;
@@ -183,24 +182,6 @@ impl<'a> PersonalLists<'a> {
     ) -> Result<ReadReport, Error> {
         let mut lists = Lists::new(self, names, take);
         let report = read_rows(&self.roles(), self.is_parquet, inputs, self.max_skipped, &mut lists)?;
-        lists.end(report)
-    }
-
-    /// Hands the lists of a table in memory over, as [`Self::read`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::read`].
-    pub fn read_frame(
-        &self,
-        name: &str,
-        frame: &Frame<'_>,
-        stop: Option<&AtomicBool>,
-        names: &mut ListNames,
-        take: &mut (dyn FnMut(&PersonalList<'_>) + Send),
-    ) -> Result<ReadReport, Error> {
-        let mut lists = Lists::new(self, names, take);
-        let report = read_rows_of_frame(&self.roles(), name, frame, self.max_skipped, stop, &mut lists)?;
         lists.end(report)
     }
 

@@ -17,7 +17,7 @@ mod source;
 mod thread_report;
 
 pub use self::formats::{Format, Frame, ReadColumn, Ubi, Value};
-pub use self::rows::{RowColumn, TakeRows, read_rows, read_rows_of_frame, read_ubi_clicks};
+pub use self::rows::{RowColumn, TakeRows, read_rows, read_ubi_clicks};
 pub use self::source::Input;
 
 pub(crate) use self::meaning::Meaning;
@@ -161,11 +161,12 @@ impl Reader {
         self.read_inputs(inputs)
     }
 
-    /// Reads files and streams, one after another.
+    /// Reads files and streams, one after another, or a table in memory.
     ///
     /// # Errors
     ///
-    /// As [`read_files`](Self::read_files).
+    /// As [`read_files`](Self::read_files); [`ErrorKind::Settings`] for a table in memory among
+    /// others, or if the format has fixed columns.
     pub fn read_inputs(&self, inputs: Vec<Input<'_>>) -> Result<Log, Error> {
         let collector = self.collector(Ids::new());
         let (report, _) = self.format.read(self, inputs, &collector)?;
@@ -186,6 +187,12 @@ impl Reader {
     }
 }
 
-fn no_file() -> Error {
-    Error::of(ErrorKind::Settings, "", "no file to read")
+/// Checks that these are files and streams, and that there are any.
+fn check_files(inputs: &[Input<'_>]) -> Result<(), Error> {
+    if inputs.is_empty() {
+        return Err(Error::of(ErrorKind::Settings, "", "no file to read"));
+    }
+    let message = "a table in memory is read alone, by the names of its columns";
+    let in_memory = inputs.iter().find(|input| input.frame.is_some());
+    in_memory.map_or(Ok(()), |input| Err(Error::of(ErrorKind::Settings, &input.name, message)))
 }

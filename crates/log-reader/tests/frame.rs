@@ -1,6 +1,6 @@
 //! Tables in memory are read as the same rows in a file, for any threads and batches.
 
-use log_reader::{ErrorKind, Fault, Format, Frame, Log, ReadColumn, Reader, Value};
+use log_reader::{ErrorKind, Fault, Format, Frame, Input, Log, ReadColumn, Reader, Value};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -150,6 +150,13 @@ fn what_is_no_table() {
     assert_eq!(kind("item=i,position=p,click=c", &shorter), ErrorKind::Header);
     let error = Reader::new(Format::Kdd2012).read_frame("log", &shorter, None).unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::Settings);
+    // Nor is a table in memory one of several files, of any format.
+    for format in [Format::delimited(COLUMNS).unwrap(), Format::Ubi(log_reader::Ubi::default())] {
+        let both = vec![Input::stream("log.csv", &b"q,i,p,c\n"[..]), Input::frame("table", &shorter)];
+        let error = Reader::new(format).read_inputs(both).unwrap_err();
+        let expected = "table: a table in memory is read alone, by the names of its columns";
+        assert_eq!((error.kind(), &*error.to_string()), (&ErrorKind::Settings, expected));
+    }
 }
 
 #[test]
@@ -160,7 +167,7 @@ fn reading_can_be_stopped() {
     assert!(reader(COLUMNS).read_frame("log", &frame, Some(&later)).is_ok());
     let read = |stop| {
         let text = csv(0..30);
-        let input = log_reader::Input::stream("log.csv", std::io::Cursor::new(text)).until(stop);
+        let input = Input::stream("log.csv", std::io::Cursor::new(text)).until(stop);
         reader(COLUMNS).read_inputs(vec![input])
     };
     assert_eq!(*read(&now).unwrap_err().kind(), ErrorKind::Read);

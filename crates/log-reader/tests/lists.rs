@@ -244,7 +244,8 @@ fn compressed_logs_and_tables_in_memory_hand_over_the_same() {
         .batch(rows.len(), (0..4).map(texts).chain((4..6).map(whole)).chain((6..9).map(floats)).collect())
         .unwrap();
     let (ids, known) = ids();
-    let lists = reader(COLUMNS).read_lists_of_frame(ids, "log", &frame, None, Receiver::default).unwrap();
+    let inputs = |_| Ok::<_, Error>(vec![Input::frame("log", &frame)]);
+    let lists = reader(COLUMNS).read_lists(ids, inputs, Receiver::default).unwrap();
     assert_eq!(lists.logged, ALL);
     assert_eq!(named(lists, &known), expected);
 }
@@ -614,7 +615,9 @@ fn values_of_clicks_are_handed_over() {
             ],
         );
         let reader = Reader::new(Format::delimited(columns).unwrap());
-        reader.read_lists_of_frame(Ids::new(), "log", &frame.unwrap(), None, Worths::default)
+        let frame = frame.unwrap();
+        let inputs = |_| Ok::<_, Error>(vec![Input::frame("log", &frame)]);
+        reader.read_lists(Ids::new(), inputs, Worths::default)
     };
     let found = read(log("3", "1")).unwrap();
     assert!(found.logged.value);

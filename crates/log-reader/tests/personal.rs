@@ -95,7 +95,7 @@ fn a_table_in_memory_has_the_same_lists() {
     let (mut names, mut lists) = (ListNames::new(), vec![]);
     let source = PersonalLists::new(&format, Some("shoes")).unwrap();
     source
-        .read_frame("log", &frame, None, &mut names, &mut |list| {
+        .read(vec![Input::frame("log", &frame)], &mut names, &mut |list| {
             lists.push((list.unit, list.segment, list.features.to_vec(), list.items.to_vec(), list.clicks));
         })
         .unwrap();

@@ -13,7 +13,7 @@ use click_logs::settings::{FitSettings, HoldOut};
 use click_logs::study::HeldOut;
 use documents::{TemporaryFile, read_regular};
 use log_reader::{
-    Fault, ListNames, PersonalLists, ReadSettings, RowColumn, TakeRows, Ubi, Value, read_rows_of_frame,
+    Fault, Input, ListNames, PersonalLists, ReadSettings, RowColumn, TakeRows, Ubi, Value, read_rows,
 };
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyTuple};
@@ -304,7 +304,7 @@ pub(super) fn fit_log(common: Common<'_, '_>, asked: ContextArguments<'_, '_>) -
     };
     let fitted = interruptible(log.py(), |stop| {
         fit_contexts(&settings, |names: &mut ListNames, take| {
-            Ok(source.read_personal(&lists, names, take, stop)?)
+            Ok(lists.read(source.inputs(stop)?, names, take)?)
         })
     });
     let (fit, report) = fitted?.map_err(|error: anyhow::Error| match error.downcast() {
@@ -332,7 +332,7 @@ fn items(given: &Bound<'_, PyAny>) -> PyResult<FeatureTable> {
     let features = names[1..].to_vec();
     let mut rows =
         Items { table: FeatureTable { features, ..FeatureTable::default() }, numbers: BTreeMap::new() };
-    read_rows_of_frame(&columns, NAME, &frame, None, None, &mut rows)
+    read_rows(&columns, false, vec![Input::frame(NAME, &frame)], None, &mut rows)
         .map_err(|error| of_log_of(&error, NAME, true))?;
     let Items { table, numbers } = rows;
     match (0..table.rows.len()).find(|row| numbers[&table.rows[*row]] != *row) {

@@ -74,7 +74,7 @@ pub(crate) fn evaluate(
     let ids = Ids::new();
     let question = Question::new(ranking, &format, values.as_deref(), &ids).map_err(value_error)?;
     let found = interruptible(py, |stop| {
-        let read = source.read_lists(&reader, ids, &question, stop).map_err(Ok)?;
+        let read = reader.read_lists(ids, |_| source.inputs(stop), || question.tally()).map_err(Ok)?;
         let before = |_| !stop.load(Ordering::Relaxed);
         ::evaluation::Evaluation::new(&question, read, &named.models, before).map_err(Err)
     })?;

@@ -264,7 +264,7 @@ impl Fitted {
         let reader = if clip_clicks { reader.clip_clicks() } else { reader };
         let none = no_sessions(&format, source.is_counts, false);
         let reader = if none.is_some() { reader } else { reader.keep_sessions() };
-        let read = interruptible(py, |stop| source.read(&reader, stop))?;
+        let read = interruptible(py, |stop| reader.read_inputs(source.inputs(stop)?))?;
         let read = read.map_err(|error| of_log(&error, &source))?;
         let (log, names) =
             (Part { counts: read.counts, sessions: read.sessions }, self.study.log.counts.names());

@@ -3,7 +3,7 @@
 
 use super::fitted::Fitted;
 use super::of_log_of;
-use super::source::{frame_of, inputs, pairs, paths};
+use super::source::{Content, frame_of, pairs, paths};
 use crate::interrupt::interruptible;
 use crate::json;
 use crate::message::{one_of, value_error};
@@ -13,7 +13,7 @@ use ::evaluation::online::{
 use click_logs::judgments::{Examinations, Judgment, JudgmentForm, Scale, lightgbm, over_expected, write};
 use click_logs::parameters::for_each_parameter;
 use log_reader::formats::is_parquet;
-use log_reader::{RowColumn, TakeRows, read_rows, read_rows_of_frame};
+use log_reader::{RowColumn, TakeRows, read_rows};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::convert::Infallible;
@@ -129,23 +129,19 @@ fn verdict<'py>(
     let columns: Vec<RowColumn<'_>> = row_columns(settings.kind, named.as_deref(), false, &needed)
         .map_err(|error| value_error(format!("columns: {error}")))?;
     let names: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();
-    let files = paths(table)?;
-    let frame = match files {
-        Some(_) => None,
-        None => Some(frame_of("table", table, &|_| Ok(((), names.clone())))?.0),
+    let content = match paths(table)? {
+        Some(files) => Content::Files(files),
+        None => Content::Frame(frame_of("table", table, &|_| Ok(((), names.clone())))?.0),
     };
     let outcome = interruptible(py, |stop| {
-        online(settings, |_, rows: &mut dyn TakeRows| match (&files, &frame) {
-            (Some(files), _) => {
-                let is_parquet = files.iter().any(|path| is_parquet(path));
-                read_rows(&columns, is_parquet, inputs(files, stop)?, None, rows)
-            }
-            (None, Some(frame)) => read_rows_of_frame(&columns, "table", frame, None, Some(stop), rows),
-            (None, None) => unreachable!("files or a frame"),
+        online(settings, |_, rows: &mut dyn TakeRows| {
+            let is_parquet =
+                matches!(&content, Content::Files(files) if files.iter().any(|path| is_parquet(path)));
+            read_rows(&columns, is_parquet, content.inputs("table", stop)?, None, rows)
         })
     });
     let outcome = outcome?.map_err(|error| match error {
-        OnlineError::Log(error) => of_log_of(&error, "table", frame.is_some()),
+        OnlineError::Log(error) => of_log_of(&error, "table", content.is_frame()),
         error => value_error(error),
     })?;
     json::to_python(py, &outcome.to_json())

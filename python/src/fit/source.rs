@@ -6,12 +6,8 @@ use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{RecordBatch, RecordBatchReader as _};
 use arrow_pyarrow::FromPyArrow as _;
 use documents::named_twice;
-use evaluation::{Question, Tally};
 use log_reader::formats;
-use log_reader::{
-    Columns, Error, Format, Frame, Ids, Input, ListNames, Log, PersonalList, PersonalLists, ReadColumn,
-    ReadLists, ReadReport, Reader, Ubi,
-};
+use log_reader::{Columns, Error, Format, Frame, Input, ReadColumn, Ubi};
 use pyo3::exceptions::{PyImportError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -33,8 +29,9 @@ pub(super) struct Source {
     pub(super) is_counts: bool,
 }
 
+/// Files, or a table in memory.
 #[derive(Debug)]
-enum Content {
+pub(super) enum Content {
     Files(Vec<PathBuf>),
     Frame(Frame<'static>),
 }
@@ -91,50 +88,28 @@ impl Source {
 
     /// Returns whether the log is a table in memory.
     pub(super) fn is_frame(&self) -> bool {
-        matches!(self.content, Content::Frame(_))
+        self.content.is_frame()
     }
 
-    /// Reads the log until it is stopped.
-    pub(super) fn read(&self, reader: &Reader, stop: &AtomicBool) -> Result<Log, Error> {
-        match &self.content {
-            Content::Frame(frame) => reader.read_frame(NAME, frame, Some(stop)),
-            Content::Files(files) => reader.read_inputs(inputs(files, stop)?),
-        }
-    }
-
-    /// Reads lists with their contexts, until it is stopped.
-    pub(super) fn read_personal(
-        &self,
-        lists: &PersonalLists<'_>,
-        names: &mut ListNames,
-        take: &mut (dyn FnMut(&PersonalList<'_>) + Send),
-        stop: &AtomicBool,
-    ) -> Result<ReadReport, Error> {
-        match &self.content {
-            Content::Frame(frame) => lists.read_frame(NAME, frame, Some(stop), names, take),
-            Content::Files(files) => lists.read(inputs(files, stop)?, names, take),
-        }
-    }
-
-    /// Reads the lists of the log for a question, until it is stopped.
-    pub(super) fn read_lists<'q>(
-        &self,
-        reader: &Reader,
-        ids: Ids,
-        question: &'q Question,
-        stop: &AtomicBool,
-    ) -> Result<ReadLists<Tally<'q>>, Error> {
-        let receiver = || question.tally();
-        match &self.content {
-            Content::Frame(frame) => reader.read_lists_of_frame(ids, NAME, frame, Some(stop), receiver),
-            Content::Files(files) => reader.read_lists(ids, |_| inputs(files, stop), receiver),
-        }
+    /// Inputs for readers, until they are stopped.
+    pub(super) fn inputs<'a>(&'a self, stop: &'a AtomicBool) -> Result<Vec<Input<'a>>, Error> {
+        self.content.inputs(NAME, stop)
     }
 }
 
-/// The files, read until they are stopped.
-pub(super) fn inputs<'a>(files: &[PathBuf], stop: &'a AtomicBool) -> Result<Vec<Input<'a>>, Error> {
-    files.iter().map(|path| Ok(Input::file(path)?.until(stop))).collect()
+impl Content {
+    /// As [`Source::inputs`]; `name` is that of a table in memory in messages.
+    pub(super) fn inputs<'a>(&'a self, name: &str, stop: &'a AtomicBool) -> Result<Vec<Input<'a>>, Error> {
+        match self {
+            Self::Files(files) => files.iter().map(|path| Ok(Input::file(path)?.until(stop))).collect(),
+            Self::Frame(frame) => Ok(vec![Input::frame(name, frame).until(stop)]),
+        }
+    }
+
+    /// Returns whether it is a table in memory.
+    pub(super) fn is_frame(&self) -> bool {
+        matches!(self, Self::Frame(_))
+    }
 }
 
 pub(super) type Pairs = Vec<(String, String)>;

@@ -8,7 +8,7 @@ use super::marks::{Line, Lines};
 use super::open_lists::Spot;
 use super::source::{BlockOf, Input, Source};
 use super::thread_report::{ThreadReport, on_threads};
-use super::{Reader, no_file};
+use super::{Reader, check_files};
 use crate::collect::{Batches, Collector};
 use crate::error::Error;
 use crate::fault::Fault;
@@ -23,9 +23,7 @@ impl Reader {
         inputs: Vec<Input<'_>>,
         collector: &Collector<'_>,
     ) -> Result<ReadReport, Error> {
-        if inputs.is_empty() {
-            return Err(no_file());
-        }
+        check_files(&inputs)?;
         let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
         let source = Mutex::new(Source::new(format, inputs, self.block_bytes, self.max_skipped.is_some()));
         let mut report = on_threads(self.threads.get(), collector, &|| {

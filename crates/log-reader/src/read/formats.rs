@@ -368,6 +368,13 @@ impl Format {
     ) -> Result<(ReadReport, LoggerColumns), Error> {
         let meaning = reader.meaning.of_format();
         let mut logged = self.columns().map(Columns::logged).unwrap_or_default();
+        if let [Input { frame: Some(frame), name, stop, .. }] = &inputs[..] {
+            let Some(columns) = self.columns() else {
+                let message = format!("format `{}` is no table of named columns", self.name());
+                return Err(Error::of(ErrorKind::Settings, "format", message));
+            };
+            return Ok((reader.rows_of(&columns.into(), name, frame, collector, *stop)?, logged));
+        }
         let report = match self {
             Self::Kdd2012 => reader.read_lines(&Kdd2012 { meaning }, inputs, collector),
             Self::Yandex => {

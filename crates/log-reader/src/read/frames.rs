@@ -5,15 +5,13 @@
 
 use super::Reader;
 use super::formats::{Frame, Rows, TableOfRows, Value};
-use super::source::stopped;
+use super::source::{Input, stopped};
 use super::thread_report::on_threads;
 use crate::collect::Collector;
-use crate::columns::{ColumnNames, Columns, ROLES, places};
+use crate::columns::{ColumnNames, ROLES, places};
 use crate::error::{Error, ErrorKind};
 use crate::list_cells::ListCells;
-use crate::lists::{ReadLists, ReceiveLists};
 use crate::log::Log;
-use crate::names::Ids;
 use crate::read_report::ReadReport;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -31,42 +29,7 @@ impl Reader {
     /// [`ErrorKind::Settings`] if the format has fixed columns; [`ErrorKind::Header`] if a column
     /// is missing or there twice; [`ErrorKind::Empty`]; the errors of rows, as of lines.
     pub fn read_frame(&self, name: &str, frame: &Frame<'_>, stop: Option<&AtomicBool>) -> Result<Log, Error> {
-        let collector = self.collector(Ids::new());
-        let report = self.read_rows(name, frame, &collector, stop)?;
-        collector.finish(self.threads, report)
-    }
-
-    /// Hands the lists of a table in memory to receivers, as [`read_lists`](Self::read_lists).
-    ///
-    /// # Errors
-    ///
-    /// As [`read_frame`](Self::read_frame) and [`read_lists`](Self::read_lists).
-    pub fn read_lists_of_frame<R: ReceiveLists>(
-        &self,
-        ids: Ids,
-        name: &str,
-        frame: &Frame<'_>,
-        stop: Option<&AtomicBool>,
-        receiver: impl Fn() -> R + Sync,
-    ) -> Result<ReadLists<R>, Error> {
-        let logged = self.format.columns().map(Columns::logged).unwrap_or_default();
-        self.hand_over(ids, receiver, |collector, _| {
-            Ok((self.read_rows(name, frame, collector, stop)?, logged))
-        })
-    }
-
-    fn read_rows(
-        &self,
-        name: &str,
-        frame: &Frame<'_>,
-        collector: &Collector<'_>,
-        stop: Option<&AtomicBool>,
-    ) -> Result<ReadReport, Error> {
-        let Some(columns) = self.format.columns() else {
-            let message = format!("format `{}` is no table of named columns", self.format.name());
-            return Err(Error::of(ErrorKind::Settings, "format", message));
-        };
-        self.rows_of(&columns.into(), name, frame, collector, stop)
+        self.read_inputs(vec![Input { stop, ..Input::frame(name, frame) }])
     }
 
     pub(super) fn rows_of(

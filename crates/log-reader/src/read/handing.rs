@@ -1,12 +1,10 @@
 //! Hands complete lists to receivers, once or twice through the log.
 
 use super::{Input, Reader};
-use crate::collect::Collector;
 use crate::error::{Error, ErrorKind};
 use crate::hand_over::{Handing, Sink, Sinks};
-use crate::lists::{LoggerColumns, ReadLists, ReceiveLists, ShownList};
+use crate::lists::{ReadLists, ReceiveLists, ShownList};
 use crate::names::{Ids, lock, unlocked};
-use crate::read_report::ReadReport;
 use std::sync::Mutex;
 
 /// A receiver, and where it goes after its last list.
@@ -82,18 +80,6 @@ impl Reader {
         mut inputs: impl FnMut(usize) -> Result<Vec<Input<'i>>, E>,
         receiver: impl Fn() -> R + Sync,
     ) -> Result<ReadLists<R>, E> {
-        self.hand_over(ids, receiver, |collector, pass| {
-            Ok(self.format.read(self, inputs(pass)?, collector)?)
-        })
-    }
-
-    /// Reads once, or twice if lines stand apart. `read` gets the number of the pass.
-    pub(super) fn hand_over<R: ReceiveLists, E: From<Error>>(
-        &self,
-        ids: Ids,
-        receiver: impl Fn() -> R + Sync,
-        mut read: impl FnMut(&Collector<'_>, usize) -> Result<(ReadReport, LoggerColumns), E>,
-    ) -> Result<ReadLists<R>, E> {
         if self.meaning.n_positions != u64::MAX {
             let message = "positions cannot be limited: propensities are of whole lists";
             return Err(Error::of(ErrorKind::Settings, "", message).into());
@@ -103,7 +89,7 @@ impl Reader {
         loop {
             let receivers = Receivers { make: &receiver, done: Mutex::default() };
             let collector = self.collector(ids).handing(Handing::new(&receivers, held, positions));
-            let (report, logged) = read(&collector, pass)?;
+            let (report, logged) = self.format.read(self, inputs(pass)?, &collector)?;
             held = collector.handing.as_ref().and_then(|lists| lists.to_hold(collector.hash));
             let found = collector.handing.as_ref().and_then(Handing::new_positions);
             if held.is_some() || found.is_some() {

@@ -1,6 +1,6 @@
 //! Rows of any table, handed over as they are, in the order of the log.
 
-use super::formats::{Frame, TableRows, Ubi, Value, parquet, ubi};
+use super::formats::{TableRows, Ubi, Value, parquet, ubi};
 use super::{Format, Input, Reader};
 use crate::collect::Collector;
 use crate::columns::{ColumnNames, READ, ROLES};
@@ -10,7 +10,6 @@ use crate::names::{Ids, lock};
 use crate::read_report::ReadReport;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
 
 /// A column whose values are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +33,9 @@ pub trait TakeRows: Send {
     fn row(&mut self, values: &[Option<Value<'_>>; 6], further: &[Value<'_>]) -> Result<(), (usize, Fault)>;
 }
 
-/// Reads tables with a header, delimited or Parquet, and hands every row to `rows`. Rows at fault
-/// are skipped if their share is at most `max_skipped`; without it, the first one is an error.
+/// Reads tables with a header, delimited, Parquet or in memory, and hands every row to `rows`. Rows
+/// at fault are skipped if their share is at most `max_skipped`; without it, the first one is an
+/// error.
 ///
 /// # Errors
 ///
@@ -54,34 +54,13 @@ pub fn read_rows(
     let further = further(columns);
     let columns = named(columns, &further);
     taken(max_skipped, rows, |reader, collector| {
-        if is_parquet {
+        if let [Input { frame: Some(frame), name, stop, .. }] = &inputs[..] {
+            reader.rows_of(&columns, name, frame, collector, *stop)
+        } else if is_parquet {
             parquet::read(&columns, reader, inputs, collector)
         } else {
             reader.read_lines(&TableRows::new(columns, reader.meaning, collector), inputs, collector)
         }
-    })
-}
-
-/// Hands every row of a table in memory to `rows`, as [`read_rows`].
-///
-/// # Errors
-///
-/// As [`Reader::read_frame`], and the faults that `rows` finds.
-///
-/// # Panics
-///
-/// If a column beyond the sixth may be lacking.
-pub fn read_rows_of_frame(
-    columns: &[RowColumn<'_>],
-    name: &str,
-    frame: &Frame<'_>,
-    max_skipped: Option<f64>,
-    stop: Option<&AtomicBool>,
-    rows: &mut dyn TakeRows,
-) -> Result<ReadReport, Error> {
-    let further = further(columns);
-    taken(max_skipped, rows, |reader, collector| {
-        reader.rows_of(&named(columns, &further), name, frame, collector, stop)
     })
 }
 

@@ -1,5 +1,6 @@
 //! Files and streams: decompressed, and cut into blocks of whole lines.
 
+use super::formats::Frame;
 use super::line::{LineFormat, MAX_TEXT, is_blank};
 use crate::error::{Error, ErrorKind, HIDDEN, Place};
 use crate::read_report::ReadReport;
@@ -27,11 +28,13 @@ const OTHERS: [(&[u8], &str); 7] = [
 
 type Stream<'a> = Box<dyn Read + Send + 'a>;
 
-/// A file or a stream to read, with the name that errors and reports use.
+/// A file, a stream or a table in memory to read, with the name that errors and reports use.
 pub struct Input<'a> {
     pub(crate) name: Arc<str>,
     /// `None` for a file, which is opened when it is its turn.
     pub(crate) stream: Option<Stream<'a>>,
+    /// A table in the place of a file.
+    pub(crate) frame: Option<&'a Frame<'a>>,
     /// Called with the number of bytes read.
     pub(crate) watch: Option<Watch<'a>>,
     /// Ends the reading once it is true.
@@ -91,8 +94,12 @@ impl<'a> Input<'a> {
             Ok(metadata) if metadata.is_dir() => {
                 Err(Error::of(ErrorKind::Read, name, "a directory: name the files in it"))
             }
-            Ok(_) => Ok(Self { name: name.into(), stream: None, watch: None, stop: None }),
+            Ok(_) => Ok(Self::new(name, None)),
         }
+    }
+
+    fn new(name: &str, stream: Option<Stream<'a>>) -> Self {
+        Self { name: name.into(), stream, frame: None, watch: None, stop: None }
     }
 
     pub(crate) fn name(&self) -> Arc<str> {
@@ -122,7 +129,12 @@ impl<'a> Input<'a> {
 
     /// A stream, from its current place.
     pub fn stream(name: &str, stream: impl Read + Send + 'a) -> Self {
-        Self { name: name.into(), stream: Some(Box::new(stream)), watch: None, stop: None }
+        Self::new(name, Some(Box::new(stream)))
+    }
+
+    /// A table in memory, which is a log of its own; errors count its rows from 1.
+    pub fn frame(name: &str, frame: &'a Frame<'a>) -> Self {
+        Self { frame: Some(frame), ..Self::new(name, None) }
     }
 
     /// Ends the reading with [`ErrorKind::Read`] once `stop` is true, which another thread may set.
@@ -239,7 +251,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
     /// Opens a file, removes a byte order mark and reads the header, if there is one.
     fn open(&mut self, input: Input<'a>) -> Result<Option<Bytes<'a>>, Error> {
         self.report.files += 1;
-        let Input { name, stream, watch, stop } = input;
+        let Input { name, stream, watch, stop, .. } = input;
         let in_file = |error| Error::io(&name, error, false);
         let stream = match stream {
             Some(stream) => stream,

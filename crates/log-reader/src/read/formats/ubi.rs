@@ -28,12 +28,12 @@ use crate::error::Error;
 use crate::fault::Fault;
 use crate::lists::{LoggerColumns, unit_hash};
 use crate::names::lock;
-use crate::read::Reader;
 use crate::read::line::{LineFault, LineFormat};
 use crate::read::marks::{CutLine, Cuts};
 use crate::read::open_lists::Spot;
 use crate::read::source::Input;
 use crate::read::thread_report::ThreadReport;
+use crate::read::{Reader, check_files};
 use crate::read_report::{ReadReport, UbiReport};
 #[cfg(feature = "clap")]
 use documents::toml_reader::option;
@@ -91,6 +91,7 @@ pub(super) fn read(
 
 /// The inputs, those with events last.
 fn queries_first(inputs: Vec<Input<'_>>) -> Result<Vec<Input<'_>>, Error> {
+    check_files(&inputs)?;
     let (mut queries, mut events) = (Vec::new(), Vec::new());
     for mut input in inputs {
         let name = input.name();

@@ -14,7 +14,7 @@ use crate::names::{lock, unlocked};
 use crate::read::formats::table_rows::{Rows, TableOfRows, Value};
 use crate::read::source::{Input, Watch, stopped};
 use crate::read::thread_report::{ThreadReport, on_threads};
-use crate::read::{Reader, no_file};
+use crate::read::{Reader, check_files};
 use crate::read_report::ReadReport;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
@@ -47,9 +47,7 @@ pub(in crate::read) fn read_all(
     inputs: Vec<Input<'_>>,
     collector: &Collector<'_>,
 ) -> Result<ReadReport, Error> {
-    if inputs.is_empty() {
-        return Err(no_file());
-    }
+    check_files(&inputs)?;
     let table = TableOfRows::new(columns, reader.meaning, reader.max_skipped.is_some(), collector);
     let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
     let untaken = PartQueue { table, inputs: inputs.into_iter(), open: None, totals: ReadReport::default() };
@@ -129,7 +127,7 @@ impl<'a> PartQueue<'a> {
 
     /// Reads the description of a file.
     fn open(&mut self, input: Input<'a>, number: usize) -> Result<FileOfRows<'a>, Error> {
-        let Input { name, stream, watch, stop } = input;
+        let Input { name, stream, watch, stop, .. } = input;
         if let Some(error) = stopped(stop, &name) {
             return Err(error);
         }
