@@ -162,21 +162,12 @@ elementwise! {
 
     /// Growth rates of the lower bound and of the rounds of CascadeBAI, without constants and
     /// logarithms, on the instances of `cascade_bai_two_level_upper_bound`: CascadeBAI paper,
-    /// Corollary 4.10. Shapes broadcast.
-    ///
-    /// Args:
-    ///     best: weight of the n_positions best items, a probability.
-    ///     worst: weight of the others, above 0 and below best.
-    ///     n_items: number of items.
-    ///     n_positions: number of positions, at least 1 and below n_items.
+    /// Corollary 4.10. Arguments as there, without delta.
     ///
     /// Returns:
     ///     Two float64 arrays of the common shape, or two floats: the lower and the upper rate. NaN
     ///     for what the corollary does not cover: best above 1 / n_positions with worst below 1/2
     ///     and best below 1, and arguments outside their range.
-    ///
-    /// Raises:
-    ///     ValueError: a weight that is no probability, or a number that is not whole.
     ///
     /// Examples:
     ///     >>> [round(rate, 3) for rate in cascade_bai_two_level_rates(0.5, 0.1, 10, 2)]
@@ -203,9 +194,6 @@ fn of_gaps(py: Python<'_>, gaps: CascadeBaiGaps) -> PyResult<Bound<'_, PyAny>> {
 /// Returns:
 ///     list: pairs of a list of items, from the top position down, and the share of rounds in which
 ///         it is shown. The shares add up to 1.
-///
-/// Raises:
-///     ValueError: a number outside its range.
 ///
 /// Examples:
 ///     >>> [(list, round(share, 2)) for list, share in cascade_optimal_mixture([0.5, 0.3, 0.1], 1)]
@@ -249,9 +237,7 @@ of_instance! {
     /// The terms of the upper bound on the rounds of CascadeBAI: CascadeBAI paper, Theorem 4.1.
     ///
     /// Args:
-    ///     weights: attraction probabilities of the items, in any order, shape (items,).
-    ///     n_positions: number of positions K, at least 1 and below the number of items.
-    ///     epsilon: tolerance, a number that is at least 0.
+    ///     weights, n_positions, epsilon: as of `cascade_bai_gaps`; K is n_positions.
     ///     delta: probability of error, a number above 0 and below 1.
     ///
     /// Returns:

@@ -46,9 +46,6 @@ elementwise! {
     /// Returns:
     ///     float64 array of the common shape, or a float, in rounds.
     ///
-    /// Raises:
-    ///     ValueError: a number that is NaN or outside its range.
-    ///
     /// Examples:
     ///     >>> round(rucb_settled_after(3, 1.1, 0.1))
     ///     101
@@ -59,14 +56,9 @@ elementwise! {
     /// 2, RUCB paper, Theorem 2.
     ///
     /// Args:
-    ///     preferences: probability that the item of the row is preferred to that of the column,
-    ///         shape (items, items).
+    ///     preferences: as of `dueling_lower_bound`, with an item that beats all others.
     ///     alpha: RUCB's parameter, above 1/2; a number or an array of any shape, that of the
     ///         result.
-    ///
-    /// Raises:
-    ///     ValueError: no matrix of preferences, no item that beats all others, or an alpha outside
-    ///         its range.
     ///
     /// Examples:
     ///     >>> preferences = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]
@@ -79,18 +71,10 @@ elementwise! {
     /// simultaneously with probability 1 - delta: RUCB paper, Theorem 2.
     ///
     /// Args:
-    ///     preferences: probability that the item of the row is preferred to that of the column,
-    ///         shape (items, items).
+    ///     preferences: as of `dueling_lower_bound`, with an item that beats all others.
     ///     alpha: RUCB's parameter, above 1/2.
     ///     delta: probability of failure, above 0.
     ///     rounds: numbers of rounds, at least 1; alpha, delta and rounds broadcast.
-    ///
-    /// Returns:
-    ///     float64 array of the common shape, or a float.
-    ///
-    /// Raises:
-    ///     ValueError: no matrix of preferences, no item that beats all others, or a number outside
-    ///         its range.
     ///
     /// Examples:
     ///     >>> preferences = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]
@@ -117,16 +101,11 @@ of_instance! {
     /// times: RUCB paper, Theorem 2.
     ///
     /// Args:
-    ///     preferences: probability that the item of the row is preferred to that of the column,
-    ///         shape (items, items).
+    ///     preferences: as of `dueling_lower_bound`, with an item that beats all others.
     ///     alpha: RUCB's parameter, a number above 1/2.
     ///
     /// Returns:
     ///     float64 array of shape (items, items), 0 on the diagonal.
-    ///
-    /// Raises:
-    ///     ValueError: no matrix of preferences, no item that beats all others, or an alpha outside
-    ///         its range.
     ///
     /// Examples:
     ///     >>> preferences = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]

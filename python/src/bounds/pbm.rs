@@ -39,8 +39,7 @@ elementwise! {
     /// Upper bound for PBM-PIE, the leading constant, clicks per ln T: PBM paper, Theorem 11.
     ///
     /// Args:
-    ///     theta: attraction probabilities of the items, in any order, shape (items,).
-    ///     kappa: examination probabilities of the positions, in any order, shape (positions,).
+    ///     theta, kappa: as of `pbm_lower_bound`.
     ///     eta: accuracy of the leaders' estimates: 0, or below half the smallest difference of two
     ///         attractions.
     ///     epsilon: of the exploration level (1 + epsilon) ln t; eta and epsilon broadcast.
@@ -60,8 +59,7 @@ elementwise! {
     /// if a position is never examined.
     ///
     /// Args:
-    ///     theta: attraction probabilities of the items, in any order, shape (items,).
-    ///     kappa: examination probabilities of the positions, in any order, shape (positions,).
+    ///     theta, kappa: as of `pbm_lower_bound`.
     ///     epsilon: of the exploration level (1 + epsilon) ln t; a number or an array of any shape,
     ///         that of the result.
     ///
@@ -94,19 +92,12 @@ elementwise! {
 
 of_instance! {
     /// The terms of `pbm_lower_bound`, one for each item below the best list, the most attractive
-    /// first: PBM paper, equation (6).
-    ///
-    /// Args:
-    ///     theta: attraction probabilities of the items, in any order, shape (items,).
-    ///     kappa: examination probabilities of the positions, in any order, shape (positions,).
+    /// first: PBM paper, equation (6). Arguments as there.
     ///
     /// Returns:
     ///     list of dict: `item`, its index in theta; `position`, the index in kappa of the cheapest
     ///         position to explore it, or None if it need not be explored; `cost`, the regret of
     ///         exploring it there, clicks per ln T.
-    ///
-    /// Raises:
-    ///     ValueError: a number that is no probability, no position, or more positions than items.
     ///
     /// Examples:
     ///     >>> [term] = pbm_lower_bound_terms([0.4, 0.3, 0.1], [1.0, 0.5])

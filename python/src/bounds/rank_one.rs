@@ -23,8 +23,7 @@ elementwise! {
     /// as printed. Infinite for fewer than 5 rounds.
     ///
     /// Args:
-    ///     rows: probabilities of the rows, shape (rows,).
-    ///     columns: probabilities of the columns, shape (columns,).
+    ///     rows, columns: as of `rank_one_lower_bound`.
     ///     horizon: number of rounds, or an array of them, of any shape, that of the result.
     ///
     /// Examples:
@@ -45,11 +44,7 @@ elementwise! {
 
 of_instance! {
     /// The quantities that determine how hard a rank-one instance is: Rank1ElimKL paper, equations
-    /// (1) to (5).
-    ///
-    /// Args:
-    ///     rows: probabilities of the rows, shape (rows,).
-    ///     columns: probabilities of the columns, shape (columns,).
+    /// (1) to (5). Arguments as of `rank_one_lower_bound`.
     ///
     /// Returns:
     ///     dict: `mu`, the smaller of the average row and the average column; `p_max`, the largest
@@ -57,9 +52,6 @@ of_instance! {
     ///         the distances to the best, float64 arrays of the shapes of rows and columns;
     ///         `smallest_row_gap` and `smallest_column_gap`, the smallest positive ones, or None if
     ///         all are equal. All are probabilities.
-    ///
-    /// Raises:
-    ///     ValueError: a number that is no probability, no row, or no column.
     ///
     /// Examples:
     ///     >>> hardness = rank_one_hardness([0.5, 0.2], [0.8, 0.3])

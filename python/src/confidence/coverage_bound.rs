@@ -22,9 +22,6 @@ elementwise! {
     /// Returns:
     ///     float64 array of the common shape, or a float: probabilities, at most 1.
     ///
-    /// Raises:
-    ///     ValueError: a number that is NaN or outside its range.
-    ///
     /// Examples:
     ///     >>> round(kl_ucb_coverage_bound(1000, 10.0), 4)
     ///     0.0086

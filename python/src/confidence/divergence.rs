@@ -17,12 +17,6 @@ elementwise! {
     ///     p: probabilities, any shape.
     ///     q: probabilities; shapes broadcast.
     ///
-    /// Returns:
-    ///     float64 array of the common shape, or a float.
-    ///
-    /// Raises:
-    ///     ValueError: a number that is NaN or not from 0 to 1.
-    ///
     /// Examples:
     ///     >>> bernoulli_kl([0.5, 0.0], [0.25, 1.0]).round(4).tolist()
     ///     [0.1438, inf]
@@ -43,12 +37,6 @@ elementwise! {
     ///     p: means, any shape, finite.
     ///     q: means, finite.
     ///     variance: the variance; shapes broadcast.
-    ///
-    /// Returns:
-    ///     float64 array of the common shape, or a float.
-    ///
-    /// Raises:
-    ///     ValueError: a number that is NaN or infinite, or a negative variance.
     ///
     /// Examples:
     ///     >>> gaussian_kl(2.0, 1.0, 0.25)
@@ -75,9 +63,6 @@ elementwise! {
     ///
     /// Returns:
     ///     float64 array of the common shape, or a float, in the unit of the rewards.
-    ///
-    /// Raises:
-    ///     ValueError: a number that is NaN or outside its range.
     ///
     /// Examples:
     ///     >>> round(gaussian_kl_ucb_upper(2.0, 50, 3.0, 0.25), 4)

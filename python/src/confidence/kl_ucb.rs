@@ -15,12 +15,6 @@ const BLOCK: usize = 1024;
 ///     n: numbers of observations.
 ///     level: exploration level, in nats; shapes broadcast.
 ///
-/// Returns:
-///     float64 array of the common shape, or a float.
-///
-/// Raises:
-///     ValueError: a number that is NaN or outside its range.
-///
 /// Examples:
 ///     >>> kl_ucb_upper([0.1, 0.5], [10, 100], 2.0).round(4).tolist()
 ///     [0.3784, 0.599]

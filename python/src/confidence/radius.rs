@@ -17,9 +17,6 @@ elementwise! {
     /// Returns:
     ///     float64 array of the common shape, or a float, in the unit of the rewards.
     ///
-    /// Raises:
-    ///     ValueError: a number that is NaN or negative.
-    ///
     /// Examples:
     ///     >>> hoeffding_radius([50, 200], 1.0).tolist()
     ///     [0.1, 0.05]

@@ -71,9 +71,6 @@ elementwise! {
     ///     Two float64 arrays of the common shape, or two floats: the lower and the upper ends.
     ///     From 0 to 1 without observations.
     ///
-    /// Raises:
-    ///     ValueError: a number that is NaN or outside its range.
-    ///
     /// Examples:
     ///     >>> [round(end, 4) for end in beta_mixture_interval(7, 3, 0.05)]
     ///     [0.2667, 0.9634]
@@ -182,9 +179,6 @@ sequences! {
     ///     Two float64 arrays of the shape of x: the lower and the upper ends after each
     ///     observation.
     ///
-    /// Raises:
-    ///     ValueError: a number that is NaN or outside its range, or an x without axes.
-    ///
     /// Examples:
     ///     >>> lower, upper = beta_mixture_sequence([1, 0, 1, 1], 0.05)
     ///     >>> lower.round(4).tolist()
@@ -217,17 +211,9 @@ sequences! {
 /// at most miss, has lower ends above the upper ones.
 ///
 /// Args:
-///     x: observations from 0 to 1, shape (..., n): each row is a series, in the order of
-///         observation.
-///     miss: probability of ever missing the mean, a number above 0 and below 1.
+///     x, miss: as of `beta_mixture_sequence`, as are the results.
 ///     cells: number of cells of the grid from 0 to 1, at most 2^24; each observation costs one
 ///         operation for every cell not excluded.
-///
-/// Returns:
-///     Two float64 arrays of the shape of x: the lower and the upper ends after each observation.
-///
-/// Raises:
-///     ValueError: a number that is NaN or outside its range, or an x without axes.
 ///
 /// Examples:
 ///     >>> lower, upper = hedged_betting_sequence([0.5] * 100, 0.05, cells=100)
@@ -251,16 +237,12 @@ pub(crate) fn hedged_betting_sequence<'py>(
 /// Waudby-Smith and Ramdas (JRSS-B 2024), Theorem 3.
 ///
 /// Args:
-///     x: observations from 0 to 1, shape (..., n): each row is a series, in the order of
-///         observation.
+///     x: observations, as of `beta_mixture_sequence`.
 ///     candidate: the mean to test, a number from 0 to 1.
 ///     miss: probability of rejecting a true mean, a number above 0 and below 1.
 ///
 /// Returns:
 ///     bool array of the shape of x.
-///
-/// Raises:
-///     ValueError: a number that is NaN or outside its range, or an x without axes.
 ///
 /// Examples:
 ///     >>> betting_rejections([1.0] * 6, 0.2, 0.05)
