@@ -2,7 +2,7 @@
 
 use crate::json::{dict, to_python};
 use crate::message::{did_you_mean, type_error, value_error};
-use crate::task::{ARGUMENTS, protocols};
+use crate::task::protocols;
 use policies::catalogue::{Answers, Kind, PolicySpec, Protocol, Purpose, Row, SpecError, find, rows};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
@@ -82,9 +82,14 @@ fn entry<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
     ))
 }
 
-pub(crate) fn spec_of(name: &str, parameters: Map<String, Value>) -> PyResult<PolicySpec> {
+/// The policy of this name with these parameters, which `function` got beside its own arguments.
+pub(crate) fn spec_of(
+    name: &str,
+    parameters: Map<String, Value>,
+    function: &Bound<'_, PyAny>,
+) -> PyResult<PolicySpec> {
     let spec = PolicySpec::from_parameters(name, &parameters).map_err(|error| {
-        let near = suggestion(&error);
+        let near = suggestion(&error, &arguments(function).unwrap_or_default());
         match error {
             // The nearest name, and not all names before it.
             SpecError::UnknownPolicy { name, .. } if !near.is_empty() => {
@@ -100,8 +105,14 @@ pub(crate) fn spec_of(name: &str, parameters: Map<String, Value>) -> PyResult<Po
     Ok(spec)
 }
 
-/// The nearest name for what the error is about.
-fn suggestion(error: &SpecError) -> String {
+/// The names of a function's arguments.
+fn arguments(function: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let signature = function.py().import("inspect")?.call_method1("signature", (function,))?;
+    signature.getattr("parameters")?.try_iter()?.map(|name| name?.extract()).collect()
+}
+
+/// The nearest name for what the error is about; `arguments` are no parameters of a policy.
+fn suggestion(error: &SpecError, arguments: &[String]) -> String {
     match error {
         SpecError::UnknownPolicy { name, .. } => did_you_mean(name, rows().iter().map(|row| row.name)),
         SpecError::Parameter { policy, parameter, .. } => {
@@ -111,7 +122,7 @@ fn suggestion(error: &SpecError) -> String {
                 "arms" | "items" | "actions" | "k" => "; did you mean `items`?".to_owned(),
                 "positions" | "slots" | "list_size" | "len_list" => "; did you mean `positions`?".to_owned(),
                 "random_state" | "random_seed" | "rng" => "; did you mean `seed`?".to_owned(),
-                _ => did_you_mean(parameter, own.chain(ARGUMENTS)),
+                _ => did_you_mean(parameter, own.chain(arguments.iter().map(String::as_str))),
             }
         }
         SpecError::Value { policy, parameter, value, .. } => {
@@ -130,7 +141,11 @@ pub(crate) fn to_parameters(given: Option<&Bound<'_, PyDict>>) -> PyResult<Map<S
     let mut parameters = Map::new();
     for (key, value) in given.into_iter().flatten() {
         let key: String = key.extract()?;
-        if !value.is_none() {
+        let is_known = rows().iter().flat_map(|row| row.parameters).any(|row| row.name == key);
+        if !is_known {
+            // The name is refused, whatever the value.
+            parameters.insert(key, Value::Null);
+        } else if !value.is_none() {
             let value = to_value(&key, &value)?;
             parameters.insert(key, value);
         }

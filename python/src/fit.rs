@@ -19,12 +19,12 @@ pub(crate) use fitted::Fitted;
 pub(crate) use online::{ab_test, interleaving_test, judgments, test_plan};
 pub(crate) use policy::{CountedItem, FromFit, given_of};
 
-use self::contexts::{Common, ContextArguments, fit_log};
+use self::contexts::{ContextArguments, fit_log};
 use self::source::Source;
-use crate::interrupt::abandoning;
-use crate::message::{none_of, type_error, value_error};
-use crate::name::query_text;
-use crate::options::Keywords;
+use crate::interrupt::{abandoning, check_signals};
+use crate::message::{in_row, none_of, type_error, value_error};
+use crate::options::Given;
+use crate::task::count;
 use click_logs::fit::Model;
 use click_logs::settings::{FitSettings, HoldOut};
 use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, StudyError, study, with_users};
@@ -34,6 +34,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::error::Error as _;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Fit click models to a click log, with intervals, and compare them on a part that is held out.
@@ -50,7 +51,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// columns query, item, position, clicks and impressions. columns names columns, as a dict or as
 /// text: {"query": .., "item": .., "position": .., "click": ..} and, if a row has several
 /// impressions, "impressions"; or "session", for models that need sessions: the rows of a session
-/// are one list, wherever they stand. Columns of a table that are not named have these names.
+/// are one list, wherever they stand, unless it starts from its first position again, elsewhere in
+/// the log. Columns of a table that are not named have these names.
 ///
 /// model is a name, a list of names, or "all" for every model that the log supports. max_skipped is
 /// the largest share of invalid rows that may be skipped; without it the first one is an error. One
@@ -92,37 +94,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///     ('age',)
 #[pyfunction]
 #[pyo3(text_signature = "(log, *, format=None, columns=None, model='all', segment=None, features=None, items=None, query=None, ablate=False, **options)",
-    signature = (log, *, format=None, columns=None, model=Texts(vec!["all".into()]), segment=None, features=None, items=None,
-    query=None, ablate=false, **options))]
-pub(crate) fn fit(
-    log: &Bound<'_, PyAny>,
-    format: Option<&str>,
-    columns: Option<&Bound<'_, PyAny>>,
-    model: Texts,
-    segment: Option<String>,
-    features: Option<Texts>,
-    items: Option<&Bound<'_, PyAny>>,
-    query: Option<&Bound<'_, PyAny>>,
-    ablate: bool,
-    options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Fit> {
-    let (py, mut keywords) = (log.py(), Keywords::new(options)?);
-    let query = query.map(|query| query_text(query, None)).transpose()?;
-    let asked =
-        ContextArguments { segment, features: features.map(|Texts(names)| names), items, query, ablate };
-    let excess =
-        keywords.other_than(&["first_position", "max_skipped", "held_out", "seed"]).map(str::to_owned);
-    let (reading, settings): (ReadSettings, FitSettings) = (keywords.take()?, keywords.take()?);
-    let ubi: Ubi = keywords.take()?;
-    keywords.end(
-        "fit",
-        &["log", "format", "columns", "model", "segment", "features", "items", "query", "ablate"],
-    )?;
+    signature = (log, **given))]
+pub(crate) fn fit(log: &Bound<'_, PyAny>, given: Option<&Bound<'_, PyDict>>) -> PyResult<Fit> {
+    let (py, mut given) = (log.py(), Given::new(log.py(), given)?);
+    let (format, columns) = (given.one::<String>("format")?, given.take("columns")?);
+    let (format, columns) = (format.as_deref(), columns.as_ref());
+    let model = given.one("model")?.unwrap_or(Texts(vec!["all".into()]));
+    let features = given.one("features")?.map(|Texts(names)| names);
+    let asked = ContextArguments {
+        segment: given.one("segment")?,
+        features,
+        items: given.take("items")?,
+        query: given.query()?,
+        ablate: given.one("ablate")?.unwrap_or(false),
+    };
+    let of_contexts = ["first_position", "max_skipped", "held_out", "seed"];
+    let mut names = given.dict.keys().iter().map(|name| name.to_string());
+    let excess = names.find(|name| !of_contexts.contains(&&**name));
+    let (reading, settings, ubi): (ReadSettings, FitSettings, Ubi) =
+        (given.all()?, given.all()?, given.all()?);
+    given.end("fit")?;
     if asked.is_asked()? {
         if let Some(name) = excess {
             return Err(value_error(format!("{name}: not with segment, features or items")));
         }
-        return fit_log(Common { log, format, columns, model, reading, settings }, asked).map(Fit::Contexts);
+        let of_contexts = fit_log((log, format, columns), model, &reading, &settings, asked);
+        return of_contexts.map(Fit::Contexts);
     }
     let (options, HoldOut(held_out)) = (settings.options(), settings.held_out);
     let named = models(model)?;
@@ -146,10 +143,13 @@ pub(crate) fn fit(
         ))
     })?;
     let settings = settings.study(chosen.models, held_out.is_some());
-    let study = abandoning(py, move |stop| {
-        run(&settings, &source, &reader, stop).map_err(|error| of_study(error, &settings.filter))
-    })??;
-    Ok(Fit::Counts(Fitted { study, options, left_out: chosen.left_out, json: None }))
+    let study = abandoning(
+        py,
+        &Arc::default(),
+        |_| check_signals(),
+        move |stop| run(&settings, &source, &reader, stop).map_err(|error| of_study(error, &settings.filter)),
+    )??;
+    Ok(Fit::Counts(Fitted { study: Arc::new(study), options, left_out: chosen.left_out, json: None }))
 }
 
 /// The results of `fit`.
@@ -218,13 +218,16 @@ fn no_sessions(format: &Format, is_counts: bool, cut: bool) -> Option<String> {
     }
 }
 
-fn whole<T: TryFrom<i64>>(name: &str, number: i64, range: RangeInclusive<i64>) -> PyResult<T> {
-    T::try_from(number).ok().filter(|_| range.contains(&number)).ok_or_else(|| {
-        let range = match range.into_inner() {
-            (min, i64::MAX) => format!("of at least {min}"),
-            (min, max) => format!("from {min} to {max}"),
-        };
-        value_error(format!("{name} is {number}: expected a whole number {range}"))
+fn whole<T: TryFrom<u64>>(
+    name: &str,
+    given: Option<&Bound<'_, PyAny>>,
+    range: RangeInclusive<u64>,
+) -> PyResult<Option<T>> {
+    let Some(number) = count(name, given)? else { return Ok(None) };
+    let value = T::try_from(number).ok().filter(|_| range.contains(&number));
+    value.map(Some).ok_or_else(|| {
+        let (min, max) = range.into_inner();
+        value_error(format!("{name} is {number}: expected an integer from {min} to {max}"))
     })
 }
 
@@ -252,9 +255,9 @@ fn of_log(error: &Error, source: &Source) -> PyErr {
 fn of_log_of(error: &Error, name: &str, is_frame: bool) -> PyErr {
     let place = error.place();
     let message = if place.line > 0 && is_frame {
-        let column = place.column.as_ref().map_or(String::new(), |(_, name)| format!(", column `{name}`"));
         let found = if place.text.is_empty() { String::new() } else { format!(", found `{}`", place.text) };
-        format!("{name}: row {}{column}: {}{found}", place.line - 1, place.message)
+        let column = place.column.as_ref().map_or("", |(_, name)| name);
+        in_row(name, place.line - 1, column, format!("{}{found}", place.message))
     } else {
         error.to_string()
     };

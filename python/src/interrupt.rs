@@ -29,14 +29,15 @@ pub(crate) fn interruptible<T: Send>(
     watched(py, &stop, |_| check_signals(), || work(&stop))
 }
 
-/// As [`interruptible`], for work that may not stop for a while: an exception leaves it to itself.
+/// As [`watched`], for work that may not stop for a while: an exception leaves it to itself.
 pub(crate) fn abandoning<T: Send + 'static>(
     py: Python<'_>,
+    stop: &Arc<AtomicBool>,
+    mut look: impl FnMut(Python<'_>) -> PyResult<()> + Send,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> PyResult<T> {
-    let stop = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = channel();
-    let of_work = Arc::clone(&stop);
+    let of_work = Arc::clone(stop);
     // Nobody waits for work that was left to itself.
     thread::spawn(move || drop(sender.send(work(&of_work))));
     py.detach(move || {
@@ -44,7 +45,7 @@ pub(crate) fn abandoning<T: Send + 'static>(
             match receiver.recv_timeout(BETWEEN_LOOKS) {
                 Ok(done) => return Ok(done),
                 Err(RecvTimeoutError::Timeout) => {
-                    check_signals().inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+                    Python::attach(&mut look).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err(PANICKED)),
             }

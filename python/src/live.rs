@@ -9,14 +9,13 @@ use crate::catalogue::{spec_of, to_parameters};
 use crate::context::UserNames;
 use crate::fit::{CountedItem, Fitted};
 use crate::json::SavedBytes;
-use crate::message::{broken, one_of, value_error, warn};
-use crate::name::{Name, query_text, typed};
+use crate::message::{broken, value_error, warn};
+use crate::name::{Name, typed};
+use crate::options::Given;
 use crate::prior::{Prior, model_of};
 use crate::reduced::reduced;
 use crate::sequence;
-use crate::task::{
-    UserFacts, drawing, is_alive, length, order_of, protocol_named, seed_or_rng, seeded, size,
-};
+use crate::task::{UserFacts, drawing, is_alive, length, order_of, protocol_named, seeded, size};
 use ::live::{Among, Ask, ByName, Entry, Handle, NO_SEGMENT, Settings, Skips, Taken};
 use begin::{Sizes, amounts, first_items, item_values, new_policy};
 use click_models::Context;
@@ -101,11 +100,6 @@ struct SavedLive<L, N> {
 ///     seed: seed of the policy's random numbers, as of `Policy`; `rng` is another name of it.
 ///     **parameters: the policy's parameters.
 ///
-/// Raises:
-///     ValueError: an unknown name, model or parameter, or a value, size or combination that does
-///         not fit.
-///     TypeError: an argument of another type.
-///
 /// Examples:
 ///     >>> live = Live("cascade-ts", "cascade", positions=2, items=["a", "b", "c"], seed=1)
 ///     >>> shown = live.decide("visit-1", except_=["b"])
@@ -141,7 +135,7 @@ impl LivePolicy {
     fn known(&self, py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<(MutexGuard<'_, State>, Handle)> {
         let name = Name::read("item", item)?;
         let state = self.lock(py)?;
-        let item = state.known(&name)?;
+        let item = state.known("item", &name)?;
         Ok((state, item))
     }
 
@@ -202,72 +196,57 @@ impl LivePolicy {
 #[pymethods]
 impl LivePolicy {
     #[new]
-    #[pyo3(signature = (name, model=None, *, items=None, item_features=None, user_features=None, segments=None,
-        positions=None, examination=None, order=None, prior=None, query=None, window=None, explore=0.0, propensities=false, draws=None, epsilon=0.05, skips="at-close",
-        values=None, cap=None, keep_open=None, keep_retired=None, seed=None, rng=None, **parameters))]
+    #[pyo3(text_signature = "(name, model=None, *, items=None, item_features=None, user_features=None, segments=None, positions=None, examination=None, order=None, prior=None, query=None, window=None, explore=0.0, propensities=False, draws=None, epsilon=0.05, skips='at-close', values=None, cap=None, keep_open=None, keep_retired=None, seed=None, rng=None, **parameters)",
+        signature = (name, model=None, **given))]
     fn new(
         py: Python<'_>,
         name: &str,
         model: Option<&str>,
-        items: Option<&Bound<'_, PyAny>>,
-        item_features: Option<&Bound<'_, PyAny>>,
-        user_features: Option<&Bound<'_, PyAny>>,
-        segments: Option<&Bound<'_, PyAny>>,
-        positions: Option<&Bound<'_, PyAny>>,
-        examination: Option<&Bound<'_, PyAny>>,
-        order: Option<&Bound<'_, PyAny>>,
-        prior: Option<&Bound<'_, PyAny>>,
-        query: Option<&Bound<'_, PyAny>>,
-        window: Option<&Bound<'_, PyAny>>,
-        explore: f64,
-        propensities: bool,
-        draws: Option<&Bound<'_, PyAny>>,
-        epsilon: f64,
-        skips: &str,
-        values: Option<&Bound<'_, PyAny>>,
-        cap: Option<f64>,
-        keep_open: Option<&Bound<'_, PyAny>>,
-        keep_retired: Option<&Bound<'_, PyAny>>,
-        seed: Option<&Bound<'_, PyAny>>,
-        rng: Option<&Bound<'_, PyAny>>,
-        parameters: Option<&Bound<'_, PyDict>>,
+        given: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let generator = seeded(seed_or_rng(seed, rng)?)?;
-        let mut parameters = to_parameters(parameters)?;
-        let positions = size("positions", positions)?;
-        let examination: Option<Vec<f64>> =
-            examination.map(|given| sequence::numbers("examination", given)).transpose()?;
+        let mut given = Given::new(py, given)?;
+        let generator = seeded(given.seed()?)?;
+        let (positions, examination) = (given.size("positions")?, given.examination()?);
+        let (order, prior, query) = (given.take("order")?, given.take("prior")?, given.query()?);
+        let prior = prior.map(|prior| Prior::read(&prior)).transpose()?;
+        let epsilon = given.one("epsilon")?.unwrap_or(0.05);
+        let drawing = drawing(given.take("draws")?.as_ref(), epsilon)?;
+        let (told, values) = item_values(given.take("values")?.as_ref(), given.one("cap")?)?;
+        let default = Settings::default();
+        let settings = Settings {
+            window: given.size("window")?,
+            explore: given.one("explore")?.unwrap_or(0.0),
+            propensities: given.one("propensities")?.unwrap_or(false).then_some(drawing),
+            skips: given.word(
+                "skips",
+                "at-close",
+                &[("at-close", Skips::AtClose), ("at-once", Skips::AtOnce)],
+            )?,
+            estimate_prior: matches!(prior, Some(Prior::Estimated)),
+            keep_open: given.size("keep_open")?.unwrap_or(default.keep_open),
+            keep_retired: given.size("keep_retired")?.unwrap_or(default.keep_retired),
+            values,
+        };
+        let items = given.take("items")?;
+        let (item_features, user_features) = (given.size("item_features")?, given.size("user_features")?);
+        let segments = given.size("segments")?;
+        let mut parameters = to_parameters(Some(&given.dict))?;
         let given = UserFacts {
             // Places for the first items. A list has at most as many positions as there are items.
             items: positions.or(examination.as_ref().map(Vec::len)).map(|places| places.max(1)),
             positions,
             examination,
-            order: order_of(name, order, &mut parameters)?,
+            order: order_of(name, order.as_ref(), &mut parameters)?,
             ..UserFacts::default()
         };
-        let prior = prior.map(Prior::read).transpose()?;
-        let query = query.map(|query| query_text(query, None)).transpose()?;
-        let drawing = drawing(draws, epsilon)?;
-        let (told, values) = item_values(values, cap)?;
-        let default = Settings::default();
-        let settings = Settings {
-            window: size("window", window)?,
-            explore,
-            propensities: propensities.then_some(drawing),
-            skips: one_of("skips", skips, &[("at-close", Skips::AtClose), ("at-once", Skips::AtOnce)])?,
-            estimate_prior: matches!(prior, Some(Prior::Estimated)),
-            keep_open: size("keep_open", keep_open)?.unwrap_or(default.keep_open),
-            keep_retired: size("keep_retired", keep_retired)?.unwrap_or(default.keep_retired),
-            values,
-        };
-        let spec = spec_of(name, parameters)?;
+        let spec = spec_of(name, parameters, py.get_type::<Self>().as_any())?;
         let has_items = items.is_some();
-        let items = first_items(spec.check_live_among().is_ok(), items)?;
+        let items = first_items(spec.check_live_among().is_ok(), items.as_ref())?;
         let first = items.first().and_then(|(_, features)| features.as_ref().map(Vec::len));
         let sizes: Sizes = [
-            ("item_features", size("item_features", item_features)?.or(first)),
-            ("user_features", size("user_features", user_features)?),
-            ("segments", size("segments", segments)?),
+            ("item_features", item_features.or(first)),
+            ("user_features", user_features),
+            ("segments", segments),
         ];
         let (live, fit) = new_policy(spec, model, given, sizes, settings, (prior, query.as_deref()))?;
         let users = Arc::new(fit.as_deref().map(UserNames::of).unwrap_or_default());
@@ -281,7 +260,7 @@ impl LivePolicy {
             }
         }
         for (item, value) in told.unwrap_or_default() {
-            let item = state.known(&item)?;
+            let item = state.known("values", &item)?;
             state.live.set_value(item, value).map_err(|error| state.refused(error))?;
         }
         Ok(Self { state: Mutex::new(state) })
@@ -320,7 +299,7 @@ impl LivePolicy {
             return Err(state.refused(::live::Error::NoTerms));
         }
         let is_new = state.add(name.clone(), features.as_deref())?;
-        let item = state.known(&name)?;
+        let item = state.known("item", &name)?;
         if let Some(value) = value {
             state.live.set_value(item, value).map_err(value_error)?;
         }
@@ -475,9 +454,9 @@ impl LivePolicy {
             (None, Some(except)) => Among::Except(except),
             (None, None) => Among::All,
         };
-        let values = values.iter().map(|(name, value)| Ok((state.known(name)?, *value)));
+        let values = values.iter().map(|(name, value)| Ok((state.known("values", name)?, *value)));
         let values = values.collect::<PyResult<Vec<_>>>()?;
-        let pins = pins.iter().map(|(at, name)| Ok((*at, state.known(name)?)));
+        let pins = pins.iter().map(|(at, name)| Ok((*at, state.known("pins", name)?)));
         let pins = pins.collect::<PyResult<Vec<_>>>()?;
         let ask = Ask { user: &user, among, values: &values, most, pins: &pins, ..Ask::default() };
         state.live.check(&ask).map_err(|error| state.refused(error))?;
@@ -533,7 +512,7 @@ impl LivePolicy {
         let names = Name::of_each("items", Some(items))?.unwrap_or_default();
         let user = self.user(py, features, segment)?;
         let mut state = self.lock(py)?;
-        let items = names.iter().map(|name| state.known(name)).collect::<PyResult<Vec<_>>>()?;
+        let items = names.iter().map(|name| state.known("items", name)).collect::<PyResult<Vec<_>>>()?;
         if let Some(place) = (1..items.len()).find(|&place| items[..place].contains(&items[place])) {
             let name = names[place].to_python(py)?.repr()?;
             return Err(value_error(format!("items[{place}] is {name}, which is there before")));

@@ -1,7 +1,10 @@
 //! Keyword arguments that the library declares: names, types, ranges and defaults of options are
 //! the fields of its types.
 
-use crate::message::{did_you_mean, type_error, value_error};
+use crate::message::{argument, did_you_mean, one_of, type_error, value_error};
+use crate::name::query_text;
+use crate::sequence::numbers;
+use crate::task::{count, seed_or_rng, size};
 use documents::toml_reader::{InFiles, Source, read, schema};
 use log_reader::Columns;
 use pyo3::prelude::*;
@@ -14,56 +17,94 @@ const NAME: &str = "options";
 /// How deep a dict may be nested. A spec needs four levels.
 const DEEPEST: usize = 16;
 
-/// The keyword arguments of a call. None leaves one out.
-#[derive(Debug)]
-pub(crate) struct Keywords {
-    given: Table,
-    known: Vec<String>,
+/// Keyword arguments, which are taken by name: errors have it.
+pub(crate) struct Given<'py> {
+    /// Those that are left.
+    pub(crate) dict: Bound<'py, PyDict>,
+    taken: Vec<String>,
 }
 
-impl Keywords {
-    pub(crate) fn new(given: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let mut table = Table::new();
-        for (name, value) in given.into_iter().flat_map(PyDictMethods::iter) {
-            if !value.is_none() {
-                let name: String = name.extract()?;
-                let value = to_toml(&value, &name, 1)?;
-                table.insert(name, value);
-            }
-        }
-        Ok(Self { given: table, known: Vec::new() })
+impl<'py> Given<'py> {
+    /// None means the default.
+    pub(crate) fn new(py: Python<'py>, given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+        let dict = PyDict::new(py);
+        let mut given = given.into_iter().flatten().filter(|(_, value)| !value.is_none());
+        given.try_for_each(|(name, value)| dict.set_item(name, value))?;
+        Ok(Self { dict, taken: Vec::new() })
+    }
+
+    pub(crate) fn take(&mut self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.taken.push(name.to_owned());
+        let taken = self.dict.call_method1("pop", (name, self.dict.py().None()))?;
+        Ok(Some(taken).filter(|value| !value.is_none()))
+    }
+
+    pub(crate) fn one<T>(&mut self, name: &str) -> PyResult<Option<T>>
+    where
+        T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+    {
+        self.take(name)?.map(|given| argument(name, &given)).transpose()
+    }
+
+    /// The meaning of the word that an argument gives.
+    pub(crate) fn word<T: Copy>(&mut self, name: &str, default: &str, known: &[(&str, T)]) -> PyResult<T> {
+        one_of(name, self.one::<String>(name)?.as_deref().unwrap_or(default), known)
+    }
+
+    pub(crate) fn count(&mut self, name: &str) -> PyResult<Option<u64>> {
+        count(name, self.take(name)?.as_ref())
+    }
+
+    pub(crate) fn size(&mut self, name: &str) -> PyResult<Option<usize>> {
+        size(name, self.take(name)?.as_ref())
+    }
+
+    pub(crate) fn examination(&mut self) -> PyResult<Option<Vec<f64>>> {
+        self.take("examination")?.map(|given| numbers("examination", &given)).transpose()
+    }
+
+    pub(crate) fn query(&mut self) -> PyResult<Option<String>> {
+        self.take("query")?.map(|query| query_text(&query, None)).transpose()
+    }
+
+    pub(crate) fn seed(&mut self) -> PyResult<Option<u64>> {
+        seed_or_rng(self.take("seed")?.as_ref(), self.take("rng")?.as_ref())
     }
 
     /// The options of this type, all of which have defaults.
-    pub(crate) fn take<T: InFiles>(&mut self) -> PyResult<T> {
-        let mut table = Table::new();
-        for name in schema::<T>()["properties"].as_object().into_iter().flat_map(|keys| keys.keys()) {
-            self.known.push(name.clone());
-            table.extend(self.given.remove_entry(name));
+    pub(crate) fn all<T: InFiles>(&mut self) -> PyResult<T> {
+        let (mut table, schema) = (Table::new(), schema::<T>());
+        let options = &schema["properties"];
+        for name in options.as_object().into_iter().flat_map(|keys| keys.keys()) {
+            if let Some(value) = self.take(name)? {
+                table.insert(name.clone(), to_toml(&value, name, 1)?);
+            }
         }
         // A file is not empty.
         let text = format!("#\n{}", toml::to_string(&table).map_err(value_error)?);
         let source = Source::from_text(NAME, text).map_err(value_error)?;
         read(&source.without_lines()).map_err(|error| {
-            let all: Vec<String> = error.all().iter().map(ToString::to_string).collect();
-            value_error(all.join("\n").replace(&format!("{NAME}: "), ""))
+            let explained = |error: String| {
+                let error = error.replacen(&format!("{NAME}: "), "", 1);
+                let name = error.split_once(':').map_or("", |(name, _)| name);
+                let meaning = options[name]["description"].as_str().unwrap_or_default();
+                format!("{error} ({name}: {meaning})")
+            };
+            let all: Vec<String> = error.all().iter().map(|error| explained(error.to_string())).collect();
+            value_error(all.join("\n").replace("expected true or false", "expected True or False"))
         })
     }
 
-    /// Refuses names that no type has taken; `others` are those of the function's other arguments.
-    pub(crate) fn end(self, function: &str, others: &[&str]) -> PyResult<()> {
-        let Some((name, _)) = self.given.iter().next() else { return Ok(()) };
-        let meant = if Columns::KEYS.contains(&&**name) {
+    /// Refuses names that were not taken.
+    pub(crate) fn end(&self, function: &str) -> PyResult<()> {
+        let Some(name) = self.dict.keys().iter().next() else { return Ok(()) };
+        let name = &*name.to_string();
+        let meant = if Columns::KEYS.contains(&name) {
             format!(": columns={{{name:?}: ..}} names a column")
         } else {
-            did_you_mean(name, self.known.iter().map(String::as_str).chain(others.iter().copied()))
+            did_you_mean(name, self.taken.iter().map(String::as_str))
         };
         Err(type_error(format!("{function}() got an unexpected keyword argument '{name}'{meant}")))
-    }
-
-    /// The first argument that is given and none of these.
-    pub(crate) fn other_than(&self, names: &[&str]) -> Option<&str> {
-        self.given.keys().map(String::as_str).find(|name| !names.contains(name))
     }
 }
 

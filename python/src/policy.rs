@@ -11,16 +11,14 @@ use crate::decision::{Decision, Origin, fault};
 use crate::fit::{ContextFit, Fitted, FromFit};
 use crate::json::{SavedBytes, dict, to_python};
 use crate::message::{broken, type_error, value_error};
-use crate::name::query_text;
 use crate::names::{self, Names};
+use crate::options::Given;
 use crate::play::{Player, filled};
 use crate::prior::Prior;
 use crate::reduced::reduced;
-use crate::sequence;
 use crate::table::{Column, Table};
 use crate::task::{
-    UserFacts, build, count, drawing, is_alive, length, order_of, protocol_named, protocol_of, seed_or_rng,
-    seeded, size,
+    UserFacts, build, drawing, is_alive, length, order_of, protocol_named, protocol_of, seeded,
 };
 use ::live::Estimator;
 use click_models::{Context, ItemId};
@@ -76,11 +74,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 ///         or BitGenerator of numpy, which draws one; by default another one for every policy.
 ///         `rng` is another name of it.
 ///     **parameters: the policy's parameters.
-///
-/// Raises:
-///     ValueError: an unknown name, model or parameter, or a value, size or combination that does
-///         not fit.
-///     TypeError: an argument of another type, or contexts for a policy that sees none.
 ///
 /// Examples:
 ///     >>> policy = Policy("cascade-ts", "cascade", items=["a", "b", "c"], positions=2, seed=1)
@@ -190,76 +183,49 @@ impl Policy {
 #[pymethods]
 impl Policy {
     #[new]
-    #[pyo3(signature = (name, model=None, *, items=None, positions=None, rows=None, columns=None, examination=None, order=None,
-        item_features=None, user_features=None, segments=None, horizon=None, prior=None, query=None, seed=None, rng=None, **parameters))]
+    #[pyo3(text_signature = "(name, model=None, *, items=None, positions=None, rows=None, columns=None, examination=None, order=None, item_features=None, user_features=None, segments=None, horizon=None, prior=None, query=None, seed=None, rng=None, **parameters)",
+        signature = (name, model=None, **given))]
     fn new(
         py: Python<'_>,
         name: &str,
         model: Option<&str>,
-        items: Option<&Bound<'_, PyAny>>,
-        positions: Option<&Bound<'_, PyAny>>,
-        rows: Option<&Bound<'_, PyAny>>,
-        columns: Option<&Bound<'_, PyAny>>,
-        examination: Option<&Bound<'_, PyAny>>,
-        order: Option<&Bound<'_, PyAny>>,
-        item_features: Option<&Bound<'_, PyAny>>,
-        user_features: Option<&Bound<'_, PyAny>>,
-        segments: Option<&Bound<'_, PyAny>>,
-        horizon: Option<&Bound<'_, PyAny>>,
-        prior: Option<&Bound<'_, PyAny>>,
-        query: Option<&Bound<'_, PyAny>>,
-        seed: Option<&Bound<'_, PyAny>>,
-        rng: Option<&Bound<'_, PyAny>>,
-        parameters: Option<&Bound<'_, PyDict>>,
+        given: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let seed = seed_or_rng(seed, rng)?;
-        let arguments = PyDict::new(py);
-        for (key, value) in [
-            ("items", items),
-            ("positions", positions),
-            ("rows", rows),
-            ("columns", columns),
-            ("examination", examination),
-            ("order", order),
-            ("item_features", item_features),
-            ("user_features", user_features),
-            ("segments", segments),
-            ("horizon", horizon),
-            ("prior", prior),
-            ("query", query),
-        ] {
-            value.map(|value| arguments.set_item(key, value)).transpose()?;
-        }
+        let mut given = Given::new(py, given)?;
+        let seed = given.seed()?;
+        let arguments = given.dict.copy()?;
         arguments.set_item("seed", seed)?;
-        let mut parameters = to_parameters(parameters)?;
-        let (items, names) = Names::read(items)?;
-        let given = UserFacts {
+        let (items, names) = Names::read(given.take("items")?.as_ref())?;
+        let (order, prior, query) = (given.take("order")?, given.take("prior")?, given.query()?);
+        let facts = UserFacts {
             items,
-            positions: size("positions", positions)?,
-            rows: size("rows", rows)?,
-            columns: size("columns", columns)?,
-            examination: examination.map(|given| sequence::numbers("examination", given)).transpose()?,
-            order: order_of(name, order, &mut parameters)?,
-            item_features: item_features
-                .map(|given| items.map_or_else(|| Ok(vec![]), |n| context::item_features(given, n)))
+            positions: given.size("positions")?,
+            rows: given.size("rows")?,
+            columns: given.size("columns")?,
+            examination: given.examination()?,
+            order: None,
+            item_features: given
+                .take("item_features")?
+                .map(|given| items.map_or_else(|| Ok(vec![]), |n| context::item_features(&given, n)))
                 .transpose()?,
-            user_features: size("user_features", user_features)?,
-            segments: context::n_segments(segments)?,
-            horizon: count("horizon", horizon)?,
+            user_features: given.size("user_features")?,
+            segments: context::n_segments(given.take("segments")?.as_ref())?,
+            horizon: given.count("horizon")?,
         };
-        let spec = spec_of(name, parameters)?;
+        let mut parameters = to_parameters(Some(&given.dict))?;
+        let given = UserFacts { order: order_of(name, order.as_ref(), &mut parameters)?, ..facts };
+        let spec = spec_of(name, parameters, py.get_type::<Self>().as_any())?;
         let protocol = protocol_of(&spec, model, &given)?;
         let mut policy = build(spec, protocol, &given)?;
         let (mut estimator, mut users) = (None, UserNames::default());
         if let Some(prior) = prior {
-            let mut prior = Prior::read(prior)?;
+            let mut prior = Prior::read(&prior)?;
             if policy.coefficients().is_some() {
                 prior = prior.of_coefficients(py, names.as_deref())?;
             }
             if let Prior::Contexts(fit) = &prior {
                 users = UserNames::of(fit);
             }
-            let query = query.map(|query| query_text(query, None)).transpose()?;
             prior.give(&mut policy, query.as_deref())?;
             estimator = matches!(prior, Prior::Estimated).then(Estimator::default);
         }
@@ -315,20 +281,15 @@ impl Policy {
     ///     >>> policy.items, policy.table()["a"]
     ///     (('a', 'b'), [(2, 1), (0, 0)])
     #[classmethod]
-    #[pyo3(signature = (fitted, query=None, *, policy=None, model=None, horizon=None, seed=None, rng=None, **parameters))]
+    #[pyo3(text_signature = "($cls, fitted, query=None, *, policy=None, model=None, horizon=None, seed=None, rng=None, **parameters)",
+        signature = (fitted, query=None, **given))]
     fn from_fit(
         class: &Bound<'_, PyType>,
         fitted: &Bound<'_, PyAny>,
-        query: Option<&Bound<'_, PyAny>>,
-        policy: Option<&str>,
-        model: Option<&str>,
-        horizon: Option<&Bound<'_, PyAny>>,
-        seed: Option<&Bound<'_, PyAny>>,
-        rng: Option<&Bound<'_, PyAny>>,
-        parameters: Option<&Bound<'_, PyDict>>,
+        query: Option<Bound<'_, PyAny>>,
+        given: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let seed = seed_or_rng(seed, rng)?;
-        let from = FromFit { query, policy, model, horizon, seed, parameters };
+        let from = FromFit::new(query, Given::new(class.py(), given)?)?;
         if let Ok(fitted) = fitted.cast::<ContextFit>() {
             return fitted.get().to_policy(class.py(), &from);
         }
@@ -563,10 +524,7 @@ impl Policy {
     ///         policy never draws have no weight in any log.
     ///
     /// Raises:
-    ///     ValueError: draws or epsilon out of range, propensities of a policy that chooses no
-    ///         lists, a wrong shape, or a feature that is not finite.
-    ///     TypeError: an argument of another type; a context that is missing, or one for a policy
-    ///         that sees none.
+    ///     TypeError: a context that is missing, or one for a policy that sees none.
     ///
     /// Examples:
     ///     >>> policy = Policy("cascade-ts", "cascade", items=4, positions=2, seed=1)
@@ -616,9 +574,7 @@ impl Policy {
     ///         "semi-bandit", "cascade" and "dcm"; by default all.
     ///
     /// Raises:
-    ///     ValueError: a decision of another policy, a wrong shape, a number that is not 0 or 1, a
-    ///         click below what was observed.
-    ///     TypeError: an argument of another type.
+    ///     ValueError: a decision of another policy, or a click below what was observed.
     #[pyo3(signature = (decision, clicks, observed=None))]
     fn update(
         &self,
@@ -656,7 +612,6 @@ impl Policy {
     ///     segments: that of every user, an array of integers or of names, shape (n,).
     ///
     /// Raises:
-    ///     ValueError: n is negative, a wrong shape, or a feature that is not finite.
     ///     TypeError: as of `select`.
     ///     MemoryError: there is no memory for n decisions.
     ///
@@ -704,9 +659,7 @@ impl Policy {
     ///         default all.
     ///
     /// Raises:
-    ///     ValueError: a batch of another policy, a wrong shape, a number that is not 0 or 1, a
-    ///         click below what was observed.
-    ///     TypeError: an argument of another type.
+    ///     ValueError: a batch of another policy, or a click below what was observed.
     #[pyo3(signature = (batch, clicks, observed=None))]
     fn update_batch(
         &self,

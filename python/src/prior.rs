@@ -1,7 +1,7 @@
 //! The argument `prior`.
 
 use crate::fit::{ContextFit, Fitted};
-use crate::message::{type_error, value_error};
+use crate::message::{existing, type_error, value_error};
 use crate::name::typed;
 use crate::names::Names;
 use click_logs::fit::Model;
@@ -13,6 +13,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::path::PathBuf;
+
+/// The values that stand for a prior.
+const EXPECTED: &str = "(a, b), the result of fit, its file or directory, or \"estimated\"";
+/// The prior from all items so far.
+const ESTIMATED: &str = "estimated";
 
 /// The model by which a log is fitted for these users.
 pub(crate) fn model_of(protocol: Protocol) -> Model {
@@ -49,15 +54,15 @@ impl Prior {
         }
         let path: PathBuf = given.extract().map_err(|error: PyErr| {
             if error.is_instance_of::<PyTypeError>(given.py()) {
-                type_error(format!(
-                    "prior: expected (a, b), the result of fit, its file or directory, or \"estimated\", got {}",
-                    given.get_type()
-                ))
+                type_error(format!("prior: expected {EXPECTED}, got {}", given.get_type()))
             } else {
                 error
             }
         })?;
-        Ok(if path.as_os_str() == "estimated" { Self::Estimated } else { Self::Fitted(path) })
+        if path.as_os_str() == ESTIMATED {
+            return Ok(Self::Estimated);
+        }
+        existing("prior", path, EXPECTED, &[ESTIMATED]).map(Self::Fitted)
     }
 
     /// The fit with contexts that is meant.

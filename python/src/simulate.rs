@@ -10,9 +10,10 @@ pub(crate) use self::result::Simulation;
 
 use self::contender::{Fault, with_contender};
 use self::spec::OwnObjects;
-use crate::message::{type_error, value_error};
+use crate::message::{existing, type_error, value_error};
 use crate::models::with_protocol;
-use crate::task::{count, seed_of, size};
+use crate::options::Given;
+use crate::task::{seed_of, size};
 use crate::watch::{Watch, watched};
 use ::spec::models::OwnAnswers;
 use ::spec::{Experiment, Overrides};
@@ -134,39 +135,30 @@ impl Options {
 ///     >>> simulate(spec).regret("cascade-ts").shape[0]
 ///     2
 #[pyfunction]
-#[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, threads=None, shard=None, out=None, fresh=false,
-    keep_runs=false, policies=None, progress=None, allow=None))]
+#[pyo3(text_signature = "(spec, *, runs=None, seed=None, horizon=None, max_steps=None, threads=None, shard=None, out=None, fresh=False, keep_runs=False, policies=None, progress=None, allow=None)",
+    signature = (spec, **given))]
 pub(crate) fn simulate(
-    py: Python<'_>,
     spec: &Bound<'_, PyAny>,
-    runs: Option<&Bound<'_, PyAny>>,
-    seed: Option<&Bound<'_, PyAny>>,
-    horizon: Option<&Bound<'_, PyAny>>,
-    max_steps: Option<&Bound<'_, PyAny>>,
-    threads: Option<&Bound<'_, PyAny>>,
-    shard: Option<&Bound<'_, PyAny>>,
-    out: Option<PathBuf>,
-    fresh: bool,
-    keep_runs: bool,
-    policies: Option<&Bound<'_, PyAny>>,
-    progress: Option<&Bound<'_, PyAny>>,
-    allow: Option<Vec<PathBuf>>,
+    given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Option<Simulation>> {
-    let policies = policies.map(own_policies).transpose()?;
-    let overrides = overrides(policies, runs, seed, horizon, max_steps)?;
-    let (mut experiment, own) = spec::read(spec, overrides, &allow.unwrap_or_default())?;
-    let watch = Watch::new(py, progress)?;
+    let (py, mut given) = (spec.py(), Given::new(spec.py(), given)?);
+    let (progress, threads) = (given.take("progress")?, threads_of(given.take("threads")?.as_ref())?);
+    let shard = given.take("shard")?.map(|shard| shard_of(&shard)).transpose()?;
+    let (out, fresh) = (given.one("out")?, given.one("fresh")?.unwrap_or(false));
+    let keep_runs = given.one("keep_runs")?.unwrap_or(false);
+    let (mut experiment, own, policies) = read("simulate", spec, given)?;
+    let watch = Watch::new(py, progress.as_ref())?;
     let fault = Arc::new(Fault::new(watch.stop()));
     // Runs in the directory may be of other code under the same name.
     let fresh = fresh || !own.is_empty();
     give_answers(&mut experiment, own, &fault)?;
-    let options = Options { threads: threads_of(threads)?, out, fresh, keep_runs };
+    let options = Options { threads, out, fresh, keep_runs };
     let mut runner = runner(&experiment, options.threads, &watch);
     for (label, factory) in policies.into_iter().flatten() {
         let label = label.extract().map_err(|_| type_error("policies: expected labels that are texts"))?;
         runner = with_contender(runner, label, factory.unbind(), &fault)?;
     }
-    if let Some(shard) = shard.map(shard_of).transpose()? {
+    if let Some(shard) = shard {
         let Some(out) = &options.out else {
             return Err(value_error("shard: needs out, the directory of this part"));
         };
@@ -179,10 +171,30 @@ pub(crate) fn simulate(
     played(py, &runner, &options, None, &watch, &fault).map(Some)
 }
 
+/// The experiment, objects among its users, and the argument `policies`.
+type ReadSpec<'py> = (Experiment, OwnObjects, Option<Bound<'py, PyDict>>);
+
+/// Reads a spec and the arguments that replace its values, which are the last ones.
+fn read<'py>(function: &str, spec: &Bound<'py, PyAny>, mut given: Given<'py>) -> PyResult<ReadSpec<'py>> {
+    let policies = given.take("policies")?.map(own_policies).transpose()?;
+    let overrides = Overrides {
+        runs: given.count("runs")?,
+        seed: seed_of(given.take("seed")?.as_ref())?,
+        horizon: given.count("horizon")?,
+        max_steps: given.count("max_steps")?,
+        without_policies: policies.as_ref().is_some_and(|policies| !policies.is_empty()),
+        ..Overrides::default()
+    };
+    let allow: Vec<PathBuf> = given.one("allow")?.unwrap_or_default();
+    given.end(function)?;
+    let (experiment, own) = spec::read(spec, overrides, &allow)?;
+    Ok((experiment, own, policies))
+}
+
 /// The argument `policies`.
-fn own_policies<'a, 'py>(given: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyDict>> {
-    given.cast().map_err(|_| {
-        let found = given.get_type();
+fn own_policies(given: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyDict>> {
+    given.cast_into().map_err(|error| {
+        let found = error.into_inner().get_type();
         type_error(format!(
             "policies: expected policies written in Python as a dict, {{\"mine\": Mine}}, got {found}: \
              those of the catalogue are in the spec, {{\"policies\": [\"pbm-ts\"]}}"
@@ -246,23 +258,6 @@ fn played(
     Ok(Simulation::new(ran.measured, experiment, Some(out.clone())))
 }
 
-fn overrides(
-    policies: Option<&Bound<'_, PyDict>>,
-    runs: Option<&Bound<'_, PyAny>>,
-    seed: Option<&Bound<'_, PyAny>>,
-    horizon: Option<&Bound<'_, PyAny>>,
-    max_steps: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Overrides> {
-    Ok(Overrides {
-        runs: count("runs", runs)?,
-        seed: seed_of(seed)?,
-        horizon: count("horizon", horizon)?,
-        max_steps: count("max_steps", max_steps)?,
-        without_policies: policies.is_some_and(|policies| !policies.is_empty()),
-        ..Overrides::default()
-    })
-}
-
 fn runner<'a>(experiment: &'a Experiment, threads: Option<usize>, watch: &'a Watch) -> Runner<'a> {
     let runner = Runner::new(experiment).observer(watch).stop_when(watch.flag());
     match threads {
@@ -311,6 +306,8 @@ pub(crate) fn merge(
     keep_runs: bool,
     policies: Option<Vec<String>>,
 ) -> PyResult<Simulation> {
+    let part = |part| existing("parts", part, "directories that `simulate` wrote with shard", &[]);
+    let parts = parts.into_iter().map(part).collect::<PyResult<Vec<_>>>()?;
     let Some(first) = parts.first() else {
         return Err(value_error("parts: expected at least one directory"));
     };
@@ -349,20 +346,14 @@ pub(crate) fn merge(
 ///     >>> sorted(spec_files(spec))
 ///     ['spec.toml']
 #[pyfunction]
-#[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, allow=None, policies=None))]
+#[pyo3(text_signature = "(spec, *, runs=None, seed=None, horizon=None, max_steps=None, allow=None, policies=None)",
+    signature = (spec, **given))]
 pub(crate) fn spec_files<'py>(
     py: Python<'py>,
     spec: &Bound<'py, PyAny>,
-    runs: Option<&Bound<'py, PyAny>>,
-    seed: Option<&Bound<'py, PyAny>>,
-    horizon: Option<&Bound<'py, PyAny>>,
-    max_steps: Option<&Bound<'py, PyAny>>,
-    allow: Option<Vec<PathBuf>>,
-    policies: Option<&Bound<'py, PyAny>>,
+    given: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let policies = policies.map(own_policies).transpose()?;
-    let overrides = overrides(policies, runs, seed, horizon, max_steps)?;
-    let (experiment, _) = spec::read(spec, overrides, &allow.unwrap_or_default())?;
+    let (experiment, ..) = read("spec_files", spec, Given::new(py, given)?)?;
     let toml = experiment.to_toml();
     let files = experiment.inputs().into_iter().chain([(SPEC, toml.as_bytes())]);
     files.map(|(name, content)| (name, PyBytes::new(py, content))).into_py_dict(py)

@@ -139,9 +139,9 @@ impl Table {
 
     /// All columns by name, as numpy arrays: a dict, which pandas.DataFrame takes.
     ///
-    /// Numbers and truth values have their own types. A missing number is NaN, in a column of
-    /// floats; a missing text, truth value or whole number of either sign, such as a name, is None,
-    /// in a column of objects.
+    /// Whole numbers are int64, except for names beyond it; other numbers and truth values have
+    /// their own types. A missing number is NaN, in a column of floats; a missing text, truth value
+    /// or whole number of either sign, such as a name, is None, in a column of objects.
     pub(crate) fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let named = self.names().into_iter().zip(self.0.columns());
         let arrays = named.map(|(name, array)| Ok((name, to_numpy(py, array)?)));
@@ -281,7 +281,12 @@ fn to_numpy<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyAny
     Ok(match array.data_type() {
         DataType::Float64 if !missing => of(py, array.as_primitive::<Float64Type>().values()),
         DataType::Int64 if !missing => of(py, array.as_primitive::<Int64Type>().values()),
-        DataType::UInt64 if !missing => of(py, array.as_primitive::<UInt64Type>().values()),
+        DataType::UInt64 if !missing => {
+            // Signed, so that differences of counts do not wrap.
+            let numbers = array.as_primitive::<UInt64Type>().values();
+            let signed: Result<Vec<i64>, _> = numbers.iter().map(|&number| number.try_into()).collect();
+            signed.map_or_else(|_| of(py, numbers), |signed| of(py, &signed))
+        }
         DataType::Boolean if !missing => of(py, &array.as_boolean().values().iter().collect::<Vec<bool>>()),
         DataType::Float64 => floats(&mut array.as_primitive::<Float64Type>().iter()),
         DataType::UInt64 => floats(

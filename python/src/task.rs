@@ -20,24 +20,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Map, Value};
 use spec::models::MODELS;
 
-/// The arguments of `Policy` that are not parameters of a policy.
-pub(crate) const ARGUMENTS: [&str; 14] = [
-    "model",
-    "items",
-    "positions",
-    "rows",
-    "columns",
-    "examination",
-    "order",
-    "item_features",
-    "user_features",
-    "segments",
-    "horizon",
-    "prior",
-    "query",
-    "seed",
-];
-
 /// Most items times positions: a policy keeps some numbers of eight bytes for each, and a size that
 /// no machine has memory for would end the process.
 const MOST_NUMBERS: usize = 1 << 28;

@@ -107,8 +107,28 @@ pub(crate) fn watched<T: Send>(
     watch: &Watch,
     play: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
+    followed(py, watch, |look| interrupt::watched(py, &watch.stop, look, play))
+}
+
+/// As [`watched`], for work that may not stop for a while: an exception leaves it to itself.
+pub(crate) fn abandoning<T: Send + 'static>(
+    py: Python<'_>,
+    watch: &Watch,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    followed(py, watch, |look| interrupt::abandoning(py, &watch.stop, look, |_| work()))
+}
+
+/// A look after signals and progress.
+type Look<'a> = dyn FnMut(Python<'_>) -> PyResult<()> + Send + 'a;
+
+fn followed<T>(
+    py: Python<'_>,
+    watch: &Watch,
+    play: impl FnOnce(&mut Look<'_>) -> PyResult<T>,
+) -> PyResult<T> {
     let mut last = None;
-    let played = interrupt::watched(py, &watch.stop, |py| watch.look(py, &mut last), play)?;
+    let played = play(&mut |py| watch.look(py, &mut last))?;
     watch.look(py, &mut last)?;
     if matches!(watch.told, ProgressCall::Line) && last.is_some() {
         write(py, "\n")?;

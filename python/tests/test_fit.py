@@ -175,7 +175,7 @@ def test_the_answer_is_about_the_log(expected):
     assert answer["models"][0]["model"] == expected.report["users"]
     assert answer == expected.answer(queries=2)
     assert expected.sentences(queries=2)[0].startswith("Today's ranking gets ")
-    with pytest.raises(ValueError, match="queries is 0: expected a whole number from 1 to 1000"):
+    with pytest.raises(ValueError, match="queries is 0: expected an integer from 1 to 1000"):
         expected.answer(queries=0)
 
 
@@ -251,7 +251,7 @@ def test_tables_for_other_libraries(expected):
     table = expected.parameters
     numpy = table.to_numpy()
     assert numpy["estimate"].dtype == np.float64 and numpy["position"].dtype == np.float64
-    assert expected.counts["clicks"].dtype == np.uint64 and len(numpy["estimate"]) == len(table)
+    assert expected.counts["clicks"].dtype == np.int64 and len(numpy["estimate"]) == len(table)
     with pytest.raises(KeyError, match="did you mean `estimate`"):
         table["estimat"]
     polars = pytest.importorskip("polars")

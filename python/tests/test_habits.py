@@ -2,15 +2,17 @@
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
 
-from click_bandits import Live, Policy, fit, judgments, models
+from click_bandits import Live, Policy, evaluate, fit, judgments, models
 
 ROWS = {"query": ["q"] * 40, "item": [["a", "b"], ["b", "a"]] * 20, "click": [[0, 1], [1, 0]] * 20}
 LONG = {
@@ -108,11 +110,50 @@ def test_a_series_is_a_sequence_of_numbers():
 
 
 def test_pictures_of_a_fit():
-    fitted = fit(LONG, model="pbm")
+    fitted = fit({**LONG, "item": ["a" * 40, "b", "b", "a" * 40] * 20}, model="pbm")
+    assert f">{'a' * 27}…<" in fitted._repr_html_()
     assert "<svg" in fitted._repr_html_() and fitted._repr_html_().count("<circle") == 2
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    assert len(fitted.plot().get_yticks()) == 2
+    axes = fitted.plot()
+    assert len(axes.get_yticks()) == 2
+    # Long labels are inside the figure.
+    axes.figure.draw_without_rendering()
+    assert axes.figure.bbox.x0 <= min(label.get_window_extent().x0 for label in axes.get_yticklabels())
+
+
+def test_a_copy_of_a_table_below_it_warns():
+    random, n = np.random.default_rng(3), 120
+    log = {"session": np.arange(n).repeat(2), "item": random.permuted(np.tile([0, 1, 2], (n, 1)), axis=1)[:, :2].ravel()}
+    log = {**log, "position": np.tile([1, 2], n), "click": random.random(2 * n) < 0.3}
+    twice = {name: np.tile(values, 2) for name, values in log.items()}
+    tables = [twice]
+    for name in ("pandas", "polars"):
+        module = pytest.importorskip(name)
+        tables += [module.DataFrame(twice), module.concat([module.DataFrame(log)] * 2)]
+    for table in tables:
+        with pytest.warns(UserWarning, match="^log: the second half of the rows is a copy of the first"):
+            fit(table, model="pbm", held_out=0)
+    less = {name: values[:-1] for name, values in twice.items()}
+    other = {**twice, "click": np.append(twice["click"][:-1], ~twice["click"][-1])}
+    # The rows of an example repeat a few, again and again.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for table in (log, less, other, LONG, {name: np.tile(values, 3) for name, values in LONG.items() if name != "session"}):
+            fit(table, model="pbm", held_out=0)
+
+
+def test_results_tell_the_choice_and_pickle():
+    fitted = fit(LONG, model=["pbm", "cascade"], held_out=2)
+    choice = fitted.choice
+    assert choice["model"] == fitted.report["users"] == choice["alike"][0] and choice["best"] in choice["alike"]
+    assert fit(LONG, model="pbm", held_out=0).choice is None
+    result = evaluate(LONG, {"query": ["q"] * 2, "position": [1, 2], "item": ["b", "a"]}, model="pbm")
+    again = pickle.loads(pickle.dumps(result))
+    assert repr(again) == repr(result) and again.to_json() == result.to_json() and again.warnings == result.warnings
+    assert again.levels == result.levels and again.models == result.models
+    differences = fitted.counts["clicks"] - fitted.counts["impressions"]
+    assert (differences <= 0).all() and (differences < 0).any()
 
 
 def test_weights_for_lightgbm_are_clicks_over_examination():
@@ -130,14 +171,15 @@ from click_bandits import fit
 random, n = np.random.default_rng(1), 100_000
 log = {"query": random.integers(0, 20, n).repeat(5), "session": np.arange(n).repeat(5),
        "item": random.integers(0, 60, n * 5), "position": np.tile(np.arange(1, 6), n), "click": random.random(n * 5) < 0.2}
-print("begins", flush=True)
-fit(log, model=["ubm", "dbn", "ccm"])
 """
+CALLS = ['{}; fit(log, model=["ubm", "dbn", "ccm"])', 'fitted = fit(log, model="pbm", held_out=0); {}; fitted.answer(threads=1)']
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_ctrl_c_ends_a_fit_at_once():
-    with subprocess.Popen([sys.executable, "-c", CODE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+@pytest.mark.parametrize("call", CALLS)
+def test_ctrl_c_ends_a_fit_and_an_answer_at_once(call):
+    code = CODE + call.format('print("begins", flush=True)')
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stdout.readline() == "begins\n"
         time.sleep(1.5)
         os.kill(process.pid, signal.SIGINT)

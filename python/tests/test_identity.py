@@ -106,11 +106,11 @@ def test_a_column_that_mixes_types_is_refused(tmp_path):
         table = {**mixed, "item": np.array(mixed["item"], dtype=object)} if kind != "list" else mixed
         if kind == "records":
             table = [dict(zip(table, row)) for row in zip(*table.values())]
-        with pytest.raises(ValueError, match="`item` mixes whole numbers and texts"):
+        with pytest.raises(ValueError, match="`item`: mixes whole numbers and texts"):
             fit(table, model="pbm")
-    with pytest.raises(ValueError, match="`query` mixes whole numbers and texts"):
+    with pytest.raises(ValueError, match="`query`: mixes whole numbers and texts"):
         fit({**log([1, 2, 3]), "query": np.array([7, "7", "7"] * 1333, dtype=object)}, model="pbm")
-    with pytest.raises(ValueError, match="`item` mixes"):
+    with pytest.raises(ValueError, match="`item`: mixes"):
         fit({**mixed, "session": np.arange(3999) // 3, "age": np.arange(3999) // 3}, model="cascade", features=["age"])
     arrow = pytest.importorskip("pyarrow")
     parts = [arrow.table(log(ids, rows=300)) for ids in ([1, 2, 3], ["1", "2", "3"])]

@@ -203,7 +203,7 @@ def test_a_policy_knows_what_the_log_knows(log):
     assert gibbs.table() == by_position.table()
     for arguments, words in [
         ({"model": "sdbn"}, 'no policy learns from counts of "sdbn" users: give model="cascade" or "pbm" or "dcm", which'),
-        ({"query": "shoe"}, 'query "shoe" was not fitted; did you mean `shoes`'),
+        ({"query": "shoe"}, 'query "shoe" was not fitted: expected shoes; did you mean `shoes`'),
         ({"policy": "pbm-pie", "model": "pbm"}, "`pbm-pie` does not learn from counts"),
         ({"policy": "cascade-ts", "model": "pbm"}, "it does not play"),
     ]:

@@ -1,11 +1,32 @@
 """Wrong arguments are errors that say what was expected, and leave the policy as it was."""
 
+import inspect
 import json
 import pickle
 
+import click_bandits
 import numpy as np
 import pytest
-from click_bandits import Batch, ContextFit, Decision, Fitted, Live, Policy, fit, models, policies
+from click_bandits import (
+    Batch,
+    ContextFit,
+    Decision,
+    Fitted,
+    Live,
+    Policy,
+    Simulation,
+    _names,
+    ab_test,
+    evaluate,
+    fit,
+    interleaving_test,
+    judgments,
+    merge,
+    models,
+    policies,
+    simulate,
+    spec_files,
+)
 
 PBM = {"items": 6, "examination": [0.9, 0.6, 0.3]}
 
@@ -20,11 +41,11 @@ PBM = {"items": 6, "examination": [0.9, 0.6, 0.3]}
         (("pbm-ts", "cascade", {"items": 6, "positions": 3}), ValueError, "`pbm-ts`.*does not play \"cascade\".*pbm"),
         (("cascade-ts", {"items": 6, "positions": 3}), ValueError, "give model=, one of \"semi-bandit\", \"cascade\", \"dcm\""),
         (("pbm-ts", {"items": 6}), ValueError, "missing examination"),
-        (("pbm-ts", {**PBM, "positions": 4}), ValueError, "examination"),
+        (("pbm-ts", {**PBM, "positions": 4}), ValueError, "examination: 3 given, expected one for each of the 4 positions"),
         (("pbm-gibbs", PBM), ValueError, "unexpected argument examination"),
         (("pbm-gibbs", {"items": 6}), ValueError, "missing positions"),
         (("pbm-gibbs", {"items": 2, "positions": 3}), ValueError, "3 positions but only 2 items"),
-        (("pbm-gibbs", {"items": 6, "positions": 3, "order": [0, 1]}), ValueError, "order"),
+        (("pbm-gibbs", {"items": 6, "positions": 3, "order": [0, 1]}), ValueError, "order: the places of a list of 3 are not its positions"),
         (("pbm-ts", {**PBM, "itmes": 6}), ValueError, "unknown parameter `itmes`.*did you mean `items`"),
         (("pbm-ts", {**PBM, "rows": 6}), ValueError, "unexpected argument rows"),
         (("pbm-ucb", {**PBM, "epsilon": -1}), ValueError, "epsilon = -1: expected a number at least 0"),
@@ -36,17 +57,17 @@ PBM = {"items": 6, "examination": [0.9, 0.6, 0.3]}
         (("pbm-pie", {**PBM, "level": "log-horizon"}), ValueError, "needs a horizon"),
         (("pbm-ts", {"items": 6, "examination": [0.9, 1.5]}), ValueError, r"examination\[1\] is 1.5"),
         (("pbm-ts", {"items": 6, "examination": [0.9, float("nan")]}), ValueError, r"examination\[1\] is NaN"),
-        (("pbm-ts", {"items": 6, "examination": "high"}), TypeError, "examination"),
+        (("pbm-ts", {"items": 6, "examination": "high"}), TypeError, "examination: expected a sequence of numbers, got <class 'str'>"),
         (("pbm-ts", {"items": 6, "examination": []}), ValueError, "no positions"),
         (("pbm-ts", {"items": 2, "examination": [0.9, 0.8, 0.7]}), ValueError, "3 positions but only 2 items"),
         (("pbm-ts", {"items": -1, "examination": [0.9]}), ValueError, "items is -1"),
         (("pbm-ts", {"items": 6.0, "examination": [0.9]}), TypeError, "items: expected an integer"),
         (("pbm-ts", {"items": True, "examination": [0.9]}), TypeError, "items: expected an integer"),
-        (("pbm-ts", {"items": 2**70, "examination": [0.9]}), ValueError, "items is"),
-        (("rsf-ts", "dcm", {"items": 2**32 - 1, "positions": 60}), ValueError, "at most"),
-        (("rsf-ts", "dcm", {"items": 70, "positions": 65}), ValueError, "65"),
-        (("rsf-ts", "dcm", {"items": 5, "positions": 2, "order": [0, 0]}), ValueError, "order"),
-        (("rsf-ts", "dcm", {"items": 5, "positions": 2, "order": [0, -1]}), ValueError, "order"),
+        (("pbm-ts", {"items": 2**70, "examination": [0.9]}), ValueError, "items is 1180591620717411303424: expected an integer from 0"),
+        (("rsf-ts", "dcm", {"items": 2**32 - 1, "positions": 60}), ValueError, "items times positions: at most 268435456 are"),
+        (("rsf-ts", "dcm", {"items": 70, "positions": 65}), ValueError, "65 positions: at most 64 are supported"),
+        (("rsf-ts", "dcm", {"items": 5, "positions": 2, "order": [0, 0]}), ValueError, "order: the places of a list of 2"),
+        (("rsf-ts", "dcm", {"items": 5, "positions": 2, "order": [0, -1]}), ValueError, "order: the places of a list of 2"),
         (("rsf-ts", "dcm", {"items": 5, "positions": 2, "order": "known"}), TypeError, "order: expected a sequence"),
         (("top-rank", "dcm", {"items": 5, "positions": 2, "order": [0, 1], "horizon": 9}), ValueError, "unexpected argument order"),
         (("cascade-bai", {"items": 5, "positions": 2, "order": "mean-as"}), ValueError, "did you mean `mean-asc`"),
@@ -169,7 +190,7 @@ def test_decisions_of_other_policies():
     # Other users of the same sizes: answers of one service may teach another one.
     policy.update(Policy("pbm-ts", items=6, examination=[0.5, 0.5, 0.5]).select(), [0, 0, 0])
     for wrong in (None, 3, [0, 1, 2], policy.select_batch(1)):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="decision: expected what `select` returned, got "):
             policy.update(wrong, [0, 0, 0])
 
 
@@ -182,7 +203,7 @@ def test_saved_policies_that_are_none():
     data["policy"]["told"]["sizes"] = [2**40, 3]
     with pytest.raises(ValueError, match="told the sizes"):
         Policy.load(json.dumps(data).encode())
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="data: expected the bytes of `save`"):
         Policy.load("text")
 
 
@@ -230,6 +251,123 @@ def test_policies_that_cannot_be_used_live_name_others():
             Live(name, positions=2)
 
 
+LOG = {
+    "session": [row // 2 for row in range(100)], "item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0, 0, 1] * 25
+}
+PLACED = {"items": ["a", "b"], "examination": [1.0, 0.5]}
+
+
+@pytest.mark.parametrize("make", [Live, Policy, lambda name, **given: Policy.from_fit(fit(LOG, model="pbm"), policy=name, **given)])
+def test_every_misspelt_argument_has_its_neighbour(make):
+    of = Policy.from_fit if make not in (Live, Policy) else make
+    for name in set(inspect.signature(of).parameters) - {"fitted", "name", "parameters"}:
+        # The value does not matter.
+        for word, value in [(name[:-1] + name[-1] * 2, 1), (name[1] + name[0] + name[2:], [True])]:
+            with pytest.raises(ValueError, match=f"unknown parameter `{word}`: it has none; did you mean `{name}`"):
+                make("pbm-ts", **{**PLACED, word: value} if of is make else {word: value})
+
+
+def test_every_function_names_its_misspelt_and_mistyped_arguments():
+    fitted, clicks = fit(LOG, model="pbm"), {"user": [1], "team": ["a"]}
+    calls = {
+        "ab_test": lambda **given: ab_test({"user": [1], "arm": ["a"], "clicks": [1]}, **given),
+        "interleaving_test": lambda **given: interleaving_test(clicks, **given),
+        "test_plan": lambda **given: click_bandits.test_plan("ab", **given),
+        "judgments": lambda **given: judgments(fitted, **given),
+        "simulate": lambda **given: simulate({}, **given),
+        "spec_files": lambda **given: spec_files({}, **given),
+        "fit": lambda **given: fit(LOG, **given),
+        "evaluate": lambda **given: evaluate(LOG, "learned", **given),
+        "score": lambda **given: fitted.score(LOG, **given),
+    }
+    for function, call in calls.items():
+        of = Fitted.score if function == "score" else getattr(click_bandits, function)
+        parameters = inspect.signature(of).parameters.values()
+        names = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+        assert names
+        for name in names:
+            with pytest.raises(TypeError, match=rf"^{function}\(\) got an unexpected keyword argument '{name}x'; did you mean `{name}`\?$"):
+                call(**{name + "x": 1})
+    for words, error, call in [
+        ("mean: must be real number, not str", TypeError, lambda: calls["test_plan"](mean="x")),
+        ("depth is -1: expected an integer from 0", ValueError, lambda: calls["interleaving_test"](depth=-1)),
+        ("planned: expected an integer, got str", TypeError, lambda: calls["ab_test"](planned="x")),
+        ("fresh: 'str' object is not an instance of 'bool'", TypeError, lambda: calls["simulate"](fresh="no")),
+        ("segment: 'int' object is not an instance of 'str'", TypeError, lambda: fit(LOG, segment=3)),
+        ("explore: must be real number, not str", TypeError, lambda: Live("pbm-ts", explore="x", **PLACED)),
+        ("seed: expected an integer, got str", TypeError, lambda: fitted.answer(seed="x")),
+        ("values: expected a sequence of numbers", TypeError, lambda: calls["evaluate"](values="x")),
+    ]:
+        with pytest.raises(error, match=words):
+            call()
+
+
+def test_misspelt_words_name_those_that_there_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="values is `answer`: expected answers or a dict from items to numbers; did you mean `answers`"):
+        Live("pbm-ts", values="answer", **PLACED)
+    with pytest.raises(TypeError, match=r"values\[\"a\"\]: must be real number, not str"):
+        Live("pbm-ts", values={"a": "dear"}, **PLACED)
+    for make in (Live, Policy):
+        with pytest.raises(FileNotFoundError, match=r"prior: .*: estimate: expected \(a, b\), .*\"estimated\"; did you mean `estimated`\?$"):
+            make("pbm-ts", prior="estimate", **PLACED)
+        with pytest.raises(FileNotFoundError, match=r"prior: .*: fits/context.json: expected \(a, b\), .*\"estimated\"$"):
+            make("pbm-ts", prior="fits/context.json", **PLACED)
+    with pytest.raises(FileNotFoundError, match="ranking: .*: learnd: expected a path, .*; did you mean `learned`"):
+        evaluate(LOG, "learnd")
+    with pytest.raises(FileNotFoundError, match="spec: .*: spec.toml: expected a path, a TOML text"):
+        simulate("spec.toml")
+    with pytest.raises(FileNotFoundError, match="dir: .*: nothing: expected the directory of a result"):
+        Simulation.open("nothing")
+    with pytest.raises(FileNotFoundError, match="parts: .*: nothing: expected directories that"):
+        merge(["nothing"], "out")
+    with pytest.raises(ValueError, match="format \"cvs\" is unknown: .*; did you mean `csv`"):
+        fit("log.csv", format="cvs")
+
+
+def test_options_of_a_log_say_what_they_mean():
+    with pytest.raises(ValueError, match=r"^held_out: 0.1 is not an integer: .* \(held_out: Hold out one session in N "):
+        fit(LOG, held_out=0.1)
+    with pytest.raises(ValueError, match=r"^intervals: \"no\" found: expected True or False \(intervals: Estimates have "):
+        fit(LOG, intervals="no")
+
+
+def test_items_and_queries_that_are_not_there_name_those_that_are():
+    live, fitted = Live("pbm-ts", examination=[1.0], items=["shoe", "hat"], values={}, seed=1), fit(LOG, model="pbm")
+    calls = {
+        "item": lambda: live.retire("sho"),
+        "values": lambda: live.decide(1, values={"sho": 2}),
+        "pins": lambda: live.decide(1, pins={0: "sho"}),
+        "items": lambda: live.show(1, ["hat", "sho"]),
+    }
+    for argument, call in calls.items():
+        with pytest.raises(KeyError) as error:
+            call()
+        assert error.value.args == (f'{argument}: "sho" is no item: expected hat or shoe; did you mean `shoe`?',)
+    with pytest.raises(KeyError, match="item: 7 is no item: there is none"):
+        Live("pbm-ts", examination=[1.0]).forget(7)
+    many = Live("pbm-ts", examination=[1.0], items=range(30))
+    with pytest.raises(KeyError, match=r"item: 77 is no item: expected one of 0, 1, .*, 19, \.\."):
+        many.forget(77)
+    for call in (lambda queries: fitted.instances(queries=queries), lambda queries: Policy.from_fit(fitted, queries[0]), lambda queries: live.begin_with(fitted, queries[0])):
+        with pytest.raises(ValueError, match='query "al" was not fitted: expected all; did you mean `all`'):
+            call(["al"])
+
+
+def test_remedies_are_arguments_of_python():
+    with pytest.warns(UserWarning, match=r'`columns=\{"session": \.\.\}` makes lists of them'):
+        assert fit({key: LOG[key] for key in ("item", "position", "click")}, model="pbm").answer() is None
+    with pytest.warns(UserWarning, match=r'no times, .*`columns=\{"time": \.\.\}`'):
+        assert fit(LOG, model="pbm", today=2).answer() is None
+    for text, expected in {
+        "(time=.. in --columns): --today .1 takes": '(columns={"time": ..}): today=.1 takes',
+        "(`--columns ..,stratum=device`), or `fit --context`.": '(`columns={"stratum": ..}`), or `fit(.., segment=..)`.',
+        "--today all takes; --baseline NAME; --max-clicks": 'today="all" takes; baseline="NAME"; max_clicks',
+        "a--b.csv: no `-- ` here": "a--b.csv: no `-- ` here",
+    }.items():
+        assert _names.spelt(text) == expected
+
+
 def test_saved_decisions_that_are_none():
     policy = Policy(**LIST)
     saved = json.loads(policy.select().to_json())
@@ -250,7 +388,7 @@ def test_saved_decisions_that_are_none():
             Decision.from_json(json.dumps({**saved, key: value}))
     with pytest.raises(ValueError, match="expected one, got a batch"):
         Decision.from_json(policy.select_batch(2).to_json())
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="no saved decision.* missing field"):
         Batch.from_json("{}")
 
 
@@ -262,15 +400,15 @@ def test_batches_of_odd_sizes():
     policy.update_batch(empty, np.zeros((0, 3)))
     with pytest.raises(ValueError, match="n is -1"):
         policy.select_batch(-1)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="n: expected an integer, got float"):
         policy.select_batch(1.5)
-    with pytest.raises(MemoryError):
+    with pytest.raises(MemoryError, match="no memory for"):
         policy.select_batch(2**62)
     batch = policy.select_batch(3)
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="decision 3 of a batch of 3"):
         batch[3]
     assert batch[-1] == batch[2] and list(batch.take([2, -3])) == [batch[2], batch[0]] and list(batch) == [batch[i] for i in range(3)]
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="read-only"):
         batch.actions[0, 0] = 1
 
 
@@ -282,18 +420,24 @@ def test_users_that_cannot_be():
     with pytest.raises(TypeError, match="attraction: expected a sequence of numbers"):
         models.Cascade(0.5, 1)
     users = models.PositionBased([0.5, 0.2, 0.1], [0.5, 0.2])
-    for wrong in ([0, 0], [0, 3], [0, -1], [0], [[0, 1], [1, 1]]):
-        with pytest.raises(ValueError):
-            users.respond(wrong)
-        with pytest.raises(ValueError):
-            users.expected_reward(wrong)
-    with pytest.raises(TypeError):
+    faults = {
+        "item 0 is there twice": [0, 0],
+        "3 is no item: expected from 0 to 2": [0, 3],
+        r"actions\[1\] is -1": [0, -1],
+        r"actions: expected shape \(2,\) or \(n, 2\), got \[1\]": [0],
+        "item 1 is there twice": [[0, 1], [1, 1]],
+    }
+    for words, wrong in faults.items():
+        for call in (users.respond, users.expected_reward):
+            with pytest.raises(ValueError, match=words):
+                call(wrong)
+    with pytest.raises(TypeError, match="actions: expected an array of bool or of integers, got float64"):
         users.respond([0.5, 1.0])
     with pytest.raises(ValueError, match="n: expected none"):
         users.respond([[0, 1]], n=3)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="is no action of these users"):
         users.respond(Policy(**LIST).select())
-    with pytest.raises(MemoryError):
+    with pytest.raises(MemoryError, match="no memory for"):
         users.respond([0, 1], n=2**62)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import re
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -104,6 +105,26 @@ def actions(items: tuple[Any, ...], numbers: Any) -> Any:
         named = named.astype(np.int64)
     named.flags.writeable = False
     return named
+
+
+# Options of the command in sentences, and what Python has in their place.
+_SPELT = (
+    (r"`fit --context`", "`fit(.., segment=..)`"),
+    (r"fit --parameters json", "Fitted.save"),
+    (r"(\w+)=\.\. in --columns|--columns \.\.,(\w+)=[\w.]+|\b(\w+)=COLUMN", lambda found: f'columns={{"{found[found.lastindex]}": ..}}'),
+    (r"(?<![\w-])--([a-z][a-z-]*)(?: (all|last|[A-Z]+|[\d.]*\d))?", lambda found: found[1].replace("-", "_") + (f"={_literal(found[2])}" if found[2] else "")),
+)
+
+
+def _literal(value: str) -> str:
+    return value if value[-1].isdigit() else f'"{value}"'
+
+
+def spelt(text: str) -> str:
+    """A sentence that names options of the command, with the arguments of Python."""
+    for option, argument in _SPELT:
+        text = re.sub(option, argument, text)
+    return text
 
 
 def segments(argument: str, given: Any, names: list[str]) -> Any:

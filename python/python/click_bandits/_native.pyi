@@ -59,11 +59,12 @@ class _PolicyRow(TypedDict):
 def policies() -> list[_PolicyRow]: ...
 _Path = Union[str, os.PathLike[str]]
 _Spec = Union[str, os.PathLike[str], Mapping[str, Any]]
+_Progress = Union[bool, Callable[[int, int], object], None]
 _Seed = Union[SupportsIndex, np.random.Generator, np.random.SeedSequence, np.random.BitGenerator]
 
 class _Answers(TypedDict):
-    steps: npt.NDArray[np.uint64]
-    observations: npt.NDArray[np.uint64]
+    steps: _Integers
+    observations: _Integers
     answered: _Clicks
     correct: _Clicks
 
@@ -81,7 +82,7 @@ def simulate(
     fresh: bool = False,
     keep_runs: bool = False,
     policies: dict[str, Callable[..., Any]] | None = None,
-    progress: bool | Callable[[int, int], object] | None = None,
+    progress: _Progress = None,
     allow: Sequence[_Path] | None = None,
 ) -> Simulation: ...
 @overload
@@ -98,7 +99,7 @@ def simulate(
     fresh: bool = False,
     keep_runs: bool = False,
     policies: dict[str, Callable[..., Any]] | None = None,
-    progress: bool | Callable[[int, int], object] | None = None,
+    progress: _Progress = None,
     allow: Sequence[_Path] | None = None,
 ) -> None: ...
 def merge(
@@ -413,7 +414,7 @@ _Rows = Union[
     _Path, _ArrowStream, _DataFrame, dict[str, Any], Sequence[dict[str, Any]], npt.NDArray[np.void], _Lazy, _Dataset, _Executed
 ]
 _Log = Union[Sequence[_Path], _Rows]
-_Format = Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "ubi", "counts"]
+_Format = Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "csv", "parquet", "ubi", "counts"]
 
 # Without segment, features and items it is a Fitted, so the second may allow for all three.
 @overload
@@ -541,6 +542,9 @@ class Evaluation:
     @property
     def models(self) -> Table | None: ...
     def to_json(self) -> bytes: ...
+    @staticmethod
+    def _restored(sentence: str, warnings: list[str], json: bytes) -> Evaluation: ...
+    def __reduce__(self) -> tuple[Any, tuple[str, list[str], bytes]]: ...
 
 @final
 class ContextFit:
@@ -585,6 +589,8 @@ class Fitted:
     @property
     def comparison(self) -> Table | None: ...
     @property
+    def choice(self) -> dict[str, Any] | None: ...
+    @property
     def transfer(self) -> Table | None: ...
     @property
     def checks(self) -> dict[str, Any]: ...
@@ -626,9 +632,11 @@ class Fitted:
         self, model: str | None = None, queries: Sequence[_Name] | None = None
     ) -> list[dict[str, Any]]: ...
     def answer(
-        self, *, queries: int = 10, seed: int = 1, threads: int | None = None
+        self, *, queries: int = 10, seed: int = 1, threads: int | None = None, progress: _Progress = None
     ) -> dict[str, Any] | None: ...
-    def sentences(self, *, queries: int = 10, seed: int = 1, threads: int | None = None) -> list[str]: ...
+    def sentences(
+        self, *, queries: int = 10, seed: int = 1, threads: int | None = None, progress: _Progress = None
+    ) -> list[str]: ...
 
 @final
 class Table:

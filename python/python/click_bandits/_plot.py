@@ -9,13 +9,17 @@ from typing import Any
 from ._native import Fitted, Simulation
 
 
+def _axes() -> Any:
+    """New axes, with room for their labels."""
+    # By name: stubs are checked where it is not installed.
+    return import_module("matplotlib.pyplot").subplots(layout="constrained")[1]
+
+
 def plot(result: Simulation, ax: Any = None) -> Any:
     """The axes with the regret of all policies: means, and bands from the 10 % to the 90 % quantile."""
     if result.checkpoints is None:
         raise ValueError("runs end with an answer: there is no regret over rounds")
-    if ax is None:
-        # By name: stubs are checked where it is not installed.
-        ax = import_module("matplotlib.pyplot").subplots()[1]
+    ax = ax or _axes()
     summary = result.summary()
     statistic, policies, rounds = summary["statistic"], summary["policy"], summary["t"]
     for policy in result.policies:
@@ -52,8 +56,7 @@ def _attractions(fitted: Fitted, model: str) -> list[tuple[str, float, float, fl
 def plot_fit(fitted: Fitted, ax: Any, model: str) -> Any:
     """The axes with attractions and their intervals."""
     rows = _attractions(fitted, model)
-    if ax is None:
-        ax = import_module("matplotlib.pyplot").subplots()[1]
+    ax = ax or _axes()
     values = [row[1] for row in rows]
     errors = [[row[1] - row[2] for row in rows], [row[3] - row[1] for row in rows]]
     ax.errorbar(values, range(len(rows)), xerr=errors, fmt="o")
@@ -70,9 +73,10 @@ def html_of_fit(fitted: Fitted, model: str | None) -> str:
     lines = []
     for place, (name, value, lower, upper) in enumerate(rows):
         y = 18 * place + 14
+        shown = name if len(name) <= 28 else name[:27] + "\N{HORIZONTAL ELLIPSIS}"
         low, middle, high = (200 + 260 * end / most for end in (lower, value, upper))
         lines.append(
-            f'<text x="190" y="{y + 4}" text-anchor="end">{escape(name[:28])}</text>'
+            f'<text x="190" y="{y + 4}" text-anchor="end">{escape(shown)}</text>'
             f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y}" y2="{y}" stroke="currentColor"/>'
             f'<circle cx="{middle:.1f}" cy="{y}" r="3"/><text x="475" y="{y + 4}">{value:.3g}</text>'
         )

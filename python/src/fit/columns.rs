@@ -1,7 +1,7 @@
 //! Columns of a table in memory, as rows of a log: Arrow arrays, and numpy arrays copied into them.
 
 use crate::arrays::refuse_masked;
-use crate::message::{type_error, value_error};
+use crate::message::{in_row, type_error, value_error};
 use crate::sequence::shape_of;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
@@ -33,6 +33,11 @@ pub(super) struct ArrowColumn {
 }
 
 impl ArrowColumn {
+    /// The values.
+    pub(super) fn array(&self) -> &dyn Array {
+        &self.array
+    }
+
     /// # Errors
     ///
     /// `TypeError` if the values are neither numbers, truth values, times nor texts.
@@ -283,7 +288,7 @@ fn copied(of: &str, py: Python<'_>, name: &str, given: &Bound<'_, PyAny>) -> PyR
                 found[1] |= object.is_instance_of::<PyInt>();
                 if found == [true; 2] {
                     let mixes = "mixes whole numbers and texts: give all one type";
-                    return Err(value_error(format!("{of}: row {row}, column `{name}` {mixes}")));
+                    return Err(value_error(in_row(of, row, name, mixes)));
                 }
                 text(of, name, row, &object)
             });
@@ -321,8 +326,6 @@ pub(super) fn text(of: &str, name: &str, row: usize, object: &Bound<'_, PyAny>) 
         Ok(Some(text).filter(|text| text != "NaT"))
     } else {
         let found = object.get_type().name()?;
-        Err(type_error(format!(
-            "{of}: row {row}, column `{name}`: expected a text or a whole number, found {found}"
-        )))
+        Err(type_error(in_row(of, row, name, format!("expected a text or a whole number, found {found}"))))
     }
 }

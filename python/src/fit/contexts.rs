@@ -4,7 +4,7 @@ use super::source::{Pairs, Source, frame_of, is_path};
 use super::{Texts, of_log, of_log_of};
 use crate::interrupt::interruptible;
 use crate::json;
-use crate::message::value_error;
+use crate::message::{in_row, value_error};
 use crate::name::typed;
 use crate::reduced::reduced;
 use answer::{ContextSettings, fit_contexts};
@@ -217,15 +217,15 @@ pub(super) fn write_content(path: &Path, content: &[u8]) -> PyResult<()> {
 
 /// The arguments of `fit` that are of contexts alone.
 #[derive(Default)]
-pub(super) struct ContextArguments<'a, 'py> {
+pub(super) struct ContextArguments<'py> {
     pub(super) segment: Option<String>,
     pub(super) features: Option<Vec<String>>,
-    pub(super) items: Option<&'a Bound<'py, PyAny>>,
+    pub(super) items: Option<Bound<'py, PyAny>>,
     pub(super) query: Option<String>,
     pub(super) ablate: bool,
 }
 
-impl ContextArguments<'_, '_> {
+impl ContextArguments<'_> {
     /// Returns whether the log's contexts are to be fitted.
     ///
     /// # Errors
@@ -254,19 +254,14 @@ impl ContextArguments<'_, '_> {
     }
 }
 
-/// The log and the arguments of `fit` that every fit has.
-pub(super) struct Common<'a, 'py> {
-    pub(super) log: &'a Bound<'py, PyAny>,
-    pub(super) format: Option<&'a str>,
-    pub(super) columns: Option<&'a Bound<'py, PyAny>>,
-    pub(super) model: Texts,
-    pub(super) reading: ReadSettings,
-    pub(super) settings: FitSettings,
-}
-
 /// Fits a log whose lists have contexts.
-pub(super) fn fit_log(common: Common<'_, '_>, asked: ContextArguments<'_, '_>) -> PyResult<ContextFit> {
-    let Common { log, format, columns, model, reading, settings: of_fit } = common;
+pub(super) fn fit_log(
+    (log, format, columns): (&Bound<'_, PyAny>, Option<&str>, Option<&Bound<'_, PyAny>>),
+    model: Texts,
+    reading: &ReadSettings,
+    of_fit: &FitSettings,
+    asked: ContextArguments<'_>,
+) -> PyResult<ContextFit> {
     let Texts(names) = model;
     let model = names.first().filter(|_| names.len() == 1).and_then(|name| Model::from_name(name));
     let model = model.filter(|model| ContextSettings::MODELS.contains(model));
@@ -297,7 +292,7 @@ pub(super) fn fit_log(common: Common<'_, '_>, asked: ContextArguments<'_, '_>) -
         model,
         query: asked.query.clone(),
         features: lists.columns().features.clone(),
-        items: asked.items.map(items).transpose()?,
+        items: asked.items.as_ref().map(items).transpose()?,
         held_out_one_in,
         seed: of_fit.seed,
         ablate: asked.ablate,
@@ -336,10 +331,10 @@ fn items(given: &Bound<'_, PyAny>) -> PyResult<FeatureTable> {
         .map_err(|error| of_log_of(&error, NAME, true))?;
     let Items { table, numbers } = rows;
     match (0..table.rows.len()).find(|row| numbers[&table.rows[*row]] != *row) {
-        Some(row) => Err(value_error(format!(
-            "{NAME}: row {row}, column `item`: {:?} is there twice",
-            table.rows[row]
-        ))),
+        Some(row) => {
+            let fault = format!("{:?} is there twice", table.rows[row]);
+            Err(value_error(in_row(NAME, row, "item", fault)))
+        }
         None => Ok(table),
     }
 }

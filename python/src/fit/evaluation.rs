@@ -4,18 +4,19 @@ use super::columns::text;
 use super::source::{Source, is_path};
 use super::{Texts, models, of_log};
 use crate::interrupt::interruptible;
-use crate::message::{type_error, value_error};
-use crate::options::Keywords;
+use crate::message::{existing, in_python, in_row, type_error, value_error};
+use crate::options::Given;
+use crate::reduced::reduced;
+use crate::sequence;
 use crate::table::{Column, Table};
 use ::evaluation::{Key, Question, Ranking, RankingError, Row};
 use click_logs::study::ModelsToFit;
 use log_reader::{Columns, Ids, ReadSettings, Ubi};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 /// Estimate what another ranking would have earned on a log: how much, how sure, on what
@@ -44,25 +45,26 @@ use std::sync::atomic::Ordering;
 ///     'The new ranking would have earned 500 clicks fewer'
 #[pyfunction]
 #[pyo3(text_signature = "(log, ranking, *, format=None, columns=None, values=None, model='all', **options)",
-    signature = (log, ranking, *, format=None, columns=None, values=None, model=Some(Texts(vec!["all".into()])), **options))]
+    signature = (log, ranking, *, model=Some(Texts(vec!["all".into()])), **given))]
 pub(crate) fn evaluate(
     log: &Bound<'_, PyAny>,
     ranking: &Bound<'_, PyAny>,
-    format: Option<&str>,
-    columns: Option<&Bound<'_, PyAny>>,
-    values: Option<Vec<f64>>,
     model: Option<Texts>,
-    options: Option<&Bound<'_, PyDict>>,
+    given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Evaluation> {
-    let (py, mut keywords) = (log.py(), Keywords::new(options)?);
-    let (reading, ubi): (ReadSettings, Ubi) = (keywords.take()?, keywords.take()?);
-    keywords.end("evaluate", &["log", "ranking", "format", "columns", "values", "model"])?;
+    let (py, mut given) = (log.py(), Given::new(log.py(), given)?);
+    let (format, columns) = (given.one::<String>("format")?, given.take("columns")?);
+    let values = given.take("values")?.map(|values| sequence::numbers("values", &values)).transpose()?;
+    let (reading, ubi): (ReadSettings, Ubi) = (given.all()?, given.all()?);
+    // For a name that is near.
+    given.take("model")?;
+    given.end("evaluate")?;
     let named = model.filter(|Texts(names)| names[..] != ["none"]);
     let named = named.map_or_else(|| Ok(Vec::new()), models)?;
     let ranking = new_ranking(ranking)?;
     // A column that is called `value` may be of anything.
     let [also @ .., _] = &Columns::LOGGED_KEYS;
-    let (source, format) = Source::new(log, format, columns, ubi, None, also)?;
+    let (source, format) = Source::new(log, format.as_deref(), columns.as_ref(), ubi, None, also)?;
     let has_sessions = format.has_sessions() && !source.is_counts;
     let mut reader = reading.reader(format.clone()).map_err(value_error)?;
     let named = ModelsToFit::new(named, has_sessions).map_err(|model| {
@@ -78,36 +80,41 @@ pub(crate) fn evaluate(
         let before = |_| !stop.load(Ordering::Relaxed);
         ::evaluation::Evaluation::new(&question, read, &named.models, before).map_err(Err)
     })?;
-    found.map(Evaluation).map_err(|error| match error {
+    let found = found.map_err(|error| match error {
         Ok(error) => of_log(&error, &source),
         Err(error) => value_error(error),
-    })
+    })?;
+    let warnings = found.warnings().into_iter().map(in_python).collect();
+    Ok(Evaluation { sentence: found.sentence(), warnings, json: found.to_json() })
 }
+
+/// The values that stand for a ranking.
+const EXPECTED: &str =
+    "a path, \"learned\", or a table with the columns query (or session), position and item";
+/// The best lists of the models.
+const LEARNED: &str = "learned";
 
 /// A ranking from a path, a table, or "learned".
 fn new_ranking(given: &Bound<'_, PyAny>) -> PyResult<Ranking> {
     let of_ranking = |error: RankingError| {
         if error.line == 0 { PyOSError::new_err(error.to_string()) } else { value_error(error) }
     };
-    if given.cast::<PyString>().is_ok_and(|name| name == "learned") {
+    if given.cast::<PyString>().is_ok_and(|name| name == LEARNED) {
         return Ok(Ranking::learned());
     }
     if is_path(given)? {
-        return Ranking::open(&given.extract::<PathBuf>()?).map_err(of_ranking);
+        let path = existing("ranking", given.extract()?, EXPECTED, &[LEARNED])?;
+        return Ranking::open(&path).map_err(of_ranking);
     }
     let key = if column(given, "session").is_some() { Key::Session } else { Key::Query };
     let needed = |name: &str| {
-        let missing = || {
-            let expected =
-                "a path, \"learned\", or a table with the columns query (or session), position and item";
-            type_error(format!("ranking: expected {expected}; no column `{name}`"))
-        };
+        let missing = || type_error(format!("ranking: expected {EXPECTED}; no column `{name}`"));
         column(given, name).ok_or_else(missing)
     };
     let names = |name: &str| -> PyResult<Vec<String>> {
         let values = needed(name)?.try_iter()?.enumerate();
         let name_at = |(row, value): (usize, PyResult<_>)| {
-            let nothing = || value_error(format!("ranking: row {row}, column `{name}`: nothing there"));
+            let nothing = || value_error(in_row("ranking", row, name, "nothing there"));
             text("ranking", name, row, &value?)?.ok_or_else(nothing)
         };
         values.map(name_at).collect()
@@ -157,13 +164,20 @@ fn column<'py>(table: &Bound<'py, PyAny>, name: &str) -> Option<Bound<'py, PyAny
 ///     (True, b'{')
 #[pyclass(module = "click_bandits", frozen)]
 #[derive(Debug)]
-pub(crate) struct Evaluation(::evaluation::Evaluation);
+pub(crate) struct Evaluation {
+    /// The answer in one sentence.
+    #[pyo3(get)]
+    sentence: String,
+    /// Doubts about all numbers, and what was left out.
+    #[pyo3(get)]
+    warnings: Vec<String>,
+    json: Value,
+}
 
 impl Evaluation {
     /// The single values of the records of levels or models, as a table.
     fn table(&self, key: &str, of: &'static str) -> PyResult<Option<Table>> {
-        let json = self.0.to_json();
-        let Some(records) = json[key].as_object() else { return Ok(None) };
+        let Some(records) = self.json[key].as_object() else { return Ok(None) };
         let mut columns = vec![(of.to_owned(), Column::texts(records.keys().map(Some)))];
         let fields = records.values().filter_map(Value::as_object).flat_map(|record| record.keys());
         for name in fields.collect::<BTreeSet<_>>() {
@@ -185,18 +199,6 @@ impl Evaluation {
 
 #[pymethods]
 impl Evaluation {
-    /// The answer in one sentence.
-    #[getter]
-    fn sentence(&self) -> String {
-        self.0.sentence()
-    }
-
-    /// Doubts about all numbers, and what was left out.
-    #[getter]
-    fn warnings(&self) -> Vec<String> {
-        self.0.warnings()
-    }
-
     /// The levels of weights, a row for each; None of learned lists.
     #[getter]
     fn levels(&self) -> PyResult<Option<Table>> {
@@ -211,11 +213,21 @@ impl Evaluation {
 
     /// The content of the command's answer.json: also the mean weight of each position.
     fn to_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let json = serde_json::to_vec_pretty(&self.0.to_json()).map_err(value_error)?;
+        let json = serde_json::to_vec_pretty(&self.json).map_err(value_error)?;
         Ok(PyBytes::new(py, &json))
     }
 
+    #[staticmethod]
+    fn _restored(sentence: String, warnings: Vec<String>, json: &[u8]) -> PyResult<Self> {
+        Ok(Self { sentence, warnings, json: serde_json::from_slice(json).map_err(value_error)? })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let state = (self.sentence.clone(), self.warnings.clone(), self.to_json(py)?);
+        reduced::<Self>(py, "_restored", state)
+    }
+
     fn __repr__(&self) -> String {
-        self.0.sentence()
+        self.sentence.clone()
     }
 }

@@ -4,14 +4,14 @@ use super::contexts::{content, in_directory, write_content};
 use super::source::Source;
 use super::state::{of_bytes, to_bytes};
 use super::{no_sessions, of_log, whole};
-use crate::interrupt::interruptible;
+use crate::interrupt::{self, check_signals, interruptible};
 use crate::json::{self, dict};
-use crate::message::{did_you_mean, none_of, value_error, warn};
+use crate::message::{in_python, none_of, value_error, warn};
 use crate::name::{query_text, typed};
-use crate::options::Keywords;
+use crate::options::Given;
 use crate::reduced::reduced;
 use crate::table::{Column, Table};
-use crate::watch::{Watch, watched};
+use crate::watch::{Watch, abandoning};
 use answer::{Answer, Decision, FittedUsers, Settings};
 use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Score, Transfer, Users, score};
 use click_logs::parameters::{self, ParameterRow, Parameters, for_each_parameter};
@@ -22,6 +22,8 @@ use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyList, PyTuple};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The file in a directory that the command has written.
 const FILE: &str = "parameters.json";
@@ -44,7 +46,7 @@ const FILE: &str = "parameters.json";
 #[pyclass(module = "click_bandits", frozen)]
 #[derive(Debug)]
 pub(crate) struct Fitted {
-    pub(super) study: Study,
+    pub(super) study: Arc<Study>,
     pub(super) options: Options,
     /// Models of "all" that the log does not support.
     pub(super) left_out: Vec<Model>,
@@ -129,6 +131,14 @@ impl Fitted {
         .map(Some)
     }
 
+    /// The model whose users are simulated, and why, as a dict: `model` is the simplest of `alike`,
+    /// the models that are not told apart from `best`, which predicts best; all of them have users,
+    /// and differences between lists that the log does not contradict. None without a comparison.
+    #[getter]
+    fn choice<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json::to_python(py, &self.whole("choice")?.choice)
+    }
+
     /// Returns whether the differences between lists that a model predicts happen on lists left out
     /// of its fit, a row for each fitted model; None without several lists to compare.
     ///
@@ -164,16 +174,13 @@ impl Fitted {
     /// repeat the one before. Keys are those of `checks` in the command's comparison.json.
     #[getter]
     fn checks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let study = self.whole("checks")?;
-        json::to_python(py, &py.detach(|| Checks::new(study, &self.options)).map_err(value_error)?)
+        json::to_python(py, &self.doubts(py)?)
     }
 
     /// Doubts about the log, in sentences; none if nothing was found.
     #[getter]
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let study = self.whole("checks")?;
-        let checks = py.detach(|| Checks::new(study, &self.options)).map_err(value_error)?;
-        Ok(checks.sentences("max_clicks ="))
+        Ok(self.doubts(py)?.sentences("max_clicks =").into_iter().map(in_python).collect())
     }
 
     /// The counts that were fitted: clicks and impressions by query, item and position. fit(table,
@@ -247,19 +254,14 @@ impl Fitted {
     ///     >>> week = {"item": ["a", "c"], "position": [1, 2], "click": [1, 0]}
     ///     >>> fit(log, model="pbm", held_out=0).score(week)["impressions"].tolist()
     ///     [2, 1, 1]
-    #[pyo3(signature = (log, *, format=None, columns=None, clip_clicks=false, **options))]
-    fn score(
-        &self,
-        log: &Bound<'_, PyAny>,
-        format: Option<&str>,
-        columns: Option<&Bound<'_, PyAny>>,
-        clip_clicks: bool,
-        options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Table> {
-        let mut keywords = Keywords::new(options)?;
-        let (reading, ubi): (ReadSettings, Ubi) = (keywords.take()?, keywords.take()?);
-        keywords.end("score", &["log", "format", "columns", "clip_clicks"])?;
-        let (py, (source, format)) = (log.py(), Source::new(log, format, columns, ubi, None, &[])?);
+    #[pyo3(text_signature = "($self, log, *, format=None, columns=None, clip_clicks=False, **options)", signature = (log, **given))]
+    fn score(&self, log: &Bound<'_, PyAny>, given: Option<&Bound<'_, PyDict>>) -> PyResult<Table> {
+        let (py, mut given) = (log.py(), Given::new(log.py(), given)?);
+        let (format, columns) = (given.one::<String>("format")?, given.take("columns")?);
+        let clip_clicks = given.one("clip_clicks")?.unwrap_or(false);
+        let (reading, ubi): (ReadSettings, Ubi) = (given.all()?, given.all()?);
+        given.end("score")?;
+        let (source, format) = Source::new(log, format.as_deref(), columns.as_ref(), ubi, None, &[])?;
         let reader = reading.reader(format.clone()).map_err(value_error)?;
         let reader = if clip_clicks { reader.clip_clicks() } else { reader };
         let none = no_sessions(&format, source.is_counts, false);
@@ -414,15 +416,15 @@ impl Fitted {
 
     #[staticmethod]
     fn _restored(py: Python<'_>, state: &[u8]) -> PyResult<Self> {
-        let (study, options, left_out) = py.detach(|| of_bytes(state))?;
-        Ok(Self { study, options, left_out, json: None })
+        let (study, options, left_out): (Study, _, _) = py.detach(|| of_bytes(state))?;
+        Ok(Self { study: Arc::new(study), options, left_out, json: None })
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         if let Some(json) = &self.json {
             return reduced::<Self>(py, "from_json", (PyBytes::new(py, json),));
         }
-        let state = py.detach(|| to_bytes(&(&self.study, &self.options, &self.left_out)))?;
+        let state = py.detach(|| to_bytes(&(&*self.study, &self.options, &self.left_out)))?;
         reduced::<Self>(py, "_restored", (PyBytes::new(py, &state),))
     }
 
@@ -485,7 +487,15 @@ impl Fitted {
     /// seed is that of the sample and the simulation; the answer does not depend on threads. Values
     /// are means with 95 % intervals, in expected clicks per 1,000 lists; "gained" is in clicks
     /// after 10,000 lists. None, with a warning that says why, if the log has no answer, such as
-    /// without whole lists.
+    /// without whole lists. progress is as of `simulate`.
+    ///
+    /// "all" and each of "queries" have "observed", the clicks of the log; "today", the value of
+    /// its ranking; "loss", how far below the best lists that is; and "gain", that of the
+    /// recommended lists, a mean of 0 without any. "played" has what "policy" gains, and after how
+    /// many lists it passes today's ranking. "models" has what of the predicted differences the log
+    /// confirms, as `transfer`; "today" which part of the log is today's ranking; "remarks" what
+    /// was not decided and why, with codes. "lists" of "lists_of_log" are those that the answer is
+    /// about.
     ///
     /// Examples:
     ///     >>> log = {"session": [row // 2 for row in range(400)], "item": ["a", "b"] * 200,
@@ -493,15 +503,17 @@ impl Fitted {
     ///     >>> answer = fit(log, model="pbm").answer(threads=1)
     ///     >>> answer["lists"], answer["all"]["observed"]
     ///     (200, 1000.0)
-    #[pyo3(signature = (*, queries=10, seed=1, threads=None))]
+    #[pyo3(text_signature = "($self, *, queries=10, seed=1, threads=None, progress=None)",
+        signature = (*, queries=None, seed=None, threads=None, progress=None))]
     fn answer<'py>(
         &self,
         py: Python<'py>,
-        queries: i64,
-        seed: i64,
-        threads: Option<i64>,
+        queries: Option<&Bound<'py, PyAny>>,
+        seed: Option<&Bound<'py, PyAny>>,
+        threads: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let answer = self.decided(py, queries, seed, threads)?;
+        let answer = self.decided(py, queries, seed, threads, progress)?;
         answer.map(|answer| json::to_python(py, &answer)).transpose()
     }
 
@@ -513,15 +525,18 @@ impl Fitted {
     ///     ...        "position": [1, 2] * 200, "click": [1, 0, 0, 1] * 100}
     ///     >>> fit(log, model="pbm").sentences(threads=1)[0].split(" (")[1].split(").")[0]
     ///     '1,000 were observed'
-    #[pyo3(signature = (*, queries=10, seed=1, threads=None))]
+    #[pyo3(text_signature = "($self, *, queries=10, seed=1, threads=None, progress=None)",
+        signature = (*, queries=None, seed=None, threads=None, progress=None))]
     fn sentences(
         &self,
         py: Python<'_>,
-        queries: i64,
-        seed: i64,
-        threads: Option<i64>,
+        queries: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+        threads: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<String>> {
-        Ok(self.decided(py, queries, seed, threads)?.map_or_else(Vec::new, |answer| answer.sentences()))
+        let answer = self.decided(py, queries, seed, threads, progress)?;
+        Ok(answer.iter().flat_map(Answer::sentences).map(in_python).collect())
     }
 
     // It does not change.
@@ -588,26 +603,35 @@ struct ByName {
 }
 
 impl Fitted {
+    fn doubts(&self, py: Python<'_>) -> PyResult<Checks> {
+        self.whole("checks")?;
+        let (study, options) = (Arc::clone(&self.study), self.options);
+        let check = move |_: &AtomicBool| Checks::new(&study, &options);
+        interrupt::abandoning(py, &Arc::default(), |_| check_signals(), check)?.map_err(value_error)
+    }
+
     /// The answer; none, with a warning, if the log has none.
     fn decided(
         &self,
         py: Python<'_>,
-        queries: i64,
-        seed: i64,
-        threads: Option<i64>,
+        queries: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+        threads: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<Answer>> {
-        let watch = Watch::new(py, None)?;
-        let settings = Settings {
-            n_queries: whole("queries", queries, 1..=1000)?,
-            seed: whole("seed", seed, 0..=i64::MAX)?,
-            threads: threads.map(|threads| whole("threads", threads, 1..=1024)).transpose()?,
-            observer: &watch,
-            stop: Some(watch.flag()),
-        };
-        let study = self.whole("answer")?;
-        let checks = py.detach(|| Checks::new(study, &self.options)).map_err(value_error)?;
-        let made = watched(py, &watch, || Decision::new(study, &checks, &self.options, &settings))?;
-        let made = made.map_err(|error| value_error(format!("{:#}", anyhow::Error::from(error))))?;
+        let n_queries = whole("queries", queries, 1..=1000)?.unwrap_or(10);
+        let seed = whole("seed", seed, 0..=u64::MAX)?.unwrap_or(1);
+        let threads = whole("threads", threads, 1..=1024)?;
+        self.whole("answer")?;
+        let watch = Arc::new(Watch::new(py, progress)?);
+        let (study, options, observer) = (Arc::clone(&self.study), self.options, Arc::clone(&watch));
+        let made = abandoning(py, &watch, move || {
+            let stop = Some(observer.flag());
+            let settings = Settings { n_queries, seed, threads, observer: &*observer, stop };
+            let checks = Checks::new(&study, &options).map_err(anyhow::Error::from)?;
+            Decision::new(&study, &checks, &options, &settings).map_err(anyhow::Error::from)
+        })?;
+        let made = made.map_err(|error| value_error(format!("{error:#}")))?;
         let why = |why| warn(py, format!("no answer: {why}"));
         made.map_or_else(|reason| why(reason).map(|()| None), |decision| Ok(Some(decision.answer)))
     }
@@ -631,7 +655,7 @@ impl Fitted {
         let without_users = vec![0; fits.len()];
         let mut log = FilteredLog { counts, ..FilteredLog::default() };
         log.report.ids = IdTypes::new(parameters.item_type, parameters.query_type);
-        let study = Study { log, fits, without_users, ..Study::default() };
+        let study = Study { log, fits, without_users, ..Study::default() }.into();
         Ok(Self { study, options, left_out: Vec::new(), json: Some(json) })
     }
 
@@ -639,8 +663,8 @@ impl Fitted {
         let names = self.study.log.counts.names();
         fit.queries().iter().find(|query| names.name(query.id) == name).ok_or_else(|| {
             let known: Vec<_> = fit.queries().iter().map(|query| names.name(query.id)).collect();
-            let meant = did_you_mean(name, known.iter().map(|name| &**name));
-            value_error(format!("query {name:?} was not fitted{meant}"))
+            let fault = format!("query {name:?} was not fitted");
+            value_error(none_of(fault, name, known.iter().map(|name| &**name)))
         })
     }
 

@@ -2,11 +2,12 @@
 //! ratings.
 
 use super::fitted::Fitted;
-use super::of_log_of;
 use super::source::{Content, frame_of, pairs, paths};
+use super::{of_log_of, whole};
 use crate::interrupt::interruptible;
 use crate::json;
 use crate::message::{one_of, value_error};
+use crate::options::Given;
 use ::evaluation::online::{
     Kind, Metric, OnlineError, Plan, PlanSettings, Settings, miss_of_level, online, row_columns,
 };
@@ -15,8 +16,9 @@ use click_logs::parameters::for_each_parameter;
 use log_reader::formats::is_parquet;
 use log_reader::{RowColumn, TakeRows, read_rows};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 use std::convert::Infallible;
+use std::ops::RangeInclusive;
 
 /// Which of two rankers users of interleaved lists prefer: the content of the command's
 /// verdict.json, as a dict.
@@ -36,20 +38,21 @@ use std::convert::Infallible;
 ///     >>> interleaving_test(clicks)["clicks"]
 ///     {'a': 75, 'b': 25}
 #[pyfunction]
-#[pyo3(signature = (table, *, columns=None, baseline=None, unit="user", depth=None, level=0.95))]
+#[pyo3(text_signature = "(table, *, columns=None, baseline=None, unit='user', depth=None, level=0.95)",
+    signature = (table, **given))]
 pub(crate) fn interleaving_test<'py>(
-    py: Python<'py>,
     table: &Bound<'py, PyAny>,
-    columns: Option<&Bound<'py, PyAny>>,
-    baseline: Option<String>,
-    unit: &str,
-    depth: Option<u64>,
-    level: f64,
+    given: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let by_list = one_of("unit", unit, &[("user", false), ("list", true)])?;
-    let miss = miss_of(level)?;
-    let settings = Settings { by_list, depth, baseline, miss, ..Settings::new(Kind::Interleaving) };
-    verdict(py, table, columns, &settings)
+    let mut given = Given::new(table.py(), given)?;
+    let settings = Settings {
+        by_list: given.word("unit", "user", &[("user", false), ("list", true)])?,
+        depth: given.count("depth")?,
+        baseline: given.one("baseline")?,
+        miss: miss_of(&mut given)?,
+        ..Settings::new(Kind::Interleaving)
+    };
+    verdict("interleaving_test", table, given, &settings)
 }
 
 /// Which of two rankers has more clicks a session, users drawn into arms: the content of the
@@ -68,56 +71,57 @@ pub(crate) fn interleaving_test<'py>(
 ///     >>> ab_test(sessions)["clicks"]
 ///     {'a': 150, 'b': 50}
 #[pyfunction]
-#[pyo3(signature = (table, *, columns=None, metric="clicks", baseline=None, split=0.5, max_sessions_per_user=None, planned=10_000, looks=None, look=None, level=0.95))]
+#[pyo3(text_signature = "(table, *, columns=None, metric='clicks', baseline=None, split=0.5, max_sessions_per_user=None, planned=10_000, looks=None, look=None, level=0.95)",
+    signature = (table, **given))]
 pub(crate) fn ab_test<'py>(
-    py: Python<'py>,
     table: &Bound<'py, PyAny>,
-    columns: Option<&Bound<'py, PyAny>>,
-    metric: &str,
-    baseline: Option<String>,
-    split: f64,
-    max_sessions_per_user: Option<u32>,
-    planned: u64,
-    looks: Option<u32>,
-    look: Option<u32>,
-    level: f64,
+    given: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let mut given = Given::new(table.py(), given)?;
+    let split = given.one("split")?.unwrap_or(0.5);
     if !(split > 0.0 && split < 1.0) {
         return Err(value_error(format!("split is {split}: expected a number above 0 and below 1")));
     }
-    if planned == 0 || max_sessions_per_user == Some(0) {
-        return Err(value_error("planned and max_sessions_per_user: expected at least 1"));
-    }
+    let most_sessions =
+        whole("max_sessions_per_user", given.take("max_sessions_per_user")?.as_ref(), FROM_ONE)?;
+    let [look, looks] = ["look", "looks"].map(|name| whole(name, given.take(name)?.as_ref(), FROM_ONE));
+    let (look, looks) = (look?, looks?);
     if looks.is_some() != look.is_some() {
         return Err(value_error("looks and look: give both or none"));
     }
     let settings = Settings {
-        metric: one_of("metric", metric, &[("clicks", Metric::Clicks), ("value", Metric::Value)])?,
-        most_sessions: max_sessions_per_user,
+        metric: given.word("metric", "clicks", &[("clicks", Metric::Clicks), ("value", Metric::Value)])?,
+        most_sessions,
         split,
-        planned,
+        planned: whole("planned", given.take("planned")?.as_ref(), 1..=u64::MAX)?.unwrap_or(10_000),
         look: look.zip(looks),
-        baseline,
-        miss: miss_of(level)?,
+        baseline: given.one("baseline")?,
+        miss: miss_of(&mut given)?,
         ..Settings::new(Kind::Ab)
     };
-    verdict(py, table, columns, &settings)
+    verdict("ab_test", table, given, &settings)
 }
 
-/// The probability of a false alarm of a level.
-fn miss_of(level: f64) -> PyResult<f64> {
+/// Numbers of sessions and looks.
+const FROM_ONE: RangeInclusive<u64> = 1..=0xffff_ffff;
+
+/// The probability of a false alarm of the argument `level`.
+fn miss_of(given: &mut Given<'_>) -> PyResult<f64> {
+    let level = given.one("level")?.unwrap_or(0.95);
     let wrong =
         || value_error(format!("level is {level}: expected a number above 0 and below 1, such as 0.95"));
     miss_of_level(level).ok_or_else(wrong)
 }
 
 fn verdict<'py>(
-    py: Python<'py>,
+    function: &str,
     table: &Bound<'py, PyAny>,
-    columns: Option<&Bound<'py, PyAny>>,
+    mut given: Given<'py>,
     settings: &Settings,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let named = columns.map(|columns| match columns.cast::<PyString>() {
+    let (py, columns) = (table.py(), given.take("columns")?);
+    given.end(function)?;
+    let named = columns.as_ref().map(|columns| match columns.cast::<PyString>() {
         Ok(text) => Ok(text.to_string_lossy().into_owned()),
         Err(_) => pairs(columns).map(|pairs| {
             pairs.into_iter().map(|(key, column)| format!("{key}={column}")).collect::<Vec<_>>().join(",")
@@ -164,23 +168,27 @@ fn verdict<'py>(
 ///     >>> plan["rows"][1]["fixed"], plan["users"]
 ///     (31788, 'in each arm')
 #[pyfunction]
-#[pyo3(signature = (kind, *, effect=0.05, power=0.8, mean=None, sd=None, ties=0.0, looks=10, per_day=None, share=None, level=0.95))]
+#[pyo3(text_signature = "(kind, *, effect=0.05, power=0.8, mean=None, sd=None, ties=0.0, looks=10, per_day=None, share=None, level=0.95)",
+    signature = (kind, **given))]
 pub(crate) fn test_plan<'py>(
     py: Python<'py>,
     kind: &str,
-    effect: f64,
-    power: f64,
-    mean: Option<f64>,
-    sd: Option<f64>,
-    ties: f64,
-    looks: u32,
-    per_day: Option<f64>,
-    share: Option<f64>,
-    level: f64,
+    given: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let kind = one_of("kind", kind, &[("interleaving", Kind::Interleaving), ("ab", Kind::Ab)])?;
-    let (clicks, miss, sessions) = (mean.zip(sd), miss_of(level)?, 1.0);
-    let settings = PlanSettings { kind, effect, power, miss, looks, per_day, clicks, sessions, ties, share };
+    let mut given = Given::new(py, given)?;
+    let settings = PlanSettings {
+        kind: one_of("kind", kind, &[("interleaving", Kind::Interleaving), ("ab", Kind::Ab)])?,
+        effect: given.one("effect")?.unwrap_or(0.05),
+        power: given.one("power")?.unwrap_or(0.8),
+        miss: miss_of(&mut given)?,
+        looks: whole("looks", given.take("looks")?.as_ref(), 0..=u64::MAX)?.unwrap_or(10),
+        per_day: given.one("per_day")?,
+        clicks: given.one("mean")?.zip(given.one("sd")?),
+        sessions: 1.0,
+        ties: given.one("ties")?.unwrap_or(0.0),
+        share: given.one("share")?,
+    };
+    given.end("test_plan")?;
     json::to_python(py, &Plan::new(settings).map_err(value_error)?.to_json())
 }
 
@@ -202,17 +210,24 @@ pub(crate) fn test_plan<'py>(
 ///     >>> judgments(fit(log, model="pbm"), "csv").splitlines()[0]
 ///     'query,item,rating,lower,upper,clicks,impressions'
 #[pyfunction]
-#[pyo3(signature = (fitted, form="csv", *, by="attraction", model=None, scale=None, min_impressions=1, name="judgments", keep_formulas=false))]
+#[pyo3(text_signature = "(fitted, form='csv', *, by='attraction', model=None, scale=None, min_impressions=1, name='judgments', keep_formulas=False)",
+    signature = (fitted, form="csv", **given))]
 pub(crate) fn judgments(
+    py: Python<'_>,
     fitted: &Fitted,
     form: &str,
-    by: &str,
-    model: Option<&str>,
-    scale: Option<&str>,
-    min_impressions: u64,
-    name: &str,
-    keep_formulas: bool,
+    given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<String> {
+    let mut given = Given::new(py, given)?;
+    let is_over_expected = given.word("by", "attraction", &[("attraction", false), ("coec", true)])?;
+    let scale = given.one::<String>("scale")?;
+    let scale = scale.map(|word| one_of("scale", &word, &[("0-1", Scale::ToOne), ("0-3", Scale::Grades)]));
+    let scale = scale.unwrap_or(Ok(Scale::Plain))?;
+    let (model, name) = (given.one::<String>("model")?, given.one::<String>("name")?);
+    let (name, keep_formulas) =
+        (name.unwrap_or("judgments".into()), given.one("keep_formulas")?.unwrap_or(false));
+    let min_impressions = given.count("min_impressions")?.unwrap_or(1);
+    given.end("judgments")?;
     if form == "lightgbm" {
         let (study, mut all) = (fitted.whole("form \"lightgbm\"")?, Examinations::new());
         let counts = &study.log.counts;
@@ -226,14 +241,12 @@ pub(crate) fn judgments(
         return lightgbm(counts, &all).map_err(value_error);
     }
     let form = one_of("form", form, &JudgmentForm::ALL)?;
-    let scale = scale.map(|scale| one_of("scale", scale, &[("0-1", Scale::ToOne), ("0-3", Scale::Grades)]));
-    let scale = scale.unwrap_or(Ok(Scale::Plain))?;
     let counts = &fitted.study.log.counts;
-    let judgments = if one_of("by", by, &[("attraction", false), ("coec", true)])? {
+    let judgments = if is_over_expected {
         over_expected(&fitted.whole("by \"coec\"")?.log.counts, min_impressions).0
     } else {
         let mut judgments = Vec::new();
-        let Ok(()) = for_each_parameter(counts, std::slice::from_ref(fitted.fit(model)?), |row| {
+        let Ok(()) = for_each_parameter(counts, std::slice::from_ref(fitted.fit(model.as_deref())?), |row| {
             if let ("attraction", Some(query), Some(item)) = (row.kind, row.query, row.item)
                 && row.estimate.value.is_finite()
                 && let Some((clicks, impressions)) = row.counts
@@ -252,5 +265,5 @@ pub(crate) fn judgments(
         });
         judgments
     };
-    write(&judgments, form, scale, name, keep_formulas).map(|written| written.text).map_err(value_error)
+    write(&judgments, form, scale, &name, keep_formulas).map(|written| written.text).map_err(value_error)
 }

@@ -7,9 +7,10 @@ use crate::live::fit_protocol;
 use crate::message::value_error;
 use crate::name::query_text;
 use crate::names::Names;
+use crate::options::Given;
 use crate::policy::Policy;
 use crate::prior::Prior;
-use crate::task::{UserFacts, build, count, seeded};
+use crate::task::{UserFacts, build, seeded};
 use ::live::ObservationRule;
 use click_logs::fit::{Fit, ItemFit, Model, QueryFit, Users};
 use click_logs::parameters::IdType;
@@ -25,13 +26,32 @@ use std::sync::Arc;
 pub(crate) type CountedItem = (String, Vec<(usize, Tally)>);
 
 /// The arguments of `Policy.from_fit`.
-pub(crate) struct FromFit<'a, 'py> {
-    pub(crate) query: Option<&'a Bound<'py, PyAny>>,
-    pub(crate) policy: Option<&'a str>,
-    pub(crate) model: Option<&'a str>,
-    pub(crate) horizon: Option<&'a Bound<'py, PyAny>>,
-    pub(crate) seed: Option<u64>,
-    pub(crate) parameters: Option<&'a Bound<'py, PyDict>>,
+pub(crate) struct FromFit<'py> {
+    query: Option<Bound<'py, PyAny>>,
+    model: Option<String>,
+    horizon: Option<u64>,
+    seed: Option<u64>,
+    policy: Option<String>,
+    parameters: Bound<'py, PyDict>,
+}
+
+impl<'py> FromFit<'py> {
+    pub(crate) fn new(query: Option<Bound<'py, PyAny>>, mut given: Given<'py>) -> PyResult<Self> {
+        Ok(Self {
+            query,
+            model: given.one("model")?,
+            horizon: given.count("horizon")?,
+            seed: given.seed()?,
+            policy: given.one("policy")?,
+            parameters: given.dict,
+        })
+    }
+
+    fn spec(&self, usual: &str) -> PyResult<PolicySpec> {
+        let function = self.parameters.py().get_type::<Policy>().getattr("from_fit")?;
+        let parameters = to_parameters(Some(&self.parameters))?;
+        spec_of(self.policy.as_deref().unwrap_or(usual), parameters, &function)
+    }
 }
 
 /// The users and items of a fit, as the log tells of them.
@@ -50,11 +70,13 @@ pub(crate) fn given_of(fit: &spec::ContextFit, protocol: Protocol) -> UserFacts 
 
 impl ContextFit {
     /// The policy that begins where the log ends.
-    pub(crate) fn to_policy(&self, py: Python<'_>, from: &FromFit<'_, '_>) -> PyResult<Policy> {
+    pub(crate) fn to_policy(&self, py: Python<'_>, from: &FromFit<'_>) -> PyResult<Policy> {
         let fit = &self.fit;
-        let query = from.query.map(|query| query_text(query, None)).transpose()?;
-        let own =
-            [("query", query.as_deref(), fit.query.as_deref()), ("model", from.model, Some(&*fit.model))];
+        let query = from.query.as_ref().map(|query| query_text(query, None)).transpose()?;
+        let own = [
+            ("query", query.as_deref(), fit.query.as_deref()),
+            ("model", from.model.as_deref(), Some(&*fit.model)),
+        ];
         for (name, found, expected) in own {
             if found.is_some() && found != expected {
                 let (found, expected) = (found.unwrap_or_default(), expected.unwrap_or("none"));
@@ -62,8 +84,8 @@ impl ContextFit {
             }
         }
         let protocol = fit_protocol(fit);
-        let given = UserFacts { horizon: count("horizon", from.horizon)?, ..given_of(fit, protocol) };
-        let spec = spec_of(from.policy.unwrap_or("hybrid-ts"), to_parameters(from.parameters)?)?;
+        let given = UserFacts { horizon: from.horizon, ..given_of(fit, protocol) };
+        let spec = from.spec("hybrid-ts")?;
         let mut policy = build(spec, protocol, &given)?;
         Prior::Contexts(Box::new(fit.clone())).give(&mut policy, None)?;
         let names = Names::of(self.items(py)?.as_any())?;
@@ -74,9 +96,9 @@ impl ContextFit {
 
 impl Fitted {
     /// The policy of one query.
-    pub(crate) fn to_policy(&self, py: Python<'_>, from: &FromFit<'_, '_>) -> PyResult<Policy> {
+    pub(crate) fn to_policy(&self, py: Python<'_>, from: &FromFit<'_>) -> PyResult<Policy> {
         self.whole("Policy.from_fit")?;
-        let fit = self.fit(from.model)?;
+        let fit = self.fit(from.model.as_deref())?;
         let (protocol, usual) = match fit.model() {
             Model::Pbm => (Protocol::PositionBased, "pbm-ts"),
             Model::Cascade => (Protocol::Cascade, "cascade-ts"),
@@ -97,9 +119,13 @@ impl Fitted {
                 )));
             }
         };
-        let query = self.query_of(fit, from.query)?;
-        let spec = spec_of(from.policy.unwrap_or(usual), to_parameters(from.parameters)?)?;
-        let mut policy = build(spec, protocol, &self.given(&spec, protocol, fit, query, from)?)?;
+        let query = self.query_of(fit, from.query.as_ref())?;
+        let spec = from.spec(usual)?;
+        let mut policy = build(
+            spec,
+            protocol,
+            &UserFacts { horizon: from.horizon, ..self.given(&spec, protocol, fit, query) },
+        )?;
         if policy.tallies().is_none() {
             let learns = "choose one whose `live` in `policies()` is \"table\"";
             return Err(value_error(format!("`{}` does not learn from counts: {learns}", spec.name())));
@@ -134,27 +160,19 @@ impl Fitted {
     }
 
     /// The sizes of the query, and the examination of its positions.
-    fn given(
-        &self,
-        spec: &PolicySpec,
-        protocol: Protocol,
-        fit: &Fit,
-        query: &QueryFit,
-        from: &FromFit<'_, '_>,
-    ) -> PyResult<UserFacts> {
+    fn given(&self, spec: &PolicySpec, protocol: Protocol, fit: &Fit, query: &QueryFit) -> UserFacts {
         let counts = self.study.log.counts.query(query.id);
         let n_positions = counts.map_or(1, |counts| counts.n_positions()).min(query.items.len());
         let knows = protocol == Protocol::PositionBased
             && spec.row().family_on(protocol) != Some(Family::UnknownExamination);
         let users: Option<PositionBased> =
             if knows { fit.users(query, n_positions).and_then(Users::model) } else { None };
-        Ok(UserFacts {
+        UserFacts {
             items: Some(query.items.len()),
             positions: Some(n_positions),
             examination: users.map(|users| users.examination().iter().map(|p| p.get()).collect()),
-            horizon: count("horizon", from.horizon)?,
             ..UserFacts::default()
-        })
+        }
     }
 
     /// The items of a query, with displays and clicks by position, and the type of their names.

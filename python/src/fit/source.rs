@@ -1,9 +1,9 @@
 //! The log that `fit` was given: files, or a table in memory with its columns by role.
 
 use super::columns::ArrowColumn;
-use crate::message::{did_you_mean, none_of, type_error, value_error};
+use crate::message::{did_you_mean, none_of, type_error, value_error, warn};
 use arrow_array::ffi_stream::RecordBatchStreamReader;
-use arrow_array::{RecordBatch, RecordBatchReader as _};
+use arrow_array::{Array, RecordBatch, RecordBatchReader as _};
 use arrow_pyarrow::FromPyArrow as _;
 use documents::named_twice;
 use log_reader::formats;
@@ -163,7 +163,7 @@ pub(super) fn paths(log: &Bound<'_, PyAny>) -> PyResult<Option<Vec<PathBuf>>> {
 }
 
 fn of_files(files: &[PathBuf], format: Option<&str>, named: Option<Pairs>) -> PyResult<Format> {
-    let names = || formats::names(|_| true).into_iter().chain([COUNTS]);
+    let names = || formats::names(|_| true).into_iter().chain(["csv", COUNTS]);
     let Some(format) = format else {
         return Err(value_error(none_of("format: missing for files".to_owned(), "", names())));
     };
@@ -262,7 +262,7 @@ pub(super) fn frame_of<T>(
     let Some(there) = there else {
         let batches = batches(of, &log)?;
         let (format, names) = format(&batches.0)?;
-        return Ok((of_batches(of, &batches, &names)?, format));
+        return Ok((of_batches(log.py(), of, &batches, &names)?, format));
     };
     let (format, names) = format(&there)?;
     let used: Vec<&String> = there.iter().filter(|name| names.contains(name)).collect();
@@ -272,7 +272,7 @@ pub(super) fn frame_of<T>(
         return Ok((by_columns(of, &log, &names, &there)?, format));
     }
     match batches(of, &chosen) {
-        Ok(batches) => return Ok((of_batches(of, &batches, &names)?, format)),
+        Ok(batches) => return Ok((of_batches(log.py(), of, &batches, &names)?, format)),
         // pandas hands out Arrow only with pyarrow, and refuses columns of mixed types; polars
         // hands out columns of nulls with a buffer too many.
         Err(error) if error.is_instance_of::<PyImportError>(log.py()) => {}
@@ -296,14 +296,51 @@ fn batches(of: &str, table: &Bound<'_, PyAny>) -> PyResult<Batches> {
 
 /// The named columns of all batches. A column that is missing or there twice is reported by the
 /// reader.
-fn of_batches(name: &str, (schema, batches): &Batches, names: &[String]) -> PyResult<Frame<'static>> {
+fn of_batches(
+    py: Python<'_>,
+    name: &str,
+    (schema, batches): &Batches,
+    names: &[String],
+) -> PyResult<Frame<'static>> {
     let used: Vec<usize> = (0..schema.len()).filter(|&place| names.contains(&schema[place])).collect();
+    let (first, second) = batches.split_at(batches.len() / 2);
+    let n_rows: usize = first.iter().map(RecordBatch::num_rows).sum();
+    let is_copy = match &batches[..] {
+        [all] => is_doubled(&used.iter().map(|&place| &**all.column(place)).collect::<Vec<_>>()),
+        _ => n_rows >= FEW && first == second,
+    };
+    warn_of_copy(py, name, is_copy)?;
     let mut frame = Frame::new(used.iter().map(|&place| schema[place].clone()));
     for batch in batches {
         let column = |&place: &usize| ArrowColumn::new(name, &schema[place], batch.column(place).clone());
         frame = add(frame, batch.num_rows(), used.iter().map(column).collect::<PyResult<_>>()?)?;
     }
     Ok(frame)
+}
+
+/// Rows that may be there twice by chance.
+const FEW: usize = 50;
+
+/// Returns whether the second half of the rows is a copy of the first, which repeats no part of
+/// itself, as the rows of an example may.
+fn is_doubled(columns: &[&dyn Array]) -> bool {
+    let n_rows = columns.first().map_or(0, |column| column.len());
+    let repeats_after = |period: usize| {
+        let n = n_rows - period;
+        columns.iter().all(|column| *column.slice(0, n) == *column.slice(period, n))
+    };
+    let half = n_rows / 2;
+    let mut parts = (2..=half).filter(|part| half.is_multiple_of(*part));
+    n_rows.is_multiple_of(2)
+        && half >= FEW
+        && repeats_after(half)
+        && !parts.any(|part| repeats_after(half / part))
+}
+
+fn warn_of_copy(py: Python<'_>, of: &str, is_copy: bool) -> PyResult<()> {
+    let message =
+        format!("{of}: the second half of the rows is a copy of the first: everything counts twice");
+    if is_copy { warn(py, message) } else { Ok(()) }
 }
 
 /// The named columns of a dict or a data frame, copied.
@@ -329,6 +366,8 @@ fn by_columns(
         arrays.push(array);
     }
     let n_rows = arrays.first().map_or(0, ArrowColumn::len);
+    let columns: Vec<&dyn Array> = arrays.iter().map(ArrowColumn::array).collect();
+    warn_of_copy(table.py(), of, is_doubled(&columns))?;
     add(Frame::new(used.iter().map(|name| (*name).clone())), n_rows, arrays)
 }
 

@@ -2,7 +2,7 @@
 //! its users; and what it is told of the values and places of items.
 
 use crate::fit::given_of;
-use crate::message::{type_error, value_error};
+use crate::message::{argument, none_of, type_error, value_error};
 use crate::name::Name;
 use crate::prior::Prior;
 use crate::sequence;
@@ -10,7 +10,7 @@ use crate::task::{UserFacts, build, length, protocol_of};
 use ::live::{ByName, ContextFit, ItemValues, Settings};
 use policies::catalogue::{PolicySpec, Protocol};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use std::collections::BTreeSet;
 
 /// The arguments about users who differ: item_features, user_features and segments.
@@ -146,7 +146,12 @@ pub(super) type Amounts = Vec<(Name, f64)>;
 pub(super) fn amounts(given: &Bound<'_, PyAny>) -> PyResult<Amounts> {
     let dict =
         given.cast::<PyDict>().map_err(|_| type_error("values: expected a dict from items to numbers"))?;
-    dict.iter().map(|(name, value)| Ok((Name::read("values", &name)?, value.extract()?))).collect()
+    let amount = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let name = Name::read("values", &name)?;
+        let amount = argument(&format!("values[{name}]"), &value)?;
+        Ok((name, amount))
+    };
+    dict.iter().map(amount).collect()
 }
 
 /// Reads the values that items begin with, and where they come from.
@@ -155,7 +160,11 @@ pub(super) fn item_values(
     cap: Option<f64>,
 ) -> PyResult<(Option<Amounts>, ItemValues)> {
     match given {
-        Some(given) if given.extract::<String>().is_ok_and(|text| text == "answers") => {
+        Some(given) if given.is_instance_of::<PyString>() => {
+            let (text, expected) = (given.extract::<String>()?, ["answers", "a dict from items to numbers"]);
+            if text != expected[0] {
+                return Err(value_error(none_of(format!("values is `{text}`"), &text, expected)));
+            }
             Ok((None, ItemValues::Answers { cap }))
         }
         _ if cap.is_some() => Err(value_error("cap: values are not \"answers\"")),

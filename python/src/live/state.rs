@@ -2,7 +2,7 @@
 
 use super::begin::FirstItem;
 use crate::context::UserNames;
-use crate::message::{type_error, value_error};
+use crate::message::{MOST_SEARCHED, none_of, type_error, value_error};
 use crate::name::{Name, typed};
 use ::live::{ByName, ContextFit, Handle};
 use policies::catalogue::ContextKnowledge;
@@ -29,10 +29,12 @@ impl State {
         self.handles.get(name).copied().filter(|&item| self.live.is_known(item))
     }
 
-    pub(super) fn known(&self, name: &Name) -> PyResult<Handle> {
-        self.find(name).ok_or_else(|| match name {
-            Name::Number(number) => PyKeyError::new_err(*number),
-            Name::Text(text) => PyKeyError::new_err(text.clone()),
+    pub(super) fn known(&self, what: &str, name: &Name) -> PyResult<Handle> {
+        self.find(name).ok_or_else(|| {
+            let known = self.handles.keys().filter(|known| self.find(known).is_some());
+            let known: Vec<String> = known.take(MOST_SEARCHED).map(Name::text).collect();
+            let fault = format!("{what}: {name} is no item");
+            PyKeyError::new_err(none_of(fault, &name.text(), known.iter().map(String::as_str)))
         })
     }
 

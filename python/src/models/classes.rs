@@ -6,14 +6,13 @@ use super::{PolicyFacts, arguments};
 use crate::arrays::one_or_array;
 use crate::bounds::matrix;
 use crate::bounds::rank_one::as_dict;
-use crate::message::{one_of, type_error, value_error};
+use crate::message::{argument, one_of, value_error};
 use crate::reduced::reduced;
 use crate::sequence::{numbers, rows};
 use crate::task::length;
 use click_models::{
     CascadeModel, ClickModel, DbnReward, DcmReward, DuelingModel, ItemId, Pair, RankOneModel,
 };
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
@@ -24,14 +23,6 @@ fn floats(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
 fn three(name: &str, given: &Bound<'_, PyAny>) -> PyResult<[f64; 3]> {
     let wrong = |found: Vec<f64>| value_error(format!("{name}: expected shape (3,), got ({},)", found.len()));
     floats(name, given)?.try_into().map_err(wrong)
-}
-
-/// A number, whose error is that of a typed argument.
-fn real(name: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
-    given.extract().map_err(|error: PyErr| {
-        let is_type = error.is_instance_of::<PyTypeError>(given.py());
-        if is_type { type_error(format!("argument '{name}': {}", error.value(given.py()))) } else { error }
-    })
 }
 
 users_of_lists! {
@@ -150,7 +141,7 @@ users_of_lists! {
     DynamicBayesian(click_models::DynamicBayesian), responds with clicks,
         knows "clicks-only";
 
-    new(attraction: floats, satisfaction: floats, continuation: real, positions: length; reward: &str = "clicks") = {
+    new(attraction: floats, satisfaction: floats, continuation: argument, positions: length; reward: &str = "clicks") = {
         let rewards = [("clicks", DbnReward::Clicks), ("satisfaction", DbnReward::Satisfaction)];
         let reward = one_of("reward", reward, &rewards)?;
         click_models::DynamicBayesian::from_values(&attraction, &satisfaction, continuation, positions, reward)

@@ -1,6 +1,6 @@
 //! The class `Simulation`: the result of an experiment.
 
-use crate::message::{none_of, value_error};
+use crate::message::{existing, none_of, value_error};
 use crate::reduced::reduced;
 use crate::table::{Column, Table, escaped};
 use documents::toml_reader::Source;
@@ -112,6 +112,7 @@ impl Simulation {
     ///     True
     #[staticmethod]
     fn open(dir: PathBuf) -> PyResult<Self> {
+        let dir = existing("dir", dir, "the directory of a result", &[])?;
         let finished = FinishedResult::open(&dir).map_err(value_error)?;
         let experiment = finished.experiment().map_err(value_error)?;
         let runs = finished.runs().map_err(value_error)?;
@@ -342,8 +343,8 @@ impl Simulation {
             return Table::new([
                 ("run", Column::integers(0..signed(answers.len() as u64))),
                 ("instance", Column::integers(instances())),
-                ("steps", Column::counts(answers.iter().map(|answer| answer.steps))),
-                ("observations", Column::counts(answers.iter().map(|answer| answer.observations))),
+                ("steps", Column::integers(answers.iter().map(|answer| signed(answer.steps)))),
+                ("observations", Column::integers(answers.iter().map(|answer| signed(answer.observations)))),
                 ("answered", Column::flags(answers.iter().map(|answer| answer.answered))),
                 ("correct", Column::flags(answers.iter().map(|answer| answer.correct))),
             ]);

@@ -2,7 +2,7 @@
 
 use super::own_users;
 use crate::json;
-use crate::message::{type_error, value_error};
+use crate::message::{existing, type_error, value_error};
 use crate::models;
 use crate::options::to_toml;
 use documents::toml_reader::Source;
@@ -34,10 +34,9 @@ pub(crate) fn read(
     } else if let Some(text) = spec.extract::<String>().ok().filter(|text| text.contains('\n')) {
         Source::from_text(NAME, text).map_err(value_error)?
     } else {
-        let path: PathBuf = spec.extract().map_err(|_| {
-            let found = spec.get_type();
-            type_error(format!("spec: expected a path, a TOML text of several lines or a dict, got {found}"))
-        })?;
+        let expected = "a path, a TOML text of several lines or a dict";
+        let wrong = |_| type_error(format!("spec: expected {expected}, got {}", spec.get_type()));
+        let path = existing("spec", spec.extract().map_err(wrong)?, expected, &[])?;
         Source::read(&path).map_err(value_error)?
     };
     let source = source.allowing(allow);
