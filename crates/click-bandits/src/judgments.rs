@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use click_logs::fit::Model;
 use click_logs::judgments::{
-    Examinations, Judgment, JudgmentForm, Scale, lightgbm, of_attraction, over_expected, write,
+    Examinations, Judgment, JudgmentForm, Scale, examinations, lightgbm, of_attraction, over_expected, write,
 };
 use click_logs::parameters::{EstimateRecord, ItemRecord, Parameters};
 use click_logs::study::with_users;
@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         if arguments.by == By::Coec || arguments.scale.is_some() || arguments.min_impressions > 1 {
             bail_usage!("--by, --scale and --min-impressions: not for --as lightgbm, which has no ratings");
         }
-        let text = lightgbm(&counts(&arguments.dir)?, &examinations(arguments)?);
+        let text = lightgbm(&counts(&arguments.dir)?, &examinations_of(arguments)?);
         let text = text.map_err(|error| anyhow!("--as: {error}"))?;
         return destination.write(|out| Ok(out.write_all(text.as_bytes())?));
     };
@@ -168,20 +168,12 @@ fn counts(dir: &Path) -> Result<Counts> {
 }
 
 /// The examination of positions in the position-based model of a fit.
-fn examinations(arguments: &Arguments) -> Result<Examinations> {
+fn examinations_of(arguments: &Arguments) -> Result<Examinations> {
     if arguments.model.is_some_and(|model| model != Model::Pbm) {
         bail_usage!("--model: examination by position is that of pbm");
     }
     check_written(&arguments.dir, "parameters.json")?;
-    let read = Parameters::read(&arguments.dir.join("parameters.json"))?;
-    let mut all = Examinations::new();
-    for record in read.models.iter().filter(|record| record.model == Model::Pbm) {
-        let of_queries = record.queries.iter().map(|query| (Some(&query.query), &query.positions));
-        for (query, positions) in of_queries.chain([(None, &record.site.positions)]) {
-            all.extend(positions.iter().map(|of| ((query.cloned(), of.position), of.estimate.value)));
-        }
-    }
-    Ok(all)
+    Ok(examinations(&Parameters::read(&arguments.dir.join("parameters.json"))?.models))
 }
 
 /// The attractions of a model, from either form of the parameters.

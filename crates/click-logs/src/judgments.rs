@@ -19,7 +19,7 @@
 //! Reference: Zhang, Jones, *Comparing click logs and editorial labels for training query
 //! rewriting*, WWW 2007 (clicks over expected clicks). Deviations: none.
 
-use crate::parameters::ItemRecord;
+use crate::parameters::{ItemRecord, Model, ModelRecord};
 use log_reader::Counts;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -149,6 +149,18 @@ pub fn of_attraction(query: &str, item: &ItemRecord, min_impressions: u64) -> Op
 
 /// The examination of positions from 1, by query; `None` for all queries together.
 pub type Examinations = BTreeMap<(Option<String>, usize), f64>;
+
+/// The examination of positions in the position-based models among these.
+pub fn examinations(models: &[ModelRecord]) -> Examinations {
+    let mut all = Examinations::new();
+    for record in models.iter().filter(|record| record.model == Model::Pbm) {
+        let of_queries = record.queries.iter().map(|query| (Some(&query.query), &query.positions));
+        for (query, positions) in of_queries.chain([(None, &record.site.positions)]) {
+            all.extend(positions.iter().map(|of| ((query.cloned(), of.position), of.estimate.value)));
+        }
+    }
+    all
+}
 
 /// The table that `LightGBM` is trained with, CSV: a row for the clicked impressions of an item at
 /// a position, whose weight is their number over the examination, and one for the others, whose

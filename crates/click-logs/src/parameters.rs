@@ -38,7 +38,7 @@ pub use documents::parameters::*;
 pub use fits::fits;
 #[cfg(feature = "parquet")]
 pub use parquet::write_table;
-pub use records::write;
+pub use records::{record, write};
 pub use rows::{ParameterRow, for_each_parameter};
 pub use with_table::write_with_table;
 

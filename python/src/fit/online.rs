@@ -11,13 +11,14 @@ use crate::options::Given;
 use ::evaluation::online::{
     Kind, Metric, OnlineError, Plan, PlanSettings, Settings, miss_of_level, online, row_columns,
 };
-use click_logs::judgments::{Examinations, Judgment, JudgmentForm, Scale, lightgbm, over_expected, write};
-use click_logs::parameters::for_each_parameter;
+use click_logs::judgments::{
+    JudgmentForm, Scale, examinations, lightgbm, of_attraction, over_expected, write,
+};
+use click_logs::parameters::record;
 use log_reader::formats::is_parquet;
 use log_reader::{RowColumn, TakeRows, read_rows};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use std::convert::Infallible;
 use std::ops::RangeInclusive;
 
 /// Which of two rankers users of interleaved lists prefer: the content of the command's
@@ -229,41 +230,17 @@ pub(crate) fn judgments(
     let min_impressions = given.count("min_impressions")?.unwrap_or(1);
     given.end("judgments")?;
     if form == "lightgbm" {
-        let (study, mut all) = (fitted.whole("form \"lightgbm\"")?, Examinations::new());
-        let counts = &study.log.counts;
-        let Ok(()) = for_each_parameter(counts, std::slice::from_ref(fitted.fit(Some("pbm"))?), |row| {
-            if let ("examination", Some(position)) = (row.kind, row.position) {
-                let query = row.query.map(|query| counts.names().name(query).into_owned());
-                all.insert((query, position), row.estimate.value);
-            }
-            Ok::<(), Infallible>(())
-        });
-        return lightgbm(counts, &all).map_err(value_error);
+        let counts = &fitted.whole("form \"lightgbm\"")?.log.counts;
+        let pbm = record(fitted.fit(Some("pbm"))?, counts);
+        return lightgbm(counts, &examinations(&[pbm])).map_err(value_error);
     }
     let form = one_of("form", form, &JudgmentForm::ALL)?;
-    let counts = &fitted.study.log.counts;
     let judgments = if is_over_expected {
         over_expected(&fitted.whole("by \"coec\"")?.log.counts, min_impressions).0
     } else {
-        let mut judgments = Vec::new();
-        let Ok(()) = for_each_parameter(counts, std::slice::from_ref(fitted.fit(model.as_deref())?), |row| {
-            if let ("attraction", Some(query), Some(item)) = (row.kind, row.query, row.item)
-                && row.estimate.value.is_finite()
-                && let Some((clicks, impressions)) = row.counts
-                && impressions >= min_impressions
-            {
-                judgments.push(Judgment {
-                    query: counts.names().name(query).into_owned(),
-                    item: counts.names().name(item).into_owned(),
-                    rating: row.estimate.value,
-                    interval: row.estimate.interval,
-                    clicks,
-                    impressions,
-                });
-            }
-            Ok::<(), Infallible>(())
-        });
-        judgments
+        let queries = record(fitted.fit(model.as_deref())?, &fitted.study.log.counts).queries;
+        let items = queries.iter().flat_map(|of| of.items.iter().map(|item| (&of.query, item)));
+        items.filter_map(|(query, item)| of_attraction(query, item, min_impressions)).collect()
     };
     write(&judgments, form, scale, &name, keep_formulas).map(|written| written.text).map_err(value_error)
 }

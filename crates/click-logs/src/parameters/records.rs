@@ -100,6 +100,12 @@ pub(super) fn made<'a>(
     }
 }
 
+/// The parameters of a fit, as a file has them.
+pub fn record(fit: &Fit, counts: &Counts) -> ModelRecord {
+    let ModelRecord { model, site, queries } = model_record(fit, counts, &|_| true);
+    ModelRecord { model, site, queries: queries.0().collect() }
+}
+
 fn log_record(report: &ReadReport, n_queries: usize) -> LogRecord {
     let skipped = |(reason, skipped): (&Cow<'static, str>, &SkippedLines)| SkippedRecord {
         reason: reason.clone().into_owned(),
