@@ -222,9 +222,7 @@ fn open(arguments: &Arguments) -> Result<Inputs> {
 }
 
 fn read(arguments: &Arguments, settings: &Settings, inputs: &Inputs) -> Result<Outcome> {
-    let needed = [("list", settings.by_list), ("position", settings.depth.is_some())];
-    let needed: Vec<&str> = needed.into_iter().filter(|(_, is)| *is).map(|(key, _)| key).collect();
-    let columns = row_columns(settings.kind, arguments.columns.as_deref(), settings.before, &needed)
+    let columns = row_columns(settings, arguments.columns.as_deref())
         .map_err(|error| anyhow!(Usage(format!("--columns: {error}"))))?;
     let max_skipped = arguments.lenient.then_some(arguments.max_skipped.unwrap_or(0.01));
     let is_parquet = arguments.events.iter().any(|path| is_parquet(path));

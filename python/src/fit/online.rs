@@ -129,10 +129,8 @@ fn verdict<'py>(
         }),
     });
     let named = named.transpose()?;
-    let needed = [("list", settings.by_list), ("position", settings.depth.is_some())];
-    let needed: Vec<&str> = needed.into_iter().filter(|(_, is)| *is).map(|(key, _)| key).collect();
-    let columns: Vec<RowColumn<'_>> = row_columns(settings.kind, named.as_deref(), false, &needed)
-        .map_err(|error| value_error(format!("columns: {error}")))?;
+    let columns: Vec<RowColumn<'_>> =
+        row_columns(settings, named.as_deref()).map_err(|error| value_error(format!("columns: {error}")))?;
     let names: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();
     let content = match paths(table)? {
         Some(files) => Content::Files(files),

@@ -1,6 +1,6 @@
 //! The columns of a test.
 
-use super::Kind;
+use super::{Kind, Settings};
 use log_reader::RowColumn;
 
 pub(super) const USER: usize = 0;
@@ -16,25 +16,21 @@ const INTERLEAVING: [(&str, bool); 5] =
     [("user", false), ("team", false), ("position", true), ("time", true), ("list", true)];
 const AB: [(&str, bool); 4] = [("user", false), ("arm", false), ("clicks", false), ("time", true)];
 
-/// The columns of a test of this kind, from `key=column,..`; a key that is not given is its
-/// column's name, and `time=` leaves that column out. `before`: rows may have no arm. `needed` are
-/// keys of optional columns that must be there.
+/// The columns of a test, from `key=column,..`; a key that is not given is its column's name, and
+/// `time=` leaves that column out.
 ///
 /// # Errors
 ///
 /// A message for an unknown or repeated key, or a key without a column.
-pub fn row_columns<'a>(
-    kind: Kind,
-    named: Option<&'a str>,
-    before: bool,
-    needed: &[&str],
-) -> Result<Vec<RowColumn<'a>>, String> {
-    let known: &[(&'static str, bool)] = if kind == Kind::Ab { &AB } else { &INTERLEAVING };
+pub fn row_columns<'a>(settings: &Settings, named: Option<&'a str>) -> Result<Vec<RowColumn<'a>>, String> {
+    let known: &[(&'static str, bool)] = if settings.kind == Kind::Ab { &AB } else { &INTERLEAVING };
+    let is_needed =
+        |key: &str| key == "list" && settings.by_list || key == "position" && settings.depth.is_some();
     let mut columns: Vec<RowColumn<'a>> = known
         .iter()
         .map(|&(name, optional)| RowColumn {
             name,
-            optional: (optional && !needed.contains(&name)) || (before && name == "arm"),
+            optional: (optional && !is_needed(name)) || (settings.before && name == "arm"),
         })
         .collect();
     let mut given = vec![false; known.len()];
@@ -45,7 +41,7 @@ pub fn row_columns<'a>(
             let keys: Vec<&str> = known.iter().map(|known| known.0).collect();
             return Err(format!("`{key}`: expected one of {}", keys.join(", ")));
         };
-        if name.is_empty() && (!known[place].1 || needed.contains(&key)) {
+        if name.is_empty() && (!known[place].1 || is_needed(key)) {
             return Err(format!("`{key}=`: a column has a name"));
         }
         if std::mem::replace(&mut given[place], true) {
