@@ -145,9 +145,6 @@ impl Batch {
     ///
     /// Args:
     ///     indices: sequence of int; negative ones count from the end.
-    ///
-    /// Raises:
-    ///     IndexError: there is no such decision.
     fn take(&self, indices: &Bound<'_, PyAny>) -> PyResult<Self> {
         let indices: Vec<isize> = sequence::numbers("indices", indices)?;
         let (origin, width) = (Arc::clone(&self.origin), self.origin.width());

@@ -288,9 +288,6 @@ impl Decision {
     /// Args:
     ///     text: JSON text.
     ///     action: names of its items, in place of those in the text.
-    ///
-    /// Raises:
-    ///     ValueError: the text is no decision.
     #[classmethod]
     #[pyo3(signature = (text, action=None))]
     fn from_json(

@@ -530,9 +530,6 @@ impl LivePolicy {
     ///     value: what the click is worth, such as the order that it led to; also later, when the
     ///         click is known. It replaces the one before, and a refund is a smaller one.
     ///     revision: the number of the value: that of the largest one holds, whichever came first.
-    ///
-    /// Raises:
-    ///     ValueError: position is negative, or value as in `add`.
     #[pyo3(signature = (id, position, *, value=None, revision=None))]
     fn click(
         &self,
@@ -628,9 +625,6 @@ impl LivePolicy {
     }
 
     /// The policy that `save` wrote. It makes the same choices as the original.
-    ///
-    /// Raises:
-    ///     ValueError: the data are no policy in live use, or a damaged one.
     #[classmethod]
     fn load(class: &Bound<'_, PyType>, data: SavedBytes<'_>) -> PyResult<Self> {
         class.py().detach(|| Self::read(data.0))

@@ -404,7 +404,6 @@ impl Policy {
     ///
     /// Raises:
     ///     ValueError: the policy has no scores: see `live` in `policies()`. A wrong shape.
-    ///     TypeError: as of `select`.
     ///
     /// Examples:
     ///     >>> policy = Policy("c3-ucb", "cascade", items=3, positions=1, user_features=1)
@@ -612,7 +611,6 @@ impl Policy {
     ///     segments: that of every user, an array of integers or of names, shape (n,).
     ///
     /// Raises:
-    ///     TypeError: as of `select`.
     ///     MemoryError: there is no memory for n decisions.
     ///
     /// Examples:
@@ -705,7 +703,6 @@ impl Policy {
     ///     ValueError: the policy learns from its own decisions alone (see `live` in `policies()`);
     ///         what is no list of these items and positions; clicks that the model excludes, such
     ///         as two on a list of "cascade"; a wrong shape.
-    ///     TypeError: as of `select`.
     ///
     /// Examples:
     ///     >>> policy = Policy("rsf-ts", "dcm", items=["a", "b", "c"], positions=2, seed=1)
@@ -777,9 +774,6 @@ impl Policy {
     /// Args:
     ///     data: bytes.
     ///     items: names of the items, in place of those in the data.
-    ///
-    /// Raises:
-    ///     ValueError: the data are no policy, or a damaged one.
     ///
     /// Examples:
     ///     >>> policy = Policy("cascade-ts", "cascade", items=["a", "b", "c"], positions=2, seed=1)

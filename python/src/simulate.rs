@@ -336,9 +336,6 @@ pub(crate) fn merge(
 /// Returns:
 ///     a dict from names to bytes; the spec is "spec.toml".
 ///
-/// Raises:
-///     ValueError: what is wrong with the spec and where.
-///
 /// Examples:
 ///     >>> users = {"model": "cascade", "attraction": [0.9, 0.1], "positions": 1}
 ///     >>> spec = {"name": "easy", "task": "regret", "horizon": 100, "runs": 2, "seed": 1,

@@ -9,8 +9,9 @@ have earned on it; with a segment or features, `fit` gives a policy that sees wh
 `interleaving_test` and `ab_test` tell which of two rankers real users prefer,
 `test_plan` how many users that takes, and `judgments` rates the items of a fit for other tools.
 
-Wrong names, shapes and numbers are a ValueError, arguments of another type a TypeError, and files that
-are not there a FileNotFoundError. They name the argument and what is expected, and change nothing.
+Wrong names, shapes, numbers and damaged data are a ValueError, arguments of another type a TypeError,
+and files that are not there a FileNotFoundError. They name the argument and what is expected, and
+change nothing.
 """
 
 from importlib.metadata import version as _version

@@ -386,9 +386,6 @@ impl Fitted {
     }
 
     /// The parameters in these bytes of parameters.json.
-    ///
-    /// Raises:
-    ///     ValueError: no parameters.json, one of another version, or a damaged one.
     #[staticmethod]
     fn from_json(py: Python<'_>, data: Vec<u8>) -> PyResult<Self> {
         Self::read(py, "data", data)
@@ -398,7 +395,6 @@ impl Fitted {
     /// in a directory.
     ///
     /// Raises:
-    ///     ValueError: as of from_json.
     ///     OSError: the file cannot be read.
     ///
     /// Examples:

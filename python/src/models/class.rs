@@ -74,9 +74,6 @@ macro_rules! users {
 
             /// The users that `to_json` wrote.
             ///
-            /// Raises:
-            ///     ValueError: the text is not such users.
-            ///
             /// Examples:
             ///     >>> users = models.PositionBased([0.9, 0.1], [1.0], seed=1)
             ///     >>> models.PositionBased.from_json(users.to_json())
