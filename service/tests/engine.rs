@@ -608,6 +608,8 @@ fn a_position_based_policy_begins_with_the_counts_of_each_position() {
         let text = "[policy]\nusers = 'pbm'\npositions = 2\npolicy = 'pbm-ts'";
         FirstEvents::read(directory.path(), &mut Config::parse(text).unwrap().policy).unwrap_err()
     };
+    let crlf = "query,item,position,clicks,impressions\r\nq,x,1,1,1\r\n\r\nq,x,1\r\n";
+    assert!(empty(crlf).starts_with(&format!("{path}:4:1: ")));
     assert_eq!(empty(""), format!("{path}:1:1: query: the header has no such column"));
     assert!(empty("query,item,position,click,impressions\n").contains(":1:1: clicks: the header has no"));
     assert!(empty("query,item,position,clicks,impressions\nq,x,1\n").starts_with(&format!("{path}:2:1: ")));

@@ -32,6 +32,16 @@ fn a_run_and_a_table_are_the_same_ranking() {
     assert_eq!(tied, Ranking::read("r", b"query,position,item\nq,1,c\nq,2,b\nq,3,a\n").unwrap());
 }
 
+#[test]
+fn a_fault_has_its_line_whatever_ends_lines() {
+    for content in ["query,position,item\nq,1,\"a\nb\"\n\nq,x,c\n", "q Q0 a 1 1 x\n\n\n\nq Q0 c 1 x\n"] {
+        for content in [content.to_owned(), content.replace('\n', "\r\n")] {
+            assert!(error(&content).starts_with("r:5: "), "{}", error(&content));
+        }
+    }
+    assert!(error("query,position,item\r\nq,1,a\r\nq,2\r\n").starts_with("r:3: expected 3 columns"));
+}
+
 /// Runs of evaluations have a thousand items a query; lists of logs have at most 64.
 #[test]
 fn long_rankings_are_cut() {

@@ -23,7 +23,7 @@ use click_models::{ItemId, ListShape, Ranking};
 use contenders::LoggedLists;
 use documents::number::counted;
 use documents::toml_reader::{Error, Field, Location};
-use documents::{InputFile, without_byte_order_mark};
+use documents::{InputFile, RecordLines, without_byte_order_mark};
 use policies::Logged;
 
 /// The columns that are read.
@@ -55,13 +55,14 @@ pub fn logged_lists(file: &str, content: &[u8], instances: &Instances) -> Result
 
 fn parse(path: &str, file: &str, bytes: &[u8], instances: &Instances) -> Result<LoggedLists, Error> {
     let (shapes, parameters) = (instances.shapes(), instances.parameters());
-    let mut rows = csv::Reader::from_reader(without_byte_order_mark(bytes));
+    let lines = RecordLines::new(without_byte_order_mark(bytes));
+    let mut rows = csv::Reader::from_reader(&lines);
     let fault = |line: u64, field: &str, message: String| {
-        let line = usize::try_from(line).unwrap_or(usize::MAX).max(1);
+        let line = usize::try_from(line).unwrap_or(usize::MAX);
         Location::new(path, line, 1, field).error(message)
     };
     let unreadable = |error: &csv::Error| {
-        let line = error.position().map_or(1, csv::Position::line);
+        let line = lines.line(error.position().map(csv::Position::byte));
         fault(line, "", format!("{error}: expected columns {}", COLUMNS.join(", ")))
     };
     let head = rows.headers().map_err(|error| unreadable(&error))?.clone();
@@ -78,7 +79,7 @@ fn parse(path: &str, file: &str, bytes: &[u8], instances: &Instances) -> Result<
     let mut counted_lists: Vec<Vec<(Ranking, u64)>> = vec![Vec::new(); shapes.len()];
     for row in rows.records() {
         let row = row.map_err(|error| unreadable(&error))?;
-        let line = row.position().map_or(1, csv::Position::line);
+        let line = lines.line(row.position().map(csv::Position::byte));
         let [instance, query, lists, items] = places.map(|place| row.get(place).unwrap_or("").trim());
         let in_field = |field: &str, message: String| fault(line, field, message);
         let index = instance.parse().ok().filter(|&index: &usize| index < shapes.len()).ok_or_else(|| {

@@ -1,6 +1,7 @@
 //! Displays and clicks at each position: counts.csv of a fit.
 
 use csv::StringRecord;
+use documents::RecordLines;
 use documents::toml_reader::Location;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -40,17 +41,17 @@ impl ByPosition {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
             file => file.map_err(|error| format!("{name}: {error}"))?,
         };
-        let unreadable = |error: &csv::Error| {
-            fault(error.position().map_or(1, csv::Position::line), "", error.to_string())
-        };
-        let mut lines = csv::Reader::from_reader(file);
+        let file = RecordLines::new(file);
+        let line_of = |place: Option<&csv::Position>| file.line(place.map(csv::Position::byte));
+        let unreadable = |error: &csv::Error| fault(line_of(error.position()), "", error.to_string());
+        let mut lines = csv::Reader::from_reader(&file);
         let head = lines.headers().map_err(|error| unreadable(&error))?.clone();
         if let Some(column) = COLUMNS.into_iter().find(|&column| !head.iter().any(|found| found == column)) {
             return Err(fault(1, column, "the header has no such column".into()));
         }
         let (mut counts, mut record) = (Self::default(), StringRecord::new());
         while lines.read_record(&mut record).map_err(|error| unreadable(&error))? {
-            let line = record.position().map_or(1, csv::Position::line);
+            let line = line_of(record.position());
             let Line { query, item, position, clicks, impressions } =
                 record.deserialize(Some(&head)).map_err(|error| unreadable(&error))?;
             if position == 0 || clicks > impressions {

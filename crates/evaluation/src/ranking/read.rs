@@ -2,8 +2,8 @@
 
 use super::check::{Columns, Row, Rows};
 use super::{Key, Ranking, RankingError};
-use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
-use documents::{BYTE_ORDER_MARK, Decompressor, named_cell};
+use csv::{ErrorKind, Position, Reader, StringRecord};
+use documents::{BYTE_ORDER_MARK, Decompressor, RecordLines, named_cell};
 use std::io::{BufRead, BufReader, Cursor, Read};
 
 const HEADER: &str = "expected a header with the columns query (or session), position and item, perhaps list and probability, or a \
@@ -45,7 +45,9 @@ fn at(line: u64, column: (usize, &'static str), expected: &str, found: &str) -> 
 
 /// CSV with a header.
 fn table(text: impl Read) -> Result<Ranking, RankingError> {
-    let mut reader = ReaderBuilder::new().from_reader(text);
+    let lines = RecordLines::new(text);
+    let line_of = |place: Option<&Position>| lines.line(place.map(Position::byte));
+    let mut reader = Reader::from_reader(&lines);
     let broken = |error: csv::Error| {
         let message = match error.kind() {
             ErrorKind::UnequalLengths { expected_len, len, .. } => {
@@ -54,7 +56,7 @@ fn table(text: impl Read) -> Result<Ranking, RankingError> {
             ErrorKind::Utf8 { .. } => NOT_TEXT.to_owned(),
             _ => error.to_string(),
         };
-        RankingError::of(error.position().map_or(0, Position::line), message)
+        RankingError::of(line_of(error.position()), message)
     };
     let heads = reader.headers().map_err(broken)?.clone();
     let header: Vec<&str> = heads.iter().map(str::trim).collect();
@@ -78,7 +80,7 @@ fn table(text: impl Read) -> Result<Ranking, RankingError> {
     let mut rows = Rows::new(columns);
     let mut record = StringRecord::new();
     while reader.read_record(&mut record).map_err(broken)? {
-        let line = record.position().map_or(0, Position::line);
+        let line = line_of(record.position());
         let named = |place: usize| named_cell(&heads[place], &record[place]);
         let number = named(position).parse();
         let position = number.map_err(|_| at(line, columns[2], "a position from 1", &record[position]))?;

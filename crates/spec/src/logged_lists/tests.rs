@@ -39,8 +39,10 @@ fn a_fault_has_its_line() {
         ("0 2", "0", "3:1: items: 1 item found, but the instance has 2 positions"),
     ] {
         let text = GOOD.replacen(from, to, 1);
-        let error = logged_lists("lists.csv", text.as_bytes(), &instances()).unwrap_err();
-        assert_eq!(error.to_string(), format!("lists.csv:{message}"));
+        for text in [text.replace('\n', "\r\n"), text] {
+            let error = logged_lists("lists.csv", text.as_bytes(), &instances()).unwrap_err();
+            assert_eq!(error.to_string(), format!("lists.csv:{message}"));
+        }
     }
     let error = logged_lists("lists.csv", GOOD.replace("1,hats,9,1,b\n", "").as_bytes(), &instances());
     assert!(

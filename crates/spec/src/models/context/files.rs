@@ -9,7 +9,7 @@
 use click_models::{Context, LogOdds, Personal, WithAttraction};
 use confidence::Probability;
 use documents::toml_reader::{Error, Field, Location, Table};
-use documents::{InputFile, named_cell, read_json, without_byte_order_mark};
+use documents::{InputFile, RecordLines, named_cell, read_json, without_byte_order_mark};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -230,11 +230,12 @@ fn read_rows(
     name: &str,
     segment: Option<&str>,
 ) -> Result<(FeatureTable, Vec<(u32, usize)>), Error> {
-    let mut reader = csv::Reader::from_reader(without_byte_order_mark(bytes));
+    let lines = RecordLines::new(without_byte_order_mark(bytes));
+    let mut reader = csv::Reader::from_reader(&lines);
     let fault =
         |line: usize, field: &str, message: String| Location::new(path, line, 1, field).error(message);
     let line_of = |position: Option<&csv::Position>| {
-        position.map_or(1, |position| usize::try_from(position.line()).unwrap_or(usize::MAX))
+        usize::try_from(lines.line(position.map(csv::Position::byte))).unwrap_or(usize::MAX)
     };
     let unreadable = |error: &csv::Error| fault(line_of(error.position()), "", error.to_string());
     let heads = reader.headers().map_err(|error| unreadable(&error))?.clone();
