@@ -314,8 +314,19 @@ pub(crate) fn places<N: AsRef<str>>(
             let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
             let part = || names.iter().copied().find(|other| other.contains(name));
             let near = closest(name, &names).or_else(part);
-            let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
-            return Err(format!("no column `{name}`{near}"));
+            let parts: Vec<&str> = name.split([';', '+', '|']).map(str::trim).collect();
+            let are_several = parts.len() > 1 && parts.iter().all(|part| names.contains(part));
+            let hint = match near {
+                _ if are_several => {
+                    let parts = parts.join("` and `");
+                    format!(
+                        " (one column is expected: write one that joins `{parts}`; `features` and `stratum` alone take several)"
+                    )
+                }
+                Some(near) => format!(" (did you mean `{near}`?)"),
+                None => String::new(),
+            };
+            return Err(format!("no column `{name}`{hint}"));
         }
         if found.next().is_some() { Err(format!("two columns `{name}`")) } else { Ok(place) }
     };
