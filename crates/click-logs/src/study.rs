@@ -37,11 +37,13 @@
 mod alarm;
 mod apart;
 mod checks;
+mod misnamed;
 mod only_clicked;
 
 pub use self::alarm::{BelowStatistic, ListsAlone, Within};
 pub use self::apart::are_kept_apart;
 pub use self::checks::{Again, Checks, ManyClicks, Repeats, SecondHalf};
+pub use self::misnamed::misnamed;
 pub use self::only_clicked::{ONLY_CLICKED, are_all_clicked, is_only_clicked};
 
 use crate::fit::models::row;

@@ -272,6 +272,7 @@ fn counts_are_not_checked() {
     let checks = Checks::new(&studied(&log, &reader), &Options::default()).unwrap();
     let nothing = Checks {
         only_clicked: false,
+        misnamed: None,
         not_converged: Vec::new(),
         in_order: false,
         many_clicks: None,

@@ -12,7 +12,7 @@ pub use self::many_clicks::ManyClicks;
 pub use self::repeats::{Again, Repeats};
 pub use self::second_half::SecondHalf;
 
-use super::{ListsAlone, ONLY_CLICKED, Study, is_only_clicked};
+use super::{ListsAlone, ONLY_CLICKED, Study, is_only_clicked, misnamed};
 use crate::fit::{Fit, FitError, Model, Options};
 use documents::number::{counted, fixed, grouped, significant};
 use log_reader::{Session, Sessions};
@@ -23,6 +23,9 @@ use serde::Serialize;
 pub struct Checks {
     /// Whether what was shown and not clicked is missing: then nothing else is told.
     pub only_clicked: bool,
+    /// Why columns seem to be named for each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub misnamed: Option<&'static str>,
     /// The models whose fits did not converge.
     pub not_converged: Vec<Model>,
     /// Whether the log has sessions, and their order is known. Counts have neither.
@@ -51,6 +54,7 @@ impl Checks {
         let repeats = Repeats::new(sessions);
         Ok(Self {
             only_clicked: is_only_clicked(&study.log.counts),
+            misnamed: misnamed(&study.log.counts, sessions),
             not_converged: study.fits.iter().filter(|fit| !fit.has_converged()).map(Fit::model).collect(),
             in_order: !sessions.is_empty() && sessions.has_order(),
             many_clicks: ManyClicks::new(&fits, sessions),
@@ -87,7 +91,7 @@ impl Checks {
         if self.only_clicked {
             return vec![format!("No fit to this log can be right: {ONLY_CLICKED}.")];
         }
-        let mut sentences = Vec::new();
+        let mut sentences: Vec<String> = self.misnamed.iter().map(ToString::to_string).collect();
         if !self.not_converged.is_empty() {
             let models = self.not_converged.iter().map(|model| model.name()).collect::<Vec<_>>().join(", ");
             sentences.push(format!("Not converged: {models}: other parameters may be more probable."));
