@@ -7,7 +7,7 @@ use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
 use click_logs::study::{FilteredLog, Study};
 use contenders::Entrant;
 use itertools::Itertools as _;
-use policies::catalogue::Protocol;
+use policies::catalogue::{Live, Protocol};
 use rows::{ROWS, Row};
 use spec::experiment::{quoted, title_fault};
 use spec::{Experiment, Instances};
@@ -77,6 +77,17 @@ impl<'a> FittedUsers<'a> {
         self.row.contenders.iter().filter_map(entrant).collect()
     }
 
+    /// The table `policy` of the service for a policy that was compared, with the number of
+    /// positions of a list; `None` if it cannot play it.
+    pub fn of_service(self, policy: &str, positions: usize) -> Option<String> {
+        let entrant = self.contenders().into_iter().find(|entrant| entrant.label == policy)?;
+        let users = entrant.read_as.map_or(self.model(), Protocol::name);
+        let is_live = entrant.spec.row().live == Live::Table;
+        let text =
+            || format!("policy = {{ users = \"{users}\", policy = \"{policy}\", positions = {positions} }}");
+        is_live.then(text)
+    }
+
     /// The fit.
     pub fn fit(self) -> &'a Fit {
         self.fit
@@ -127,7 +138,8 @@ impl<'a> FittedUsers<'a> {
             .runs((shown.len() as u64 * 10).max(20))
             .seed(seed)
             .comments(about, comments);
-        let builder = self.row.policies.iter().fold(builder, |builder, policy| builder.policy(policy));
+        let builder = self.contenders().into_iter().fold(builder, spec::Builder::entrant);
+        let builder = self.row.others.iter().fold(builder, |builder, policy| builder.policy(policy));
         Ok(builder.build()?.to_toml())
     }
 }

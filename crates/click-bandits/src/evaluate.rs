@@ -12,7 +12,7 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use click_logs::fit::Model;
 use click_logs::study::with_users;
-use evaluation::{Evaluation, Question, Ranking};
+use evaluation::{Basis, Evaluation, Question, Ranking};
 use experiment::manifest::Moment;
 use log_reader::formats::FormatRow;
 use log_reader::{Ids, ReadSettings, Ubi};
@@ -42,8 +42,9 @@ pub(crate) struct Arguments {
     /// the row's click in place of 1, a number from 0 to 1e9, of which models know nothing
     #[arg(long, value_name = "KEY=COLUMN,..")]
     columns: Option<String>,
-    /// The new ranking: CSV with the columns query (or session), position and item, and list and
-    /// probability if there are several lists; a TREC run, ordered by its scores; or `learned`: the
+    /// The new ranking: CSV with the columns query (or session), position and item, or with those
+    /// that --columns names in their place, and list and probability if there are several lists; a
+    /// TREC run, ordered by its scores; or `learned`: the
     /// best lists of the models, learned on one half of the users and valued on the other
     #[arg(long, value_name = "FILE")]
     ranking: PathBuf,
@@ -63,7 +64,7 @@ pub(crate) struct Arguments {
     reading: ReadSettings,
     #[command(flatten)]
     ubi: Ubi,
-    /// Print no progress and no overview
+    /// Print no progress, and the answer alone
     #[arg(long)]
     quiet: bool,
 }
@@ -109,7 +110,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let source = Source::new(&reading)?;
     let models = if named.is_empty() { &[][..] } else { &source.models };
     let is_learned = arguments.ranking.as_os_str() == LEARNED;
-    let asked = if is_learned { Ranking::learned() } else { Ranking::open(&arguments.ranking)? };
+    let asked = if is_learned {
+        Ranking::learned()
+    } else {
+        Ranking::open_for(&arguments.ranking, source.reader.format())?
+    };
     let values = (!arguments.values.is_empty()).then_some(&*arguments.values);
     let ids = Ids::new();
     let question = Question::new(asked, source.reader.format(), values, &ids)
@@ -146,7 +151,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut files: Vec<(&str, &[u8])> = vec![(ANSWER, answer.as_bytes()), (PAGE, page.as_bytes())];
     files.extend(lists.as_ref().map(|lists| (LISTS, &**lists)));
     output.write(source.threads, &files)?;
-    if arguments.quiet { Ok(()) } else { say(&overview(&evaluation, arguments)) }
+    if arguments.quiet {
+        return say(&format_args!("{}\n", evaluation.sentence()));
+    }
+    say(&overview(&evaluation, arguments))
 }
 
 /// The answer and all findings for a terminal.
@@ -155,14 +163,24 @@ fn overview(evaluation: &Evaluation, arguments: &Arguments) -> String {
     for warning in evaluation.warnings() {
         let _ = writeln!(text, "{warning}");
     }
-    let _ = writeln!(text, "Differences in {} per 1,000 lists:\n", evaluation.unit());
     let heads = ["from", "difference", "95 %", "effective lists", ""].map(str::to_owned);
-    let rows = evaluation.findings.all.iter().map(|found| {
+    let valued = evaluation.findings.all.iter().filter(|found| found.difference.is_some()).map(|found| {
         let [difference, interval, lists] = evaluation.figures(found);
         [found.basis.name().to_owned(), difference, interval, lists, evaluation.state(found)]
     });
-    let rows: Vec<[String; 5]> = std::iter::once(heads).chain(rows).collect();
-    text += &table(&rows, 1..4);
+    let rows: Vec<[String; 5]> = std::iter::once(heads).chain(valued).collect();
+    if rows.len() > 1 {
+        let _ =
+            writeln!(text, "Differences in {} per 1,000 lists:\n\n{}", evaluation.unit(), table(&rows, 1..4));
+    }
+    if let Some(Basis::Model(_)) = evaluation.findings.answer().map(|answer| answer.basis) {
+        text += "\nThe model that predicts best answers, with the intervals of those that predict as well; `fit` \
+                 plays users of the simplest of them.\n";
+    }
+    let others = evaluation.reasons(|found| found.difference.is_none());
+    if !others.is_empty() && evaluation.findings.answer().is_some() {
+        let _ = writeln!(text, "\nWithout a number here:\n\n  {}", others.join("\n  "));
+    }
     if !evaluation.learned.is_empty() {
         let lists = arguments.out.join(LISTS);
         let _ = writeln!(text, "\nLists learned from all users, for a later log: {}", lists.display());

@@ -92,14 +92,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return context::run(arguments);
     }
     let outcome = fit_and_write(arguments, &|_| Ok(()))?;
-    if !arguments.quiet {
-        return say(&Overview { arguments, outcome: &outcome });
-    }
     // Even a quiet fit does not hide that it is wrong.
-    let unreliable = outcome.answer.iter().filter(|answer| !answer.is_reliable()).flat_map(Answer::sentences);
-    let wrong = outcome.checks.sentences(MAX_CLICKS).into_iter().filter(|_| outcome.checks.only_clicked);
-    wrong.chain(unreliable).for_each(|sentence| tell(&sentence));
-    Ok(())
+    let wrong = outcome.checks.sentences(MAX_CLICKS).into_iter();
+    wrong.filter(|_| arguments.quiet && outcome.checks.only_clicked).for_each(|sentence| tell(&sentence));
+    say(&Overview { arguments, outcome: &outcome })
 }
 
 /// Fits, and writes if `may_write` agrees; it gets the SHA-256 of the parameters.

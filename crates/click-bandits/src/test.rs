@@ -115,7 +115,7 @@ pub(crate) struct Arguments {
     /// Print JSON in place of text
     #[arg(long)]
     json: bool,
-    /// Print no progress and no overview
+    /// Print no progress, and the verdict alone
     #[arg(long)]
     quiet: bool,
 }
@@ -211,7 +211,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if arguments.json {
         return put(&verdict);
     }
-    if arguments.quiet { Ok(()) } else { say(&overview(&outcome, arguments)) }
+    if arguments.quiet {
+        return say(&format_args!("{}\n", outcome.sentence()));
+    }
+    say(&overview(&outcome, arguments))
 }
 
 fn open(arguments: &Arguments) -> Result<Inputs> {

@@ -100,7 +100,13 @@ fn what_cannot_be_evaluated_is_refused_and_nothing_is_written() {
         (&rows("0.5", "0.25", "0.3"), "q,1,a\n", COLUMNS, "", "column 9 (list"),
         (&good, "q,1,a\nq,2,a\n", COLUMNS, "", "new.csv:3: column 3 (item): item `a` twice"),
         (&good, "q,2,a\n", COLUMNS, "", "new.csv:2: column 2 (position): expected position 1"),
-        (&good, "other,1,a\n", COLUMNS, "", "no query of the ranking is in the log"),
+        (
+            &good,
+            "other,1,a\n",
+            COLUMNS,
+            "",
+            "no query of the ranking is in the log: it has `other`, and the log `q`",
+        ),
         (&good, "q,1,a\n", COLUMNS, "--values=-1", "the values of clicks: expected 1 numbers"),
         (&good, "q,1,a\nq,2,b\n", COLUMNS, "--values=1", "expected 2 numbers"),
         (&good, "q,1,a\n", COLUMNS, "--model=linear", "--model linear: expected one of pbm"),
@@ -157,6 +163,10 @@ fn deterministic_rankers() {
         let out = top.path().join(format!("out-{swap}"));
         let output = run(&log, &new, columns, &out, &["--model", "pbm", "--quiet"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        // Quiet is of progress; the answer stays.
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(said.starts_with("This log has no answer to "), answer.is_none(), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
         let found = read(&out.join("answer.json"));
         assert_eq!(found["answer"].as_str(), answer, "{found}");
         let advice =

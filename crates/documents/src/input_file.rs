@@ -64,8 +64,8 @@ impl<R> RecordLines<R> {
         Self(RefCell::new(Lines { stream, byte: 0, line: 1, has_text: false, starts: VecDeque::new() }))
     }
 
-    /// The line, from 1, of the record that the reader begins at this byte. Records are asked for in
-    /// their order.
+    /// The line, from 1, of the record that the reader begins at this byte. Records are asked for
+    /// in their order.
     pub fn line(&self, byte: Option<u64>) -> u64 {
         let mut lines = self.0.borrow_mut();
         while lines.starts.front().is_some_and(|(start, _)| Some(*start) < byte) {

@@ -7,14 +7,14 @@ use crate::learned;
 use crate::levels::Levels;
 use crate::models::{Models, ValuedLists};
 use crate::new_lists::NewLists;
-use crate::ranking::Ranking;
+use crate::ranking::{Key, Ranking};
 use crate::tally::Tally;
 use crate::targets::Targets;
 use click_logs::fit::{FitError, Model};
 use click_logs::study::{ONLY_CLICKED, are_all_clicked};
 use documents::remark;
 use documents::remark::Remark;
-use log_reader::{Fault, Format, Ids, ReadLists, Sessions};
+use log_reader::{Fault, Format, Ids, Log, ReadLists, Sessions};
 use std::collections::BTreeMap;
 
 /// A question: what a ranking would have earned.
@@ -90,9 +90,9 @@ pub enum EvaluationError {
     /// The log lacks the impressions that were not clicked.
     #[error("no answer: {ONLY_CLICKED}")]
     OnlyClicked,
-    /// The ranking has no query of the log, of which this hint says how queries are called.
-    #[error("no query of the ranking is in the log{0}")]
-    NoQuery(&'static str),
+    /// The ranking has no query, or no session, of the log; names on both sides.
+    #[error("no {0} of the ranking is in the log: {1}")]
+    NoQuery(&'static str, String),
     /// Lists cannot be learned.
     #[error(
         "learned lists need whole lists in the log, and a model other than `ubm`, whose best lists take too long to find"
@@ -174,6 +174,16 @@ impl Evaluation {
         if are_all_clicked(read.report.clicks, read.report.impressions) {
             return Err(EvaluationError::OnlyClicked);
         }
+        // Names of sessions are not kept.
+        let of_log = match &read.log {
+            Some(Log { counts, .. }) if ranking.key == Key::Query => {
+                let names =
+                    counts.queries().take(2).map(|query| counts.names().name(query.id()).into_owned());
+                format!(", and the log `{}`", names.collect::<Vec<_>>().join("`, `"))
+            }
+            _ if read.report.strata > 0 => " (with strata a query is called `shoes / mobile`)".to_owned(),
+            _ => String::new(),
+        };
         let sessions = read.log.map(|log| log.sessions).filter(|sessions| !sessions.is_empty());
         let are_rows = !read.logged.session && sessions.is_none();
         let mut before = |model| before(model).then_some(()).ok_or(EvaluationError::Stopped);
@@ -202,9 +212,10 @@ impl Evaluation {
             };
             return Ok(Self { values, has_values, levels: None, models, findings, learned });
         }
-        let called = " (with strata a query is called `shoes / mobile`)";
-        let hint = if read.report.strata > 0 { called } else { "" };
-        let levels = question.levels(read.receivers, are_rows).ok_or(EvaluationError::NoQuery(hint))?;
+        let levels = question.levels(read.receivers, are_rows).ok_or_else(|| {
+            let key = if ranking.key == Key::Session { "session" } else { "query" };
+            EvaluationError::NoQuery(key, format!("it has `{}`{of_log}", ranking.examples()))
+        })?;
         let asked = sessions.as_ref().and_then(|sessions| NewLists::of_ranking(ranking, sessions, &values));
         let models = match (&sessions, asked) {
             _ if models.is_empty() => Err(remark!("no-model-asked")),

@@ -8,7 +8,7 @@ pub use self::check::Row;
 pub(crate) use self::check::TOLERANCE;
 
 use self::names::Names;
-use log_reader::Format;
+use log_reader::{Columns, Format};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -89,9 +89,26 @@ impl Ranking {
     ///
     /// The file cannot be read; a line is invalid.
     pub fn open(path: &Path) -> Result<Self, RankingError> {
+        Self::open_as(path, &Columns::default())
+    }
+
+    /// [`open`](Self::open), for a log of this format: where a header lacks `query`, `position` or
+    /// `item`, the columns that the log has for it stand in their place.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_for(path: &Path, format: &Format) -> Result<Self, RankingError> {
+        match format {
+            Format::Delimited(columns) | Format::Parquet(columns) => Self::open_as(path, columns),
+            _ => Self::open(path),
+        }
+    }
+
+    fn open_as(path: &Path, columns: &Columns) -> Result<Self, RankingError> {
         let file = path.display().to_string();
         let opened = documents::open_regular(path).map_err(RankingError::unread);
-        opened.and_then(read::read).map_err(|error| RankingError { file, ..error })
+        opened.and_then(|stream| read::read(stream, columns)).map_err(|error| RankingError { file, ..error })
     }
 
     /// Reads the content of a file; errors call it `name`.
@@ -100,7 +117,8 @@ impl Ranking {
     ///
     /// A line is invalid.
     pub fn read(name: &str, content: &[u8]) -> Result<Self, RankingError> {
-        read::read(content).map_err(|error| RankingError { file: name.to_owned(), ..error })
+        read::read(content, &Columns::default())
+            .map_err(|error| RankingError { file: name.to_owned(), ..error })
     }
 
     /// A ranking of rows in memory.
@@ -152,6 +170,12 @@ impl Ranking {
     /// The names of a list's items, from the top.
     pub(crate) fn items(&self, list: &NewList) -> impl Iterator<Item = &str> {
         self.items[list.items.clone()].iter().map(|&item| self.names.name(item))
+    }
+
+    /// Two of its queries or sessions.
+    pub(crate) fn examples(&self) -> String {
+        let names = self.queries().map(|lists| self.names.name(lists[0].name));
+        names.take(2).collect::<Vec<_>>().join("`, `")
     }
 
     /// The lists of each query or session.

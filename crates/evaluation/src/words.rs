@@ -118,15 +118,26 @@ impl Evaluation {
     }
 
     fn why_none(&self) -> String {
+        let mut reasons = self.reasons(|_| true);
+        if let Err(why) = &self.models
+            && (reasons.is_empty() || !self.is_learned())
+        {
+            reasons.push(why.text.clone());
+        }
+        reasons.join("; ")
+    }
+
+    /// The levels and models that `are` among those asked for, with the reason why they do not
+    /// answer; neighbours often have one reason.
+    pub fn reasons(&self, are: impl Fn(&Finding) -> bool) -> Vec<String> {
         let reason = |finding: &Finding| {
             let all = finding.refused.as_ref().map_or(&*finding.warnings, std::slice::from_ref);
             let why: Vec<&str> = all.iter().map(|remark| &*remark.text).collect();
             format!("`{}`: {}", finding.basis.name(), why.join("; "))
         };
         let mut reasons: Vec<String> = Vec::new();
-        for finding in &self.findings.all {
+        for finding in self.findings.all.iter().filter(|finding| are(finding)) {
             let why = reason(finding);
-            // Levels and models often have one reason.
             let (_, of_last) = reasons.last().and_then(|last| last.split_once(": ")).unwrap_or_default();
             if why.split_once(": ").is_some_and(|(_, why)| why == of_last) {
                 let last = reasons.len() - 1;
@@ -135,12 +146,7 @@ impl Evaluation {
                 reasons.push(why);
             }
         }
-        if let Err(why) = &self.models
-            && (reasons.is_empty() || !self.is_learned())
-        {
-            reasons.push(why.text.clone());
-        }
-        reasons.join("; ")
+        reasons
     }
 
     /// The way to an answer if an assumption fails.

@@ -1,7 +1,7 @@
 //! Files of rankings, and what is wrong with them.
 
 use allocation_counter::measure;
-use evaluation::{Question, Ranking};
+use evaluation::{Question, Ranking, RankingError};
 use log_reader::{Error, Format, Ids, Input, Reader, Ubi};
 
 fn error(content: &str) -> String {
@@ -30,6 +30,25 @@ fn a_run_and_a_table_are_the_same_ranking() {
     assert_ne!(other, table);
     let tied = Ranking::read("r", b"q Q0 a 1 0.5 x\nq Q0 b 2 0.5 x\nq Q0 c 3 0.50 x\n").unwrap();
     assert_eq!(tied, Ranking::read("r", b"query,position,item\nq,1,c\nq,2,b\nq,3,a\n").unwrap());
+}
+
+/// A team writes rankings with the columns of its log.
+#[test]
+fn a_file_may_have_the_columns_of_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("new.csv");
+    std::fs::write(&file, "sku,q,rank\nb,q,2\na,q,1\n").unwrap();
+    let columns = log_reader::Columns::parse("query=q,item=sku,position=rank,click=clicked").unwrap();
+    let expected = Ranking::read("r", b"query,position,item\nq,1,a\nq,2,b\n").unwrap();
+    assert_eq!(Ranking::open_for(&file, &Format::Delimited(columns.clone())).unwrap(), expected);
+    let refused = |found: Result<Ranking, RankingError>| found.unwrap_err().to_string();
+    assert!(refused(Ranking::open(&file)).contains("found `sku,q,rank`"));
+    // The names of rankings come first.
+    std::fs::write(&file, "sku,query,rank,item,q\nx,q,1,a,p\nx,q,2,b,p\n").unwrap();
+    assert_eq!(Ranking::open_for(&file, &Format::Parquet(columns.clone())).unwrap(), expected);
+    // No column stands for two.
+    std::fs::write(&file, "query,item\nq,1\n").unwrap();
+    assert!(refused(Ranking::open_for(&file, &Format::Delimited(columns))).contains("expected a header"));
 }
 
 #[test]

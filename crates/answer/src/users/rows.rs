@@ -17,11 +17,11 @@ const LISTS_OF_DRAWS: usize = 1_000_000;
 pub(super) struct Row {
     /// The fits that have users of the model.
     pub(super) fits: &'static [Model],
-    /// A first choice of policies.
-    pub(super) policies: &'static [&'static str],
     /// The policies that are compared with today's ranking, with the model whose feedback they
     /// assume.
     pub(super) contenders: &'static [(&'static str, Option<Protocol>)],
+    /// Others, to compare them with.
+    pub(super) others: &'static [&'static str],
     /// Why the answer cannot simulate the users of a fit; `None` if it can.
     pub(super) why_not: fn(&FilteredLog, &Fit) -> Option<String>,
     /// The users of queries with their names as those of an experiment.
@@ -34,12 +34,12 @@ impl Row {
     const fn of_clicks<M: UserModel>(fits: &'static [Model]) -> Self {
         Self {
             fits,
-            policies: &["top-rank", "batch-rank", "epsilon-greedy", "uniform"],
             contenders: &[
                 ("dcm-ts", Some(Protocol::Dcm)),
                 ("cascade-ts", Some(Protocol::Cascade)),
                 ("top-rank", None),
             ],
+            others: &["batch-rank", "epsilon-greedy", "uniform"],
             why_not: |_, _| None,
             instances: instances::<M>,
         }
@@ -48,13 +48,13 @@ impl Row {
 
 pub(super) static ROWS: [Row; 6] = [
     Row {
-        policies: &["pbm-ts", "pbm-pie", "bc-mp-ts", "batch-rank", "uniform"],
         contenders: &[("pbm-ts", None), ("pbm-pie", None)],
+        others: &["bc-mp-ts", "batch-rank", "uniform"],
         ..Row::of_clicks::<PositionBased>(&[Model::Pbm])
     },
     Row {
-        policies: &["cascade-kl-ucb", "cascade-ts", "batch-rank", "uniform"],
         contenders: &[("cascade-ts", None), ("cascade-kl-ucb", None)],
+        others: &["batch-rank", "uniform"],
         why_not: |filtered, _| {
             let lists = filtered.sessions.queries().flat_map(|query| query.lists());
             let several = lists.flat_map(|list| list.patterns).any(|pattern| pattern.clicks.count() > 1);
@@ -63,8 +63,8 @@ pub(super) static ROWS: [Row; 6] = [
         ..Row::of_clicks::<CascadeModel>(&[Model::Cascade])
     },
     Row {
-        policies: &["dcm-kl-ucb", "dcm-ts", "batch-rank", "uniform"],
         contenders: &[("dcm-ts", None), ("dcm-kl-ucb", None)],
+        others: &["batch-rank", "uniform"],
         why_not: |filtered, fit| {
             let most = DependentClick::MAX_SEARCHED_POSITIONS;
             let is_long = sizes(filtered, fit).any(|(_, n_positions)| n_positions > most);

@@ -144,7 +144,7 @@ fn recommended(answer: &Answer, html: &mut Html) {
     if lists.is_empty() {
         return;
     }
-    html.element("h2", "", "Lists to test, the first first");
+    html.element("h2", "", "Lists to test, in this order");
     let heads = [
         "Query",
         "Items from the top",

@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     /// How parameters are written [default: json, or parquet for more than 1,000,000 of them]
     #[arg(long, value_enum, value_name = "FORM")]
     pub(crate) parameters: Option<Form>,
-    /// Print no progress and no overview
+    /// Print no progress, and the answer alone
     #[arg(long)]
     pub(crate) quiet: bool,
     /// The source of the settings, for messages

@@ -61,7 +61,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         Ok(read)
     })?;
     output.write(1, &[(CONTEXT, &serde_json::to_vec(&fit)?)])?;
-    if arguments.quiet { Ok(()) } else { say(&Overview { arguments, fit: &fit, report: &report }) }
+    if arguments.quiet {
+        return say(&format_args!("{}\n", recommended(fit.report.personal_gain)));
+    }
+    say(&Overview { arguments, fit: &fit, report: &report })
 }
 
 /// The log's lists.

@@ -71,7 +71,7 @@ pub(super) fn attraction(fit: &Fit, log: &FilteredLog) -> String {
     } else {
         let n_items = sorted.iter().map(Vec::len).max().unwrap_or(0);
         let ranks = (1..=n_items).map(|rank| rank.to_string()).collect();
-        (ranks, "item, from the most to the least attractive")
+        (ranks, "rank of an item by its attraction; names are in the parameters")
     };
     let cut = if shown.iter().any(|query| query.items.len() > ITEMS) {
         format!("; of each the {ITEMS} items seen most often")
@@ -125,7 +125,7 @@ pub(super) fn transfer(transfer: &Transfer, answer: &Answer) -> String {
         x: Axis::rounded(left, right),
         x_label: "predicted difference, clicks per 1,000 lists".to_owned(),
         y: Axis::rounded(low.min(left), high.max(right)),
-        y_label: "observed difference".to_owned(),
+        y_label: "observed difference, clicks per 1,000 lists".to_owned(),
         categories: Vec::new(),
         curves,
     })

@@ -17,20 +17,33 @@ pub(super) struct Overview<'a> {
     pub(super) outcome: &'a Outcome<'a>,
 }
 
+/// The answer first; only it if the fit is to be quiet.
 impl fmt::Display for Overview<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Study { log, fits, choice, .. } = &self.outcome.study;
         let FilteredLog { report, n_queries, counts, .. } = log;
-        let prior = |fit: &Fit| format!("{} {}", fit.model(), fit.attractions.site.prior_strength);
-        let priors: Vec<String> = fits.iter().map(prior).collect();
+        let out = &self.arguments.out;
+        if self.arguments.quiet {
+            return self.answer(f);
+        }
         let mut doubts = self.outcome.checks.sentences(MAX_CLICKS);
         if self.outcome.checks.only_clicked {
             writeln!(f, "{}\n", doubts.remove(0))?;
         }
-        writeln!(f, "{}: {report}", self.arguments.named())?;
+        writeln!(f, "{}: {report}\n", self.arguments.named())?;
+        let without = self.outcome.answer.iter().flat_map(|answer| &answer.without);
+        for sentence in doubts.into_iter().chain(without.map(Without::sentence)) {
+            writeln!(f, "{sentence}\n")?;
+        }
+        self.answer(f)?;
+        if self.outcome.answer.is_ok() {
+            writeln!(f, "Page: {}", out.join(PAGE).display())?;
+        }
+        let prior = |fit: &Fit| format!("{} {}", fit.model(), fit.attractions.site.prior_strength);
+        let priors: Vec<String> = fits.iter().map(prior).collect();
         writeln!(
             f,
-            "Fitted: {} of {}, {}, {}, {}; priors, in pseudo-impressions an item: {}\n",
+            "\nFitted: {} of {}, {}, {}, {}; priors, in pseudo-impressions an item: {}\n",
             grouped(counts.n_queries() as u64),
             counted(*n_queries as u64, "query"),
             counted(counts.n_cells() as u64, "cell"),
@@ -41,7 +54,7 @@ impl fmt::Display for Overview<'_> {
         self.comparison(f)?;
         self.transfer(f)?;
         self.warnings(f)?;
-        writeln!(f, "Results: {}", self.arguments.out.display())?;
+        writeln!(f, "Results: {}", out.display())?;
         if let Some(n) = self.outcome.in_table {
             writeln!(
                 f,
@@ -62,30 +75,10 @@ impl fmt::Display for Overview<'_> {
         }
         match FittedUsers::new(&self.outcome.study) {
             Some(users) => {
-                writeln!(
-                    f,
-                    "Users ({}): click-bandits simulate {} --out RESULTS",
-                    users.fit().model(),
-                    for_a_shell(&self.arguments.out.join(SPEC).display().to_string())
-                )
+                let spec = for_a_shell(&out.join(SPEC).display().to_string());
+                writeln!(f, "Users ({}): click-bandits simulate {spec} --out RESULTS", users.fit().model())
             }
             None => writeln!(f, "No spec.toml: no fitted model can be simulated."),
-        }?;
-        let without = self.outcome.answer.iter().flat_map(|answer| &answer.without);
-        for sentence in doubts.into_iter().chain(without.map(Without::sentence)) {
-            writeln!(f, "\n{sentence}")?;
-        }
-        match &self.outcome.answer {
-            Ok(answer) => {
-                let [lists, page] = [RECOMMENDED, PAGE].map(|name| self.arguments.out.join(name));
-                writeln!(f, "\n{}", answer::text(answer))?;
-                if answer.recommended().next().is_some() {
-                    let what = "for evaluate --ranking on a later log: this one flatters them";
-                    writeln!(f, "Recommended lists: {} ({what})", lists.display())?;
-                }
-                writeln!(f, "Page: {}", page.display())
-            }
-            Err(why) => writeln!(f, "\nNo answer on today's ranking: {why}."),
         }
     }
 }
@@ -142,6 +135,32 @@ pub(super) fn not_compared(arguments: &Arguments) -> &'static str {
 }
 
 impl Overview<'_> {
+    fn answer(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let out = &self.arguments.out;
+        let answer = match &self.outcome.answer {
+            Ok(answer) => answer,
+            Err(_) if self.arguments.quiet && self.arguments.answer == 0 => return Ok(()),
+            Err(why) => return writeln!(f, "No answer on today's ranking: {why}."),
+        };
+        writeln!(f, "{}", answer::text(answer))?;
+        if answer.recommended().next().is_some() {
+            let (lists, what) =
+                (out.join(RECOMMENDED), "for evaluate --ranking on a later log: this one flatters them");
+            writeln!(f, "Recommended lists: {} ({what})", lists.display())?;
+        }
+        let Study { log, fits, .. } = &self.outcome.study;
+        let is_of = |fit: &&Fit| answer.models.first().is_some_and(|of| of.model == fit.model().name());
+        let users = fits.iter().find(is_of).and_then(FittedUsers::of_fit).filter(|_| answer.promises());
+        match users.and_then(|users| users.of_service(&answer.policy, log.counts.n_positions())) {
+            Some(settings) => {
+                let from = for_a_shell(&out.display().to_string());
+                let serve = format!("click-bandits serve serve.toml --from {from}");
+                writeln!(f, "To serve {}: {serve}, with this line in serve.toml:\n{settings}", answer.policy)
+            }
+            None => Ok(()),
+        }
+    }
+
     fn comparison(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let comparison = self.outcome.study.comparison.as_ref();
         let comparison = comparison.and_then(|comparison| Some((comparison, comparison.scores.first()?)));

@@ -8,7 +8,7 @@ use report::{Axis, Scale};
 
 const TITLE: &str = "Which of two rankers is better";
 /// Days with names on the axis of the figure.
-const NAMED_DAYS: usize = 14;
+const NAMED_DAYS: usize = 7;
 
 pub(super) fn page(outcome: &Outcome) -> String {
     let mut html = Html::new();
@@ -108,10 +108,13 @@ fn path(outcome: &Outcome) -> String {
             look.interval.map(|(low, high)| (place as f64, scale * low, scale * high))
         })
         .collect();
-    // Intervals of the first days are wide, and would flatten the others.
-    let reach =
-        looks.last().and_then(|look| look.interval).map_or(0.0, |(low, high)| 2.0 * scale * (high - low));
-    let far = points.iter().map(|point| (point.1 - scale * middle).abs()).fold(reach, f64::max);
+    // Intervals of the first days may be wide, and would flatten the others.
+    let width = looks.last().and_then(|look| look.interval).map_or(0.0, |(low, high)| scale * (high - low));
+    let distance = |value: f64| (value - scale * middle).abs();
+    let widest = band.iter().map(|(_, low, high)| distance(*low).max(distance(*high))).fold(0.0, f64::max);
+    let are_cut = widest > 4.0 * width;
+    let reach = if are_cut { 2.0 * width } else { widest };
+    let far = points.iter().map(|point| distance(point.1)).fold(reach, f64::max);
     let far = if outcome.settings.kind == Kind::Ab { far } else { far.min(50.0) };
     let every = looks.len().div_ceil(NAMED_DAYS).max(1);
     let name = |(place, look): (usize, &Look)| {
@@ -134,7 +137,11 @@ fn path(outcome: &Outcome) -> String {
     }
     render(&Chart {
         title: format!("{} compared with {}", outcome.names[1], outcome.names[0]),
-        subtitle: format!("bars: {} intervals that hold on all days together", outcome.level()),
+        subtitle: format!(
+            "bars: {} intervals that hold on all days together{}",
+            outcome.level(),
+            if are_cut { "; the widest are cut" } else { "" }
+        ),
         x: Axis::new(Scale::Linear, -0.5, last + 0.5),
         x_label: "day".to_owned(),
         y: Axis::rounded(scale * middle - far, scale * middle + far),

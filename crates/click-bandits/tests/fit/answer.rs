@@ -1,4 +1,4 @@
-//! The answer that `fit` ends with: what today's ranking loses, and when a policy passes it.
+//! The answer that `fit` begins with: what today's ranking loses, and when a policy passes it.
 
 use super::{run, table, text, works};
 use std::fmt::Write as _;
@@ -69,6 +69,12 @@ fn the_answer_says_what_todays_ranking_loses_and_can_be_played_again() {
         let page = fs::read_to_string(out.join("index.html")).unwrap();
         assert!(page.contains(&sentence.replace('\'', "&#39;")), "{sentence}");
     }
+    let served = "\npolicy = { users = \"pbm\", policy = \"pbm-ts\", positions = 3 }\n";
+    assert!(printed.find(served) < printed.find("Fitted: "), "{printed}");
+    assert!(
+        printed.contains(served) && printed.contains("click-bandits serve serve.toml --from "),
+        "{printed}"
+    );
     // The experiment behind it plays as it is, also from the directory of its result.
     let (first, second) = (top.path().join("first"), top.path().join("second"));
     let spec = out.join("decision.toml");
@@ -415,7 +421,10 @@ fn strata_are_rated_and_evaluated_as_queries() {
     fs::write(&plain, "query,position,item\nhats,1,a\nhats,2,b\n").unwrap();
     let question = ["--ranking", text(&plain), "--model", "none", "--out", text(&refused)];
     let error = String::from_utf8(run("evaluate", &[&read[..], &question].concat()).stderr).unwrap();
-    assert!(error.contains("in the log (with strata a query is called `shoes / mobile`)"), "{error}");
+    assert!(
+        error.contains("in the log: it has `hats` (with strata a query is called `shoes / mobile`)"),
+        "{error}"
+    );
     // Of three sessions, two click on the best item at the top, and one if it is second.
     let difference = answer["estimators"]["list"]["difference"].as_f64().unwrap();
     assert!((difference - 1.0 / 6.0).abs() < 1e-9, "{difference}");

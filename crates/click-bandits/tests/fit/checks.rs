@@ -37,6 +37,46 @@ fn counts_are_not_checked_and_this_is_said() {
 
 /// Rows and counts without what was shown and not clicked: said first, and no answer.
 #[test]
+fn swapped_columns_are_remarked() {
+    let top = tempdir().unwrap();
+    let log = top.path().join("log.csv");
+    let rows = |session: usize| {
+        let row = |place: usize| {
+            let item = 3 * (session % 5) + place;
+            format!(
+                "s{session},u{session},q{},i{item},{},{}\n",
+                session % 5,
+                place + 1,
+                (session + place) % 3 / 2
+            )
+        };
+        (0..3).map(row).collect::<String>()
+    };
+    let rows: String = (0..60).map(rows).collect();
+    fs::write(&log, format!("session,user,query,item,position,click\n{rows}")).unwrap();
+    let (one_item, once) =
+        ("Every list has one item, so there is nothing to rank.", "Every query is in the log once,");
+    for (number, (columns, expected)) in [
+        ("query=item,item=query,session=session", Some(one_item)),
+        ("query=item,item=query", Some(one_item)),
+        ("query=user,item=item,session=session", Some(once)),
+        ("query=query,item=item,session=session", None),
+        ("query=query,item=item", None),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (out, columns) =
+            (top.path().join(number.to_string()), format!("{columns},position=position,click=click"));
+        let arguments = [text(&log), "--format", "delimited", "--columns", &columns, "--out", text(&out)];
+        let printed = works("fit", &[&arguments[..], &["--model", "all", "--answer", "0"]].concat());
+        for sentence in [one_item, once] {
+            assert_eq!(printed.contains(sentence), expected == Some(sentence), "{columns}: {printed}");
+        }
+    }
+}
+
+#[test]
 fn a_log_of_clicks_alone_is_said_before_anything_else_and_has_no_answer() {
     let top = tempdir().unwrap();
     let lists =
@@ -69,10 +109,11 @@ fn a_log_of_clicks_alone_is_said_before_anything_else_and_has_no_answer() {
         assert!(
             fs::read_to_string(out.join("index.html")).unwrap().contains("No fit to this log can be right")
         );
-        // A quiet fit says it as well, apart from its output.
+        // A quiet fit says it as well, apart from its answer.
         let quiet =
             run("fit", &[&source[..], format, &["--model", "pbm", "--quiet", "--out", text(&out)]].concat());
-        assert!(quiet.status.success() && quiet.stdout.is_empty());
+        let answer = "No answer on today's ranking: the log has only what was clicked: ";
+        assert!(quiet.status.success() && quiet.stdout.starts_with(answer.as_bytes()));
         let said = String::from_utf8(quiet.stderr).unwrap();
         assert!(said.starts_with("No fit to this log can be right: "), "{said}");
     }

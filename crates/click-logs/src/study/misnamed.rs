@@ -5,8 +5,8 @@ use log_reader::{Counts, Sessions};
 /// With fewer queries or lists, it may be chance.
 const FEWEST: usize = 10;
 
-/// What the log lacks if every list has one item, or every query one list, and how columns may be
-/// named instead. `None` for other logs.
+/// A doubt about a log whose lists have one item each, or whose queries have one list each, with
+/// other names for its columns. `None` for other logs.
 pub fn misnamed(counts: &Counts, sessions: &Sessions) -> Option<&'static str> {
     let n_lists = sessions.n_sessions();
     let are_rows = if sessions.is_empty() {

@@ -14,7 +14,7 @@ const OF_RUNS: Columns = [(1, "query"), (5, "score"), (4, "rank"), (3, "item")];
 
 const NOT_TEXT: &str = "the text is not UTF-8";
 
-pub(super) fn read(stream: impl Read) -> Result<Ranking, RankingError> {
+pub(super) fn read(stream: impl Read, columns: &log_reader::Columns) -> Result<Ranking, RankingError> {
     let mut stream =
         BufReader::with_capacity(1 << 16, Decompressor::new(stream).map_err(RankingError::unread)?);
     // Down to the first line with text, which determines the format.
@@ -31,7 +31,7 @@ pub(super) fn read(stream: impl Read) -> Result<Ranking, RankingError> {
         }
     }
     let whole = Cursor::new(start).chain(stream);
-    if first.split_whitespace().count() == FIELDS { run(whole) } else { table(whole) }
+    if first.split_whitespace().count() == FIELDS { run(whole) } else { table(whole, columns) }
 }
 
 fn text_of(line: u64, bytes: &[u8]) -> Result<&str, RankingError> {
@@ -43,8 +43,8 @@ fn at(line: u64, column: (usize, &'static str), expected: &str, found: &str) -> 
     RankingError { column: Some(column), ..RankingError::of(line, message) }
 }
 
-/// CSV with a header.
-fn table(text: impl Read) -> Result<Ranking, RankingError> {
+/// CSV with a header, perhaps with the columns of a log.
+fn table(text: impl Read, of_log: &log_reader::Columns) -> Result<Ranking, RankingError> {
     let lines = RecordLines::new(text);
     let line_of = |place: Option<&Position>| lines.line(place.map(Position::byte));
     let mut reader = Reader::from_reader(&lines);
@@ -60,7 +60,16 @@ fn table(text: impl Read) -> Result<Ranking, RankingError> {
     };
     let heads = reader.headers().map_err(broken)?.clone();
     let header: Vec<&str> = heads.iter().map(str::trim).collect();
-    let place = |name| header.iter().position(|found| *found == name);
+    let named = |name: &str| header.iter().position(|found| *found == name);
+    let place = |name| {
+        let of_log = match name {
+            "query" => of_log.query.as_deref(),
+            "position" => Some(&*of_log.position),
+            "item" => Some(&*of_log.item),
+            _ => None,
+        };
+        named(name).or_else(|| named(of_log?))
+    };
     let twice = (1..header.len()).any(|place| header[..place].contains(&header[place]));
     let (key, name) =
         if place("session").is_some() { (Key::Session, "session") } else { (Key::Query, "query") };
