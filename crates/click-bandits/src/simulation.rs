@@ -18,9 +18,16 @@ pub(crate) struct Options<'a> {
     pub(crate) fresh: bool,
     /// Parts from which to take the runs.
     pub(crate) parts: Option<&'a Parts>,
+    /// The title of the variant that is played, in a quick check.
+    pub(crate) shown: &'a str,
 }
 
 impl<'a> Options<'a> {
+    fn counter(&self, experiment: &Experiment) -> RunCounter {
+        let shown = if self.shown.is_empty() { String::new() } else { format!(" ({})", self.shown) };
+        RunCounter::new(&format!("{}{shown}", experiment.name()), self.quiet)
+    }
+
     /// The claim on a directory for a result with these further files.
     pub(crate) fn claim(&self, extra: Vec<String>) -> Claim<'a> {
         let Self { keep_runs, fresh, parts, .. } = *self;
@@ -37,7 +44,7 @@ pub(crate) fn simulate(
     options: Options<'_>,
 ) -> Result<(PanelRun, bool)> {
     refuse_report(dir)?;
-    let progress = RunCounter::new(experiment.name(), options.quiet);
+    let progress = options.counter(experiment);
     let runner = runner(experiment, options).observer(&progress);
     let claimed = ResultDir::claim(&runner, dir, options.claim(drawing.files()))?;
     tell_what_is_kept(dir);
@@ -49,7 +56,7 @@ pub(crate) fn simulate(
 
 /// Runs `experiment` in memory. Nothing is written, so the runs cannot be resumed.
 pub(crate) fn simulate_in_memory(experiment: &Experiment, options: Options<'_>) -> Result<Measurement> {
-    let progress = RunCounter::new(experiment.name(), options.quiet);
+    let progress = options.counter(experiment);
     let measured = runner(experiment, options).observer(&progress).run()?;
     progress.end();
     Ok(measured)
@@ -63,7 +70,7 @@ pub(crate) fn play_part(
     options: Options<'_>,
 ) -> Result<()> {
     refuse_report(dir)?;
-    let progress = RunCounter::new(experiment.name(), options.quiet);
+    let progress = options.counter(experiment);
     runner(experiment, options).check_part(dir, shard, &options.claim(Vec::new()))?;
     tell_what_is_kept(dir);
     runner(experiment, options).observer(&progress).run_part(dir, shard, &options.claim(Vec::new()))?;

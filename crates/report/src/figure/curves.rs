@@ -118,7 +118,12 @@ impl<T: OverRounds> Plot for T {
             FigureData::Result(result) => vec![OverlaidResult { title: "", result }],
             FigureData::Variants(variants) => overlaid(self.rounds(), variants),
         };
-        Some(svg::render(&chart(self, title, &results, styles)))
+        let mut chart = chart(self, title, &results, styles);
+        if let (None, Some(only), FigureData::Variants(all)) = (title, &self.rounds().variant, shown) {
+            let names = all.iter().filter(|variant| variant.name.as_ref() == Some(only));
+            names.for_each(|variant| chart.title = format!("{}, {}", chart.title, variant.title));
+        }
+        Some(svg::render(&chart))
     }
 }
 

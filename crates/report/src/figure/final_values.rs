@@ -4,7 +4,7 @@
 use super::end_values::{compared, finite, in_words};
 use super::{Band, FigureData, Kind, Plot, PolicyStyles, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::keys::{QUANTITY, optional, scale};
+use crate::keys::{QUANTITY, any_text, optional, scale};
 use crate::reading::{KindReader, Requirement, SCALES, read_quantity};
 use crate::series::{VariantRuns, labels};
 use crate::student::{self, CONFIDENCE};
@@ -28,6 +28,7 @@ pub(super) static KIND: Kind = Kind {
             "`\"confidence\"` by default, `\"range\"` of the runs (regrets only), or `\"none\"`",
         ),
         QUANTITY,
+        optional("x-label", any_text, "label of the axis of the variants"),
     ],
     relations: Vec::new,
     needs: &[Requirement::VariantsOrAnswers],
@@ -49,11 +50,13 @@ pub struct FinalValues {
     pub band: Band,
     /// The scale of the vertical axis.
     pub scale: Scale,
+    /// The name of the horizontal axis, if it has one.
+    pub x_label: Option<String>,
 }
 
 impl Default for FinalValues {
     fn default() -> Self {
-        Self { value: None, band: Band::Confidence, scale: Scale::Linear }
+        Self { value: None, band: Band::Confidence, scale: Scale::Linear, x_label: None }
     }
 }
 
@@ -67,7 +70,10 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
         Some(field) if band == Band::Range && !is_regret => {
             Err(field.error("only regrets have a range: expected \"confidence\" or \"none\""))
         }
-        _ => Ok(Arc::new(FinalValues { value, band, scale })),
+        _ => {
+            let x_label = reading.table.optional("x-label")?;
+            Ok(Arc::new(FinalValues { value, band, scale, x_label }))
+        }
     }
 }
 
@@ -154,7 +160,7 @@ fn chart(
         title: title.unwrap_or(compared.heading()).to_owned(),
         subtitle: format!("{}{bars}", runs_in_words(results.iter().copied())),
         x: Axis::new(Scale::Linear, -0.5, categories.len() as f64 - 0.5),
-        x_label: String::new(),
+        x_label: figure.x_label.clone().unwrap_or_default(),
         y: vertical(&curves, figure.scale).of_counts(counts),
         y_label: in_words(compared, results.iter().copied()),
         categories,

@@ -19,6 +19,7 @@ fn result(policies: &[(&str, f64)], t: &[u64], bound: f64) -> ResultFile {
     let policies = policies.iter().map(|&(label, factor)| PolicyResult {
         label: label.to_owned(),
         policy: label.to_owned(),
+        delta: None,
         summary: PolicySummary::Curves(Curves {
             t: t.to_vec(),
             regret: Spread {
@@ -334,6 +335,10 @@ fn curves_of_a_single_variant_are_named_after_policies_alone() {
     assert_eq!(ends(None), named(&[("a, x", 5.0), ("b, x", 1.5), ("a, y", 32.0), ("b, y", 1.5)]));
     assert_eq!(ends(Some("x")), named(&[("a", 5.0), ("b", 1.5)]));
     assert_eq!(ends(Some("y")), named(&[("a", 32.0), ("b", 1.5)]));
+    // A chart without a title of its own tells which one it shows.
+    let figure = regret(Rounds { variant: Some("y".to_owned()), ..Rounds::default() });
+    let svg = |title: Option<&str>| figure.draw(title, FigureData::Variants(&panel), &styles).unwrap();
+    assert!(svg(None).contains("Cumulative regret, y") && !svg(Some("Own")).contains("Own, y"));
 }
 
 #[test]

@@ -5,11 +5,12 @@ use super::claims::{claims_of, write_claim};
 use super::values;
 use crate::html::Html;
 use crate::leaderboard::Leaderboard;
-use crate::panel::{Panel, Variant};
+use crate::panel::Panel;
 use crate::reproduction::Reproduction;
 use crate::reproduction_report::{PanelReport, Report, VariantReport};
 use documents::number;
 use experiment::result::ResultFile;
+use itertools::Itertools as _;
 use sim::Assignment;
 use spec::models::InstanceTable;
 
@@ -149,19 +150,28 @@ fn write_files<'a>(html: &mut Html, panel: &Panel, found: &'a PanelReport) {
 
 /// The runs, rounds and seed of a panel, in words.
 pub(super) fn ran(panel: &Panel, found: &PanelReport) -> String {
-    let describe = |(variant, VariantReport { result, .. }): (&Variant, &VariantReport)| {
-        let (runs, length) = (number::counted(result.runs, "run"), length_in_words(result));
-        let all = format!("{runs} of {length}, seed {}", result.seed);
+    let simulations = panel.variants.iter().zip(&found.variants);
+    let described = simulations.map(|(variant, VariantReport { result, .. })| {
+        let runs = number::counted(result.runs, "run");
+        let seed = format!("seed {}", result.seed);
         if variant.experiment.assignment() == Assignment::Drawn {
-            return all;
+            return ([runs, seed], result);
         }
         let queries = variant.experiment.instances().count() as u64;
         let each = number::grouped(result.runs / queries.max(1));
         let one = if variant.experiment.has_duels() { "subset" } else { "query" };
-        format!("{all}, {each} on each of {}", number::counted(queries, one))
-    };
-    let mut each: Vec<String> = panel.variants.iter().zip(&found.variants).map(describe).collect();
-    each.dedup();
+        ([runs, format!("{seed}, {each} on each of {}", number::counted(queries, one))], result)
+    });
+    // Variants that differ in their length alone are described once.
+    let each: Vec<String> = (&described.chunk_by(|(same, _)| same.clone()))
+        .into_iter()
+        .map(|([runs, rest], results)| {
+            let mut results: Vec<&ResultFile> = results.map(|(_, result)| result).collect();
+            results.sort_by_key(|result| result.horizon.or(result.max_steps));
+            let ends = [results[0], results[results.len() - 1]].map(length_in_words);
+            format!("{runs} of {}, {rest}", ends.iter().dedup().join(" to "))
+        })
+        .collect();
     let variants = number::counted(found.variants.len() as u64, "variant");
     match (panel.has_variants(), each.as_slice()) {
         (false, _) => each.join(", "),

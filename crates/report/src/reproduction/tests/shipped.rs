@@ -65,7 +65,7 @@ mod kdd2012 {
         assert_eq!((alone.panels.len(), alone.panels[0].name.as_str()), (1, "rsf-figure-3"));
         assert!(alone.claims.len() == 2);
         let error = alone.keep_only("pbm-figure-2").unwrap_err();
-        assert_eq!(error, "kdd2012 has no such panel here: it has rsf-figure-3");
+        assert_eq!(error, "kdd2012 has no such panel: did you mean `rsf-figure-3`? known: rsf-figure-3");
     }
 
     #[test]
@@ -102,12 +102,28 @@ fn every_experiment_of_the_project_is_valid_and_has_evidence_for_every_claim() {
         }
         let source = |name: &str| Source::read(&path.join(name)).unwrap();
         let (experiment, claims) = (source("experiment.toml"), source("claims.toml"));
-        let [reproduction, quick] = [Extent::Full, Extent::Quick].map(|extent| {
+        let [reproduction, quick_check] = [Extent::Full, Extent::Quick].map(|extent| {
             let read = Reproduction::from_sources(&experiment, &claims, Inputs::default(), extent);
             read.unwrap_or_else(|error| panic!("{error}"))
         });
         assert_eq!(Some(reproduction.name.as_str()), path.file_name().and_then(|name| name.to_str()));
-        for claim in reproduction.claims.iter().chain(&quick.claims) {
+        let panels = quick_check.panels.iter().map(|quick| (reproduction.panel(&quick.name).unwrap(), quick));
+        for (full, quick) in panels {
+            let sizes = |panel: &Panel| -> Vec<usize> {
+                panel.instances().iter().map(|instance| instance.n_items).collect()
+            };
+            let (sizes, of_quick) = (sizes(full), sizes(quick));
+            let runs = full.variants[0].experiment.runs();
+            let mut numbers = quick.title.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok());
+            let is_old = numbers.any(|n| sizes.contains(&n) && !of_quick.contains(&n))
+                || quick.variants[0].experiment.runs() != runs
+                    && quick.title.contains(&format!("{runs} runs"));
+            assert!(!is_old, "the title {:?} is of the full run", quick.title);
+            let ends = quick.variants.iter().map(|variant| variant.experiment.horizon());
+            let long = ["million rounds", "200,000 rounds"].iter().any(|end| quick.title.contains(end));
+            assert!(!long || ends.max() >= Some(200_000), "{} is shorter than its title", quick.name);
+        }
+        for claim in reproduction.claims.iter().chain(&quick_check.claims) {
             assert!(claim.evidence.len() > 30, "{}: {}", reproduction.name, claim.name);
         }
         assert!(path.join("README.md").is_file());
