@@ -78,6 +78,10 @@ pub struct PolicyResult {
     pub label: String,
     /// Its name in the catalogue.
     pub policy: String,
+    /// The probability of a wrong answer that it keeps below, if it stops with such a guarantee;
+    /// not in the file.
+    #[serde(skip)]
+    pub delta: Option<f64>,
     /// The summary of its runs.
     #[serde(flatten)]
     pub summary: PolicySummary,

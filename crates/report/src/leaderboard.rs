@@ -1,24 +1,10 @@
 //! The leaderboard: which policy is best at the end of an experiment, by how much, how surely, and
-//! since when.
-//!
-//! Policies are ordered by the mean over the runs of the value of their task: regret, stopping
-//! time, or the share of wrong answers. Every two of them are compared on the difference run by
-//! run, which `result.json` has, by the test that claims use: two-sided, with Student's t
-//! distribution, and the sign test if every run has the same difference. p-values are corrected for
-//! the number of comparisons (Bonferroni). On several instances, the mean of a block of runs that
-//! takes each of them once is one observation. Two policies are told apart if the corrected p-value
-//! is at most [`LEVEL`], and there are as many runs as a claim needs.
-//!
-//! A policy is ahead of another *since* the first recorded round from which on they are told apart
-//! at every recorded round to the end. Each of these tests is made at the same corrected level; the
-//! number of rounds is not corrected for, as in claims.
-//!
-//! The policy `oracle` knows the users. It has a place, and takes part in no comparison. `uniform`
-//! and `logged` learn nothing, but they compete: a policy that is not ahead of them has learned
-//! nothing useful.
+//! since when. "Which policy is best" in the README of `click-bandits` describes the tests. They
+//! are not corrected for the number of rounds, as in claims.
 
 mod words;
 
+use crate::claims::share::binomial_up_to;
 use crate::claims::{Family, fewest_runs, observations_needed, statistic};
 use crate::figure::PolicyStyles;
 use documents::number;
@@ -87,6 +73,9 @@ pub struct Place {
     /// Share of runs that ended with an answer, if policies stop by themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<f64>,
+    /// Its `delta`, if it is surely wrong more often; then it does not compete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wrong_beyond: Option<f64>,
 }
 
 /// Two policies that compete.
@@ -196,9 +185,10 @@ impl Leaderboard {
         self.places.iter().any(parted)
     }
 
-    /// The policies that compete, from best to worst.
+    /// The policies that compete, from best to worst: without those that know the users, or break
+    /// their guarantee.
     pub fn competing(&self) -> impl Iterator<Item = &Place> {
-        self.places.iter().filter(|place| !place.is_oracle)
+        self.places.iter().filter(|place| !place.is_oracle && place.wrong_beyond.is_none())
     }
 
     /// The policy with the lowest mean that competes.
@@ -233,8 +223,21 @@ impl Place {
             is_oracle: policy.knows_users(),
             correct: policy.answers().map(|answers| answers.correct),
             stopped: policy.answers().and_then(|answers| answers.stopped),
+            wrong_beyond: policy.delta.filter(|&delta| is_wrong_beyond(delta, policy, result)),
         })
     }
+}
+
+/// Returns whether a policy that stops is surely wrong with more than this probability. On every
+/// instance it may be wrong with `delta` at most, so the tail is that of the binomial distribution.
+fn is_wrong_beyond(delta: f64, policy: &PolicyResult, result: &ResultFile) -> bool {
+    let Some((correct, Some(stopped))) = policy.answers().map(|answers| (answers.correct, answers.stopped))
+    else {
+        return false;
+    };
+    let right = (1.0 - (stopped - correct)) * result.runs as f64;
+    let right = libm::round(right).to_u64().unwrap_or(result.runs);
+    binomial_up_to(right, result.runs, 1.0 - delta) <= LEVEL / result.policies.len() as f64
 }
 
 struct Test {

@@ -5,8 +5,11 @@ use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
 use crate::result::{Answers, Contrast, Difference, PolicyResult, PolicySummary, Quantity, ResultFile};
 use crate::runs::Runs;
+use contenders::Entrant;
+use serde_json::Value;
 use sim::Identification;
 use spec::Task;
+use std::iter;
 
 pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<ResultFile, JournalError> {
     let experiment = sum_up.experiment;
@@ -14,9 +17,13 @@ pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<ResultFile, Jour
     let draws = sum_up.draws(runs);
     let answers = (0..runs.n_policies()).map(|policy| runs.answers(policy));
     let answers = answers.collect::<Result<Vec<_>, _>>()?;
-    let policy = |((label, policy), runs): (&(&str, &str), &Vec<Identification>)| PolicyResult {
+    // The caller's own contenders, which come last, are given none.
+    let delta = |entry: &Entrant| entry.spec.parameters().get("delta").and_then(Value::as_f64);
+    let deltas = experiment.policies().iter().map(delta).chain(iter::repeat(None));
+    let policy = |((delta, (label, policy)), runs): ((_, &(&str, &str)), &Vec<_>)| PolicyResult {
         label: (*label).to_owned(),
         policy: (*policy).to_owned(),
+        delta,
         summary: PolicySummary::Answers(
             Answers::of(runs, stops, &draws).expect("an experiment has at least one run"),
         ),
@@ -24,7 +31,7 @@ pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<ResultFile, Jour
     let bounds =
         if stops { experiment.instances().bounds_of_stopping(experiment.policies()) } else { Vec::new() };
     Ok(ResultFile {
-        policies: sum_up.names.iter().zip(&answers).map(policy).collect(),
+        policies: deltas.zip(&sum_up.names).zip(&answers).map(policy).collect(),
         paired: paired(sum_up, stops, &answers, &draws),
         bounds,
         ..sum_up.head()

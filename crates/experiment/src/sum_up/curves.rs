@@ -50,6 +50,7 @@ pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<(ResultFile, Vec
     let policy = |((label, policy), spreads): (&(&str, &str), &Spreads)| PolicyResult {
         label: (*label).to_owned(),
         policy: (*policy).to_owned(),
+        delta: None,
         summary: PolicySummary::Curves(Curves {
             t: checkpoints.to_vec(),
             regret: spreads.regret.clone(),

@@ -37,6 +37,7 @@ impl Synthetic for Measurement {
         let policy = |(label, runs): &(&str, Vec<Vec<f64>>)| PolicyResult {
             label: (*label).to_owned(),
             policy: (*label).to_owned(),
+            delta: None,
             summary: PolicySummary::Curves(Curves {
                 t: t.to_vec(),
                 regret: spread(runs),
@@ -85,6 +86,7 @@ impl Synthetic for Measurement {
         let policy = |(label, runs): &(&str, Vec<Identification>)| PolicyResult {
             label: (*label).to_owned(),
             policy: (*label).to_owned(),
+            delta: None,
             summary: PolicySummary::Answers(answers(runs, stops)),
         };
         measured.result.policies = policies.iter().map(policy).collect();

@@ -1,16 +1,9 @@
-//! Whether the share of runs with a wrong answer, or without an answer, is within a limit.
+//! Whether the share of runs with a wrong answer, or without an answer, is within a limit ("Shares"
+//! in `xtask/experiments/README.md`).
 //!
 //! Runs are independent, so the number of such runs among `n` is binomial. If shares differ from
 //! instance to instance, the number varies less (Hoeffding 1956), and the tests stay on the safe
-//! side. Suppose that the true share is the limit `p`, and that `k` such runs were found. The claim
-//! "at most `p`" is reproduced if the probability of `k` or fewer is at most the level, and
-//! contradicted if the probability of `k` or more is. The claim "at least `p`" is judged the other
-//! way round. Both tests are exact.
-//!
-//! The claim "never" is contradicted by a single such run. No number of runs can prove it, but `n`
-//! runs detect a share `p` with probability `1 - (1 - p)^n`. So the claim names the share that the
-//! runs have to be able to detect. It is reproduced if there is no such run, and the probability of
-//! none at that share is at most the level.
+//! side.
 
 use crate::keys::{inside_unit, optional, required, series};
 use itertools::Itertools as _;
@@ -213,7 +206,7 @@ fn says(limit: ShareLimit, hits: u64, count: u64, levels: Levels) -> Verdict {
 /// The probability of at most `hits` successes in `count` trials of probability `p`, strictly
 /// between 0 and 1. Probabilities below 0.3 are accurate to 1e-7 for up to 10,000,000 trials. From
 /// 1,000,000 trials on those near one half are less accurate, but no level is that large.
-fn binomial_up_to(hits: u64, count: u64, p: f64) -> f64 {
+pub(crate) fn binomial_up_to(hits: u64, count: u64, p: f64) -> f64 {
     Binomial::new(p, count).map_or(1.0, |distribution| distribution.cdf(hits))
 }
 

@@ -273,6 +273,27 @@ fn stopping_times_are_compared_and_a_fast_policy_that_errs_is_exposed() {
 }
 
 #[test]
+fn a_policy_that_is_wrong_more_often_than_its_delta_is_not_the_fastest() {
+    let said = |wrong: [u64; 2]| {
+        let policy = |steps: u64, wrong: u64| answers(60, |run| steps + run % 5, |run| run >= wrong);
+        let answers = [("a", policy(100, wrong[0])), ("b", policy(300, wrong[1]))];
+        let mut measured = paired(Measurement::of_answers(Task::Identify, 10_000, &answers));
+        measured.result.policies.iter_mut().for_each(|policy| policy.delta = Some(0.1));
+        Leaderboard::of(&measured.result).to_string()
+    };
+    // With a share of a tenth, 15 or more of 60 have probability 6.7e-4, and 16 or more 2.0e-4. The
+    // level for each of two policies is 5e-4.
+    assert!(said([15, 1]).starts_with("Fastest: a, stops after 102"), "{}", said([15, 1]));
+    let one = said([16, 1]);
+    assert!(one.starts_with("b: stops after 302"), "{one}");
+    assert!(one.contains("\na stops after 102"), "{one}");
+    let expected = "% of the runs: it is wrong more often than its delta, 0.1, allows (by chance in less than 1 of 1,000";
+    assert!(one.contains(expected) && !one.contains("Fastest"), "{one}");
+    let both = said([20, 21]);
+    assert!(both.starts_with("a stops after 102") && both.matches("not compared").count() == 2, "{both}");
+}
+
+#[test]
 fn ties_and_runs_without_an_answer_have_no_winner() {
     let said = |policies: &[(&str, Vec<Identification>)]| {
         Leaderboard::of(&paired(Measurement::of_answers(Task::Identify, 1000, policies)).result).to_string()

@@ -26,12 +26,31 @@ impl Leaderboard {
             let users = pair.and_then(of_users);
             [lead, users, self.doubts(leader, &competing), self.further_ties(&competing)]
         } else {
-            let only = competing.first().copied().or(self.places.first());
+            let oracle = || self.places.iter().find(|place| place.is_oracle);
+            let only = competing.first().copied().or_else(oracle);
             let doubts = only.and_then(|place| self.doubts(place, &[place]));
             [only.map(|place| self.only(place)), doubts, None, None]
         };
         let earned = self.places.iter().filter(|place| !place.is_oracle).filter_map(earned);
-        compared.into_iter().flatten().chain(earned).collect()
+        let exposed = self.places.iter().filter_map(|place| self.exposed(place));
+        compared.into_iter().flatten().chain(exposed).chain(earned).collect()
+    }
+
+    /// A policy that breaks its guarantee.
+    fn exposed(&self, place: &Place) -> Option<String> {
+        let delta = place.wrong_beyond?;
+        Some(format!(
+            "{} {}: it is wrong more often than its delta, {delta}, allows (by chance in less than 1 of {} experiments), so it is not \
+             compared.",
+            place.label,
+            self.in_words(place),
+            self.chance()
+        ))
+    }
+
+    /// How many experiments there are for one that errs by chance.
+    fn chance(&self) -> String {
+        libm::round(1.0 / self.level).to_u64().map_or_else(String::new, number::grouped)
     }
 
     /// One policy, which nothing is compared with.
@@ -47,7 +66,13 @@ impl Leaderboard {
             let rounds = counted(self.rounds.unwrap_or(0), "round");
             return format!("No policy stopped within {rounds}, so their stopping times are not known.");
         }
-        let of_runs = if self.value == EndValue::Answer(Quantity::StoppingTime) { "Fastest" } else { "Best" };
+        let of_runs = match self.value {
+            _ if self.places.iter().any(|place| place.wrong_beyond.is_some()) => {
+                "Fastest of those that keep to their delta"
+            }
+            EndValue::Answer(Quantity::StoppingTime) => "Fastest",
+            _ => "Best",
+        };
         let (label, other) = (&leader.label, &next.label);
         let head = match learns_nothing(leader) {
             Some(caveat) if pair.told_apart => {
@@ -107,7 +132,7 @@ impl Leaderboard {
             Some(z) => format!("z = {}", number::fixed(z, usize::from(z < 10.0))),
             None => "the same in every run".to_owned(),
         };
-        let chance = libm::round(1.0 / self.level).to_u64().map_or_else(String::new, number::grouped);
+        let chance = self.chance();
         let counted_in = match self.comparisons {
             1 => String::new(),
             many => format!(", all {} comparisons counted", number::grouped(many as u64)),
@@ -178,6 +203,12 @@ impl Leaderboard {
                 let right = place.correct.map(|correct| number::significant(100.0 * correct, 3));
                 let right =
                     right.map_or_else(String::new, |right| format!(", right in {right} % of the runs"));
+                let value = match place.stopped {
+                    Some(stopped) if stopped < 1.0 => {
+                        format!("at least {}", number::significant(place.mean, 4))
+                    }
+                    _ => value,
+                };
                 format!("stops after {value} rounds{right}")
             }
             EndValue::Accuracy | EndValue::Answer(_) => format!("wrong in {value} % of the runs{after}"),
