@@ -32,6 +32,7 @@ mod users_of_runs;
 pub use calibration::Calibration;
 pub use contenders::{OwnAnswers, OwnProtocol, OwnRun, OwnUsers};
 pub use context::{ContextFiles, Contexts, FeatureTable, FittedContexts};
+pub(crate) use dueling::COPELAND;
 pub use dueling::{Arms, Duels, Group, MatrixFile};
 pub use evidence::Evidence;
 pub use instance::Instance;

@@ -104,9 +104,15 @@ pub(super) fn write_conditions(html: &mut Html, panel: &Panel) {
 /// Writes what the numbers mean.
 fn write_reading(html: &mut Html, panel: &Panel, experiment: &Experiment) {
     let measure = match panel.task() {
+        Task::Regret if panel.has_duels() && experiment.instances().unit() != "Copeland scores" => {
+            "Regret is what a policy lost in all rounds so far, counted in preferences: how much less often than the best item the two \
+             compared items are preferred, on average. Less is better. It is computed from the users' preferences, so it has no noise of \
+             single comparisons."
+        }
         Task::Regret if panel.has_duels() => {
-            "Regret is what a policy lost in all rounds so far: how much less than the best item the two compared items are preferred, on \
-             average. Less is better. It is computed from the users' preferences, so it has no noise of single comparisons."
+            "Regret is Copeland regret, since no item beats all others. The Copeland score of an item is the share of the other items that \
+             it beats. In every round a policy loses the largest score minus the mean score of the two compared items. Less is better. It \
+             is computed from the users' preferences, so it has no noise of single comparisons."
         }
         Task::Regret => {
             "Regret is what a policy lost in all rounds so far: the expected reward of a best action minus that of the actions taken. Less \

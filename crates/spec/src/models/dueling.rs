@@ -1,13 +1,6 @@
 //! `dueling`: users compare two items and prefer one. Instances come from a preference matrix of
 //! the spec or of a file: with all items, with selected items, or with many random subsets.
 //!
-//! ```toml
-//! [[instances]]
-//! model = "dueling"
-//! preferences = [[0.5, 0.6], [0.4, 0.5]]     # or file = "x.csv": one line for each row, in the folder of the spec
-//! arms = [0, 3, 5]                           # optional: only these items, renumbered from 0
-//! ```
-//!
 //! With `arms = { random = 16, subsets = 100 }` one table gives a hundred instances. Every subset
 //! is drawn uniformly from the subsets with a Condorcet winner, since regret as the papers define
 //! it needs one. The draw depends on the experiment's seed and the number of the subset. (The RUCB
@@ -33,6 +26,7 @@ use crate::key::Key;
 use crate::schema::{either, file, integer, items, of_keys, square};
 use arms::read_arms;
 use click_models::bounds::{rucb_expected_bound, rucb_high_probability_bound};
+use click_models::dueling::Benchmark;
 use click_models::{DuelingModel, ItemId, PreferenceMatrix};
 use contenders::Entrant;
 use documents::toml_reader::{Error, Field, Table, all, collect};
@@ -85,9 +79,13 @@ const RANDOM: Key =
 const SUBSETS: Key =
     Key::required("subsets", SIZE, "The number of random subsets; each is an instance.", "10");
 
+/// The unit of regret if no item beats all others.
+pub(crate) const COPELAND: &str = "Copeland scores";
+
 impl Member for DuelingModel {
     const MODEL: &'static Model = &MODEL;
-    const LOWER_BOUND: Option<LowerBound<Self>> = Some(("lower bound (dueling bandits)", Self::lower_bound));
+    const LOWER_BOUND: Option<LowerBound<Self>> =
+        Some(("lower bound (RMED paper, Theorem 2)", Self::lower_bound));
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         vec![PREFERENCES.with(matrix(instance.model.preferences()))]
@@ -98,7 +96,10 @@ impl Member for DuelingModel {
     }
 
     fn unit(&self) -> &'static str {
-        "preferences"
+        match self.benchmark() {
+            Benchmark::Copeland(_) => COPELAND,
+            _ => "preferences",
+        }
     }
 
     fn instances(list: Vec<Instance<Self>>) -> Instances {
@@ -156,7 +157,13 @@ impl Users for Duels {
     }
 
     fn lower_bound(&self) -> Option<(&'static str, f64)> {
-        Users::lower_bound(self.list())
+        let (of_condorcet, factor) = Users::lower_bound(self.list())?;
+        let name = match self.unit() {
+            COPELAND => "lower bound on Copeland regret (ECW-RMED paper, Theorem 2)",
+            "reward" => "lower bound (RMED and ECW-RMED papers)",
+            _ => of_condorcet,
+        };
+        Some((name, factor))
     }
 
     /// Upper bounds on the regret of RUCB, for each `alpha` of the experiment: on the mean (Theorem

@@ -80,7 +80,8 @@ struct Needle {
 
 impl Member for RankOneModel {
     const MODEL: &'static Model = &MODEL;
-    const LOWER_BOUND: Option<LowerBound<Self>> = Some(("lower bound (rank-one bandits)", Self::lower_bound));
+    const LOWER_BOUND: Option<LowerBound<Self>> =
+        Some(("lower bound (UTS paper, Proposition 1)", Self::lower_bound));
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         match instance.calibration {
