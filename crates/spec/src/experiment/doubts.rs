@@ -2,9 +2,12 @@
 
 use super::{Experiment, assumes_examination};
 use crate::canonical::settings;
-use crate::models::{ATTRACTION, Duels, KAPPA, Model, THETA};
+use crate::models::{ATTRACTION, COPELAND, Duels, InstanceTable, KAPPA, Model, THETA};
+use crate::task::Task;
+use click_models::ListShape;
 use contenders::Entrant;
 use documents::number::counted;
+use policies::ShowOrder;
 use policies::catalogue::{PolicySpec, find};
 
 impl Experiment {
@@ -56,6 +59,7 @@ impl Experiment {
                 ));
             }
         }
+        doubts.extend(self.ties());
         doubts.extend(self.instances.doubts());
         let settings: Vec<String> = self.policies.iter().map(settings).collect();
         for (index, entry) in self.policies.iter().enumerate() {
@@ -68,6 +72,24 @@ impl Experiment {
             }
         }
         doubts
+    }
+
+    /// Ties between the last of the best items and the next one, for policies without a tolerance.
+    fn ties(&self) -> Vec<String> {
+        let needs_a_gap = |entry: &Entrant| entry.spec.epsilon_of_answer() == 0.0;
+        let tied = |(table, shape): (InstanceTable, ListShape)| {
+            let (mut sorted, k) = (table.list(ATTRACTION.name)?.to_vec(), shape.n_positions());
+            sorted.sort_by(|a, b| b.total_cmp(a));
+            let (name, next) = (&table.name, k + 1);
+            (sorted.get(k.checked_sub(1)?)? == sorted.get(k)?).then(|| {
+                format!(
+                    "{name}: the items of ranks {k} and {next} have the same attraction: policies with epsilon = 0 may never stop"
+                )
+            })
+        };
+        let asks = self.task == Task::Identify && self.policies.iter().any(needs_a_gap);
+        let tables = self.instances.tables().into_iter().filter(|_| asks);
+        tables.zip(self.instances.shapes()).filter_map(tied).collect()
     }
 
     /// The doubts about one policy.
@@ -97,6 +119,29 @@ impl Experiment {
                 doubts.push("it assumes another examination (`kappa`) than the users have".to_owned());
             }
         }
+        let needs = |what: &str, has: f64| Some(format!("its guarantee needs {what}, and it has {has}"));
+        doubts.extend(match &entry.spec {
+            PolicySpec::Rucb { alpha, .. } if alpha.get() <= 0.5 => needs("an alpha above 1/2", alpha.get()),
+            PolicySpec::CascadeBai { radius_scale: scale, .. }
+            | PolicySpec::Batrac { radius_scale: scale, .. }
+                if scale.get() < 2.0 =>
+            {
+                needs("a radius_scale of at least 2", scale.get())
+            }
+            PolicySpec::CascadeBai {
+                epsilon,
+                order: ShowOrder::MeanDesc | ShowOrder::UpperAsc | ShowOrder::LowerDesc,
+                ..
+            } if epsilon.get() > 0.0 => {
+                Some("with this order and an epsilon above 0 its guarantee is void (docs/errata.md)".to_owned())
+            }
+            PolicySpec::Rucb { .. } | PolicySpec::Rmed1 {} | PolicySpec::CondorcetSavage {}
+                if self.instances.unit() == COPELAND =>
+            {
+                Some("its guarantee needs an item that beats all others, and there is none: regret is Copeland regret".to_owned())
+            }
+            _ => None,
+        });
         if let PolicySpec::BeatTheMean { gamma, .. } = entry.spec
             && !entry.told_gamma
         {

@@ -205,3 +205,56 @@ fn what_is_valid_but_doubtful_is_said() {
         assert_eq!(read(&spec).unwrap().doubts().join(""), expected);
     }
 }
+
+#[test]
+fn a_guarantee_that_does_not_hold_is_a_doubt() {
+    let doubts = |task: &str, users: &str, policy: &str| {
+        let spec = format!(
+            "name = \"x\"\n{task}\nruns = 20\nseed = 1\n[[instances]]\n{users}\n[[policies]]\n{policy}\n"
+        );
+        read(&spec).unwrap().doubts().join("; ")
+    };
+    let circle = "model = \"dueling\"\npreferences = [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]]";
+    let order = "model = \"dueling\"\npreferences = [[0.5, 0.6, 0.6], [0.4, 0.5, 0.6], [0.4, 0.4, 0.5]]";
+    let tie = "model = \"cascade\"\nattraction = [0.5, 0.3, 0.3]\npositions = 2";
+    let apart = "model = \"cascade\"\nattraction = [0.5, 0.3, 0.2]\npositions = 2";
+    let (regret, best) = ("task = \"regret\"\nhorizon = 100", "task = \"identify\"\nmax_steps = 100");
+    for (task, users, policy, expected) in [
+        (regret, order, "policy = \"rucb\"", ""),
+        (
+            regret,
+            order,
+            "policy = \"rucb\"\nalpha = 0.5",
+            "rucb: its guarantee needs an alpha above 1/2, and it has 0.5",
+        ),
+        (
+            regret,
+            circle,
+            "policy = \"rucb\"",
+            "rucb: its guarantee needs an item that beats all others, and there is none: regret is Copeland regret",
+        ),
+        (regret, circle, "policy = \"double-ts\"", ""),
+        (best, apart, "policy = \"cascade-bai\"\nradius_scale = 2.0\norder = \"upper-asc\"", ""),
+        (
+            best,
+            apart,
+            "policy = \"cascade-bai\"\nradius_scale = 0.1",
+            "cascade-bai: its guarantee needs a radius_scale of at least 2, and it has 0.1",
+        ),
+        (
+            best,
+            apart,
+            "policy = \"cascade-bai\"\norder = \"upper-asc\"\nepsilon = 0.05",
+            "cascade-bai: with this order and an epsilon above 0 its guarantee is void (docs/errata.md)",
+        ),
+        (
+            best,
+            tie,
+            "policy = \"cascade-kl\"",
+            "instance 0: the items of ranks 2 and 3 have the same attraction: policies with epsilon = 0 may never stop",
+        ),
+        (best, tie, "policy = \"cascade-kl\"\nepsilon = 0.05", ""),
+    ] {
+        assert_eq!(doubts(task, users, policy), expected, "{policy}");
+    }
+}
