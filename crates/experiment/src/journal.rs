@@ -1,10 +1,5 @@
-//! The journal of an experiment: its finished runs, and states of unfinished ones, in the folder
-//! `journal` of its directory.
-//!
-//! ```text
-//! DIR/journal/1f0c59ab33d0e2c7.runs        the runs of one policy, named after the hash of the policy
-//! DIR/journal/1f0c59ab33d0e2c7-17.state    the state of an unfinished run
-//! ```
+//! The journal of an experiment: its finished runs, a file for each policy, and states of
+//! unfinished ones, in the folder `journal` of its directory.
 //!
 //! A process that is started again with the same experiment plays only the runs that are missing.
 //! The journal stays when the experiment is finished, so that runs and policies can be added later.
@@ -208,7 +203,7 @@ fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Re
         Some(policy) if policy.json == found.policy => Err(JournalError::new(
             path,
             format!(
-                "was played by {}, this program is {}: play everything again (`fresh`), or continue with that \
+                "was played by {}, this program is {}: play everything again (`--fresh`), or continue with that \
                  program",
                 found.program, belongs.program
             ),
@@ -217,7 +212,7 @@ fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Re
             dir,
             format!(
                 "has runs of {:?} with other parameters ({}, now {}): give it another label, or play \
-                 everything again (`fresh`)",
+                 everything again (`--fresh`)",
                 found.label, found.policy, policy.json
             ),
         )),
@@ -225,7 +220,7 @@ fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Re
             dir,
             format!(
                 "has runs of {:?}, which the experiment no longer has: keep the policy, or play everything \
-                 again (`fresh`)",
+                 again (`--fresh`)",
                 found.label
             ),
         )),
@@ -272,7 +267,7 @@ fn open_sequence(
             path,
             format!(
                 "has runs up to number {} of {:?}, the experiment has {} in all: ask for as many runs as \
-                 before, or play everything again (`fresh`)",
+                 before, or play everything again (`--fresh`)",
                 run + 1,
                 head.label,
                 runs.end

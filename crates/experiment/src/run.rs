@@ -277,6 +277,16 @@ impl<'a> Runner<'a> {
         self.canonical().with_own(self.own.iter().map(|own| own.label.as_str()))
     }
 
+    /// A contender of another caller in the result of a directory. No journal has its runs, so they
+    /// would be lost.
+    fn missing_contender(&self, dir: &Path) -> Option<String> {
+        let manifest: Manifest = serde_json::from_slice(&read_own(&dir.join(MANIFEST)).ok()?).ok()?;
+        let policies = manifest.experiment.get("policies")?.as_array()?.iter();
+        let own = policies.filter(|policy| policy.get("policy").is_some_and(|name| name == OWN));
+        let mut labels = own.filter_map(|policy| policy.get("label")?.as_str());
+        labels.find(|label| !self.own.iter().any(|own| own.label == *label)).map(str::to_owned)
+    }
+
     fn belongs<'b>(&'b self, claim: &Claim<'_>, canonical: &'b Canonical) -> Belongs<'b> {
         Belongs { program: claim.program.results(), name: self.experiment.name(), canonical }
     }
@@ -407,13 +417,20 @@ impl<'a> ResultDir<'a> {
             parts.check(&canonical.identity, &claim.program.results())?;
             parts.refuse_as_result(dir)?;
         }
+        if let Some(label) = runner.missing_contender(dir) {
+            let fault = format!(
+                "has a result of {label:?}, a policy of the program that wrote it, which this program cannot play: \
+                 give another directory, or run that program again"
+            );
+            return Err(PathError::new(dir, fault).into());
+        }
         Journal::check(dir, &runner.belongs(&claim, &canonical), claim.fresh)?;
         let has_policies = !canonical.policies.is_empty();
         let journal = dir.join(JOURNAL);
         if !claim.fresh && has_policies && dir.join(MANIFEST).exists() && !journal.is_dir() {
             let fault = format!(
                 "has a result without its runs ({}), perhaps of an earlier version: play everything \
-                 again (`fresh`), or give another directory",
+                 again (`--fresh`), or give another directory",
                 journal.display()
             );
             return Err(PathError::new(dir, fault).into());
@@ -543,7 +560,7 @@ mod tests {
             Instances::of([PositionBased::from_values(&[0.5, 0.4, 0.2], &[0.9, 0.5]).unwrap()]),
         );
         let other = users.build().unwrap();
-        let error = |runner: Runner<'_>| runner.run().unwrap_err().to_string();
+        let error = |runner: Runner<'_>| format!("{:?}", runner.run().unwrap_err());
         assert_eq!(error(Runner::new(&other)), "no policies: expected at least one");
         let runner = Runner::new(&other).with_contender::<CascadeModel, Schedule>(fixed("mine"));
         let message = error(runner);
@@ -551,6 +568,8 @@ mod tests {
             message.starts_with("contender \"mine\" plays ") && message.contains("PositionBased"),
             "{message}"
         );
+        // A `main` that returns the error prints it in this form.
+        assert!(message.ends_with("in `with_contender`") && !message.contains("OtherUsers"), "{message}");
         let runner = Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(fixed("cascade-ts"));
         assert!(error(runner).starts_with("label \"cascade-ts\" is already used"));
         for label in ["", " x", "a\nb", "\u{202e}"] {
@@ -632,6 +651,14 @@ mod tests {
         assert_eq!(runner().run_into(dir.path()).unwrap().n_new_runs, 4);
         let read = crate::ResultFile::read(&dir.path().join("result.json")).unwrap();
         assert_eq!(read.to_json(), both.result.to_json());
+        // A program without it would lose it, also if it plays everything again.
+        for fresh in [false, true] {
+            let claim = Claim { fresh, ..Claim::default() };
+            let error = ResultDir::claim(&Runner::new(&experiment), dir.path(), claim).unwrap_err();
+            let fault =
+                "has a result of \"mine\", a policy of the program that wrote it, which this program cannot";
+            assert!(error.to_string().contains(fault), "{error}");
+        }
     }
 
     #[test]
