@@ -1,9 +1,17 @@
 //! Errors in the parameters of a click model.
 
 use confidence::Probability;
+use std::fmt;
+
+/// A `main` that returns the error prints it so.
+impl fmt::Debug for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
 
 /// Parameters that do not describe a click model. Places in lists and matrices count from 0.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum Error {

@@ -53,8 +53,10 @@ impl Entrant {
     }
 }
 
+documents::debug_is_display!(CannotPlay);
+
 /// A policy cannot perform the task for which it was entered.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("policy `{policy}` {fault}")]
 pub struct CannotPlay {
     /// The policy's own name.

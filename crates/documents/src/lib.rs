@@ -1,5 +1,17 @@
 #![doc = include_str!("../README.md")]
 
+/// Lets errors print in Debug as in Display: a `main` that returns one prints it so.
+#[macro_export]
+macro_rules! debug_is_display {
+    ($($error:ty),+) => {
+        $(impl ::std::fmt::Debug for $error {
+            fn fmt(&self, formatter: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(self, formatter)
+            }
+        })+
+    };
+}
+
 mod gzip;
 mod hash;
 mod input_file;

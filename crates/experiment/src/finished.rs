@@ -27,8 +27,10 @@ const OTHER_DIRECTORIES: [(&str, &str); 4] = [
     ("report.json", "the report on a preference matrix, and no result of `simulate`"),
 ];
 
+documents::debug_is_display!(FinishedError);
+
 /// Why a directory is not one with a finished result.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FinishedError {
     /// The directory, or a file in it, is not that of a finished result.

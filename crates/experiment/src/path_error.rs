@@ -3,8 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+documents::debug_is_display!(PathError);
+
 /// A file or directory that cannot be used: its place, what is wrong, and what to do.
-#[derive(Debug, thiserror::Error, fieldwork::Fieldwork)]
+#[derive(thiserror::Error, fieldwork::Fieldwork)]
 #[error("{}: {fault}", .path.display())]
 #[fieldwork(opt_in, get(doc_template = "{}"))]
 pub struct PathError {

@@ -4,8 +4,10 @@ use crate::journal::JournalError;
 use crate::path_error::PathError;
 use crate::tournament::EnterError;
 
+documents::debug_is_display!(RunError);
+
 /// Why an experiment cannot be run, or its result cannot be written.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum RunError {

@@ -11,13 +11,17 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+documents::debug_is_display!(EnterError);
+
 /// Why contenders cannot play on the users of an experiment.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "messages say what the fields are")]
 pub enum EnterError {
     /// A contender of the caller is made for another type of users, or for another task.
-    #[error("contender {label:?} plays {plays}, but the experiment has {users}")]
+    #[error(
+        "contender {label:?} plays {plays}, but the experiment has {users}: expected these users in `with_contender`"
+    )]
     OtherUsers { label: String, plays: &'static str, users: &'static str },
     /// Users of another program, known from a file only.
     #[error("model {0:?}: only the program that has these users can play them")]

@@ -251,8 +251,10 @@ impl Builder {
     }
 }
 
+documents::debug_is_display!(BuildError);
+
 /// An error in an experiment that was built in Rust: `FIELD: what is wrong`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BuildError(String);
 

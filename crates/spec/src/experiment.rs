@@ -4,27 +4,7 @@
 //! panel of a file with several ([`Experiment::from_panel`]). The command line may change it
 //! ([`Overrides`]). Its identity distinguishes it from every other experiment
 //! ([`Experiment::identity`]). [`Experiment::to_toml`] writes a file that reads back as the same
-//! experiment.
-//!
-//! ```toml
-//! name = "pbm-synthetic"             # letters, digits, `-`, `_` and `.`: it names files
-//! task = "regret"                    # or "identify" or "budget", see below
-//! horizon = 100_000                  # rounds of a run
-//! runs = 1000                        # in blocks that take each instance once, in a drawn order; { per-instance = 5 }: five blocks, in turn
-//! seed = 1
-//! checkpoints = { log = 200 }        # the default; or a list of rounds, or both: { log = 200, also = [10_000] }; the
-//!                                    # horizon is always added
-//!
-//! [[instances]]                      # several: each block of n runs takes each of the n once, in a drawn order
-//! model = "pbm"                      # all instances have the same model
-//! name = "section 5.1"               # optional
-//! theta = [0.45, 0.35, 0.25, 0.15, 0.05]
-//! kappa = [0.9, 0.6, 0.3]
-//!
-//! [[policies]]
-//! policy = "pbm-ts"                  # further keys are its parameters
-//! label = "PBM-TS"                   # optional, the policy's name by default; unique
-//! ```
+//! experiment. `click-bandits init MODEL` prints a file to start from.
 //!
 //! [`Task`] lists the tasks. An answer, on `cascade` instances, has as many items as there are
 //! positions.
@@ -34,11 +14,6 @@
 //! fit ([`PosteriorFile`]). The policy `logged` plays the lists of a log
 //! ([`logged_lists`](crate::logged_lists())), and `pbm-gibbs` may begin with the results of a fit.
 //! These files are found from the folder of the experiment's file.
-//!
-//! `read-as = "cascade"` lets a policy for one model play users of another: it names the model
-//! whose feedback the policy should assume. A policy that has to know examination probabilities
-//! then needs `kappa = [1.0, 0.6, 0.3]`. On users of its own model `kappa` may also be given, and
-//! may differ from the users' own.
 
 mod checkpoints;
 mod context;
@@ -121,8 +96,10 @@ pub struct Experiment {
     pub(crate) comments: Vec<Vec<String>>,
 }
 
+documents::debug_is_display!(SpecError);
+
 /// An error in an experiment's file, or in a value that replaces one of the file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
     /// An error in the file.

@@ -3,9 +3,11 @@
 use itertools::Itertools as _;
 use std::fmt::{self, Write as _};
 
+crate::debug_is_display!(Error);
+
 /// An error in a file, displayed as `FILE:LINE:COLUMN: FIELD: what is wrong`. Errors found with it
 /// are not displayed ([`Error::all`]).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     location: Location,
     message: String,

@@ -4,8 +4,10 @@ use crate::path_error::PathError;
 use std::io;
 use std::path::{Path, PathBuf};
 
+documents::debug_is_display!(JournalError);
+
 /// Why the journal of an experiment cannot be used.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
     /// A file or directory of the journal cannot be used.

@@ -42,8 +42,10 @@ impl Overrides {
     }
 }
 
+documents::debug_is_display!(OverrideError);
+
 /// A value in the place of one of the file that an experiment cannot have.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key} {value}: {fault}")]
 pub struct OverrideError {
     /// The key of the replaced value, such as `max_steps`.
