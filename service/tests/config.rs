@@ -137,7 +137,7 @@ fn all_faults_are_said_with_their_places() {
         "serve.toml:2:10: listen: \"here\" found: expected an address such as 127.0.0.1:7300",
         "serve.toml:7:10: items[0]: a name is empty",
         "serve.toml:7:14: items[1]: a name has a control character",
-        "serve.toml:10:10: policy.policy: unknown policy \"pbm-tts\": did you mean `pbm-ts`? known: ",
+        "serve.toml:10:10: policy.policy: unknown policy \"pbm-tts\": did you mean `pbm-ts`?",
     ]) {
         assert!(fault.starts_with(expected), "{fault}");
     }

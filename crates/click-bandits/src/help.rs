@@ -213,8 +213,9 @@ Writes to DIR: index.html and claims.json, and for every panel a directory with
 the files of simulate.
 
 Exit status: 0 every verdict is as known (with --quick nine tenths of them are
-decided); 1 a verdict is not as known, or an error; 2 an invalid command line;
-130 and 143 ended by Ctrl-C or SIGTERM.
+decided; with --panel, --seed, --runs or data as well, any number may be open);
+1 a verdict is not as known, or an error; 2 an invalid command line; 130 and 143
+ended by Ctrl-C or SIGTERM.
 
 Next: click-bandits experiments NAME; docs/reproductions.md.
 

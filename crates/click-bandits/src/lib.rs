@@ -38,7 +38,7 @@ mod terminal;
 mod test;
 mod usage;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use documents::toml_reader::with_short_numbers;
 use std::io::{Write as _, stdout};
@@ -242,6 +242,10 @@ fn unparsed(error: &clap::Error) -> ExitCode {
 
 /// An error that is safe to print: values are escaped, and long numbers shortened.
 fn plain(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::UnknownArgument {
+        // No command takes an option as a value.
+        error.remove(ContextKind::Suggested);
+    }
     for kind in [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand] {
         if let Some(ContextValue::String(value)) = error.get(kind) {
             let value = terminal::in_line(&with_short_numbers(value)).into_owned();

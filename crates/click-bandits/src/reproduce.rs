@@ -1,12 +1,5 @@
 //! `click-bandits reproduce`: runs the experiment of a paper, judges its claims, and writes a
 //! report.
-//!
-//! ```text
-//! OUT/index.html, claims.json         the report; every claim with its verdict, for programs
-//! OUT/PANEL/result.json ...           the files of `simulate` for a panel, with figures
-//! OUT/PANEL/VARIANT/result.json ...   those of a variant, if the panel has variants
-//! OUT/fitted/parameters.json ...      the files of `fit`, for an experiment on a log
-//! ```
 
 mod all;
 mod folder;
@@ -44,7 +37,7 @@ use report::index::Summary;
 use report::report_dir::{self, Owner};
 use report::reproduction::{Extent, Inputs, Reproduction, Variant};
 use report::{Drawing, PanelRun, Report};
-use spec::models::MatrixFile;
+use spec::models::{Duels, Group, MatrixFile};
 use spec::{Experiment, Overrides, Queries};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -84,7 +77,8 @@ pub(crate) struct Arguments {
     #[arg(skip)]
     pub(crate) out: PathBuf,
     /// Run a check of about a minute, with fewer runs and, for some claims, smaller instances; it
-    /// fails if more than a tenth of the claims stay open
+    /// fails if more than a tenth of the claims stay open, but not with --panel, --seed, --runs,
+    /// --data or --matrix
     #[arg(long)]
     pub(crate) quick: bool,
     /// Number of threads [default: one per core]
@@ -123,6 +117,8 @@ pub(crate) struct Job<'a> {
     pub(crate) styles: &'a PolicyStyles,
     /// Parts from which to take the runs.
     pub(crate) parts: Option<&'a Parts>,
+    /// The title of its variant in a quick check.
+    pub(crate) shown: &'a str,
 }
 
 pub(crate) fn run(line: &CommandLine) -> Result<ExitCode> {
@@ -169,7 +165,7 @@ pub(crate) fn merge(arguments: &Arguments, first: &PartOfReproduction, dirs: &[P
 fn simulated(arguments: &Arguments) -> impl FnMut(&Job<'_>) -> Result<PanelRun> {
     let options = options(arguments);
     move |job| {
-        let options = Options { parts: job.parts, ..options };
+        let options = Options { parts: job.parts, shown: job.shown, ..options };
         let drawing = Drawing::of_part(job.figures, job.styles);
         simulate(job.experiment, &job.directory, &drawing, options).map(|(ran, _)| ran)
     }
@@ -294,7 +290,8 @@ fn reproduce(
             let folder = variant.folder(&panel.name);
             let (directory, figures, parts) = (out.join(&folder), panel.own_figures(), parts_of(&folder)?);
             let (styles, parts) = (&report.styles, parts.as_ref());
-            ran.push(simulate(&Job { experiment, directory, figures, styles, parts })?);
+            let shown = if arguments.quick { variant.title.as_str() } else { "" };
+            ran.push(simulate(&Job { experiment, directory, figures, styles, parts, shown })?);
         }
         report.add(panel, ran);
     }
@@ -321,6 +318,15 @@ fn read(
         (Ok(reproduction), _) => reproduction,
         // Right with its own matrix: the places of the errors are not where the fault is.
         (Err(error), Some(matrix)) if read(Inputs { matrix: None, ..inputs }).is_ok() => {
+            let needed = rankers_needed(&read(Inputs { matrix: None, ..inputs })?, panel).unwrap_or(0);
+            let found = matrix.matrix.shape().n_items();
+            if found < needed {
+                let fewer = if arguments.quick { "" } else { ", with --quick fewer" };
+                let name = matrix.name();
+                bail!(
+                    "--matrix: {name}: has {found} rankers: expected at least {needed}, which are drawn from it{fewer}"
+                );
+            }
             let why = error.all().into_iter().map(|error| error.message().to_owned()).unique().join("; ");
             bail!("--matrix: {}: the experiment cannot take this matrix: {why}", matrix.name());
         }
@@ -333,6 +339,14 @@ fn read(
             .with_context(|| Usage(format!("--panel {panel}")))?;
     }
     Ok(reproduction)
+}
+
+/// How many rankers the panels draw from a matrix, or only this panel.
+fn rankers_needed(reproduction: &Reproduction, panel: Option<&str>) -> Option<usize> {
+    let panels = reproduction.panels.iter().filter(|one| panel.is_none_or(|name| one.name == name));
+    let variants = panels.flat_map(|panel| &panel.variants);
+    let duels = variants.filter_map(|variant| variant.experiment.instances().duels());
+    duels.flat_map(Duels::groups).filter_map(Group::drawn_from_file).max()
 }
 
 /// The values of the command line that replace those of the experiment.

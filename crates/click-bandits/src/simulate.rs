@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         quiet: arguments.quiet,
         keep_runs: arguments.keep_runs,
         fresh: arguments.fresh,
-        parts: None,
+        ..Options::default()
     };
     if arguments.out.as_os_str() == "-" {
         refuse_without_directory(arguments)?;

@@ -40,6 +40,12 @@ fn invalid_command_lines_have_one_message_and_status_2() {
         ("reproduce rank1 --runs 0 --out r", "--runs 0: "),
         ("reproduce rank1 --seed -1 --out r", "'-1' for '--seed <S>': expected an integer from 0 to "),
         ("reproduce rank1 --panel x --out r", "--panel x: rank1 has no such panel"),
+        (
+            "reproduce rank1 --panel figure1 --out r",
+            "did you mean `figure-1`? known: figure-1, eliminations, ",
+        ),
+        ("reproduce rank1 --figure 1 --out r", "unexpected argument '--figure' found\n\nUsage: "),
+        ("export r --json", "unexpected argument '--json' found\n\nUsage: "),
         ("reproduce rank2 --out r", "unknown experiment"),
         ("policies oracle --example --json", "cannot be used with"),
         ("export r --out x.doc", "x.doc: no format is called"),
@@ -47,6 +53,9 @@ fn invalid_command_lines_have_one_message_and_status_2() {
         refused(dir.path(), arguments, message);
     }
     assert!(!dir.path().join("r").exists());
+    let taken = run(dir.path(), "experiments rank1 --files .");
+    let message = String::from_utf8_lossy(&taken.stderr).into_owned();
+    assert!(message.contains("--files .: it is there already: give a new name"), "{message}");
 }
 
 #[test]

@@ -404,6 +404,9 @@ pub fn choice<T: Copy>(field: &Field<'_>, known: &[(&str, T)], kind: &str) -> Re
     found.map(|(_, value)| *value).ok_or_else(|| field.error(format!("unknown {kind}")))
 }
 
+/// The most names that stand beside a suggestion.
+const LISTED: usize = 30;
+
 /// Adds "did you mean" and the list of known names to a message about an unknown name.
 pub fn push_known(message: &mut String, unknown: &str, known: &[&str], kind: &str) {
     if let Some(similar) = closest(unknown, known) {
@@ -413,6 +416,11 @@ pub fn push_known(message: &mut String, unknown: &str, known: &[&str], kind: &st
     match known {
         [] => {
             let _ = write!(message, "{separator}no {kind} is known here");
+        }
+        // Fifty names would hide the suggestion.
+        _ if separator == " " && known.len() > LISTED => {
+            let by = if kind == "policy" { " (`click-bandits policies`)" } else { "" };
+            let _ = write!(message, " {} others are known{by}", known.len() - 1);
         }
         _ => {
             let _ = write!(message, "{separator}known: {}", known.join(", "));

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::claims::{Claim, MissingTest, Verdict};
 use crate::figure::{self, PolicyStyles};
-use documents::toml_reader::{Document, Error, Source, Table, all};
+use documents::toml_reader::{Document, Error, Source, Table, all, push_known};
 use itertools::Itertools as _;
 use serde::Serialize;
 use spec::models::MatrixFile;
@@ -302,8 +302,10 @@ impl Reproduction {
             });
         }
         if self.panel(panel).is_none() {
-            let panels = self.panels.iter().map(|other| &other.name).join(", ");
-            return Err(format!("{} has no such panel here: it has {panels}", self.name));
+            let panels = self.panels.iter().chain(&self.awaiting).map(|other| other.name.as_str());
+            let mut message = format!("{} has no such panel", self.name);
+            push_known(&mut message, panel, &panels.collect_vec(), "panel");
+            return Err(message);
         }
         self.panels.retain(|other| other.name == panel);
         self.awaiting.clear();

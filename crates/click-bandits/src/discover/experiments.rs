@@ -70,6 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             return put(embedded.text("README.md").unwrap_or_default());
         }
         if let Some(dir) = &arguments.files {
+            anyhow::ensure!(!dir.exists(), "--files {}: it is there already: give a new name", dir.display());
             write_files(embedded, dir).with_context(|| format!("{}: cannot be written", dir.display()))?;
             let dir = dir.display();
             return put(&format!("{dir}: written. Change it, then: click-bandits check {dir}\n"));

@@ -1,9 +1,4 @@
 //! Several reproductions in one directory, with an index.
-//!
-//! ```text
-//! OUT/NAME/index.html ...         the report of each experiment; NAME-quick for a quick check
-//! OUT/index.html, index.json      verdicts and pictures of all; index-quick.html for quick checks
-//! ```
 
 use super::folder::scale;
 use super::{Arguments, play_parts, reproduce, simulated};

@@ -122,6 +122,7 @@ fn an_unknown_name_is_refused_with_the_nearest_one() {
         ("models", "rankone", "rank-one"),
         ("formats", "session", "sessions"),
         ("experiments", "kdd2013", "kdd2012"),
+        ("experiments", "pbm-synth", "pbm-synthetic"),
         ("init", "casacde", "cascade"),
     ] {
         let (status, error) = refused(dir.path(), &[list, wrong]);

@@ -17,10 +17,13 @@ pub fn closest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     // For long words, only the beginnings are compared.
     let beginning = |word: &str| -> String { word.chars().take(64).collect() };
     let distance = |left: &str, right: &str| osa_distance(&beginning(left), &beginning(right));
-    // The plural and the singular of a word count as near, even if several letters differ.
+    // The plural and the singular of a word count as near, even if several letters differ, and so
+    // does the beginning of a name.
     let near = |candidate: &&'a str| {
         let candidate = normal(candidate);
-        distance(&word, &candidate).min(1 + distance(&singular(&word), &singular(&candidate)))
+        let begins = candidate.starts_with(&word) && word.len() > 3;
+        let plural = 1 + distance(&singular(&word), &singular(&candidate));
+        distance(&word, &candidate).min(plural).min(if begins { enough } else { usize::MAX })
     };
     candidates.iter().copied().min_by_key(near).filter(|candidate| near(candidate) <= enough)
 }

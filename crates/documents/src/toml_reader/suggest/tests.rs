@@ -12,4 +12,6 @@ fn the_closest_known_name_is_suggested() {
     assert_eq!(closest("instance", &["instances", "policies"]), Some("instances"));
     assert_eq!(closest("pbm_ts", &["pbm-ts", "pbm-ucb"]), Some("pbm-ts"));
     assert_eq!(closest("pbm-ucb-plug-in", &["pbm-ucb", "pbm-gibbs"]), Some("pbm-gibbs"));
+    assert_eq!(closest("pbm-synth", &["pbm-beyond", "pbm-synthetic"]), Some("pbm-synthetic"));
+    assert_eq!(closest("run", &["running"]), None);
 }

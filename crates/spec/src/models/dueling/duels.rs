@@ -125,6 +125,11 @@ impl Group {
         }
     }
 
+    /// The number of items that a random subset takes from the matrix of a file.
+    pub fn drawn_from_file(&self) -> Option<usize> {
+        self.source.as_ref().filter(|_| matches!(self.arms, Arms::Random { .. })).map(|_| self.n_items())
+    }
+
     /// The source of the matrix, for readers.
     pub(super) fn source(&self) -> String {
         match &self.source {
