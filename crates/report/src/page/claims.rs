@@ -35,11 +35,14 @@ pub(super) fn write_overview(html: &mut Html, report: &Report<'_>) {
             let mut anchor = Html::new();
             anchor.link(&format!("#claim-{}", judged.claim.name), &judged.claim.says);
             let mut found = badge(judged.finding.verdict);
-            write_disagreement(&mut found, judged);
-            vec![anchor, found, Html::of(&judged.finding.summary), Html::of(&judged.claim.place)]
+            if judged.agreement == Agreement::Contradicts {
+                write_disagreement(&mut found, judged);
+            }
+            let known = Html::of(&judged.claim.known_words());
+            vec![anchor, found, known, Html::of(&judged.finding.summary), Html::of(&judged.claim.place)]
         })
         .collect();
-    html.table("wide claims", &["What the paper says", "Verdict", "Measured", "Where"], &rows);
+    html.table("wide claims", &["What the paper says", "Verdict", "Known", "Measured", "Where"], &rows);
     html.close("section");
 }
 
