@@ -305,7 +305,7 @@ fn the_fitted_models_of_a_report_are_not_overwritten() {
     let panel = ["--panel", "rsf-figure-3"];
     // Errors that do not concern the log are reported before it is opened.
     let (_, typo) = with(&["--panel", "figure-3"]);
-    assert!(typo.contains("no such panel here: it has pbm-figure-2, rsf-figure-3"), "{typo}");
+    assert!(typo.contains("no such panel: known: pbm-figure-2, rsf-figure-3"), "{typo}");
     fs::create_dir(&out).unwrap();
     fs::write(out.join("index.html"), "mine").unwrap();
     let (_, taken) = with(&panel);

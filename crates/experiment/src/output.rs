@@ -13,11 +13,8 @@
 //! - if that `result.json` is from an older run of the experiment, its SHA-256 differs from the one
 //!   in the manifest.
 //!
-//! [`OutputDir::claim`] changes nothing and creates no directory. It checks what is there, and
-//! tries to create a file without a name where the directory will be, so that a long run does not
-//! end with a directory that cannot be written. [`OutputDir::write_all`] creates the directory, and
-//! removes it again if writing fails. Two runs that finish at the same time in one directory take
-//! turns (an advisory lock on the directory, if the file system has them).
+//! Two runs that finish at the same time in one directory take turns (an advisory lock on the
+//! directory, if the file system has them).
 
 use crate::interrupt;
 use crate::journal::JOURNAL;

@@ -1,23 +1,5 @@
-//! Claims of papers as statistical tests, and their verdicts.
-//!
-//! A claim consists of comparisons. It is **reproduced** if every comparison is significant in the
-//! direction that the paper states, **contradicted** if any is significant in the other direction,
-//! and **undecided** otherwise. Each of the first two verdicts is wrong with a probability of at
-//! most the claim's level (0.001 by default), whatever the number of comparisons ([`Levels`]).
-//!
-//! The statistic of a comparison is a mean over the runs divided by its standard error. It is
-//! judged one-sided with Student's t distribution; too few runs decide nothing. On several
-//! instances, the mean of a block of runs that takes each of them once is one observation; fewer
-//! than two blocks decide nothing, whatever the test. Two policies, or two variants of an
-//! experiment, meet the same users, so they are compared on the difference run by run.
-//!
-//! A test cannot show that two values are equal, only that they differ by less than a margin. Then
-//! both one-sided tests against the margin have to be significant (Schuirmann's two one-sided
-//! tests), and either can contradict.
-//!
-//! If runs end with an answer, the same comparisons apply to stopping times, observations, or the
-//! shares of runs with a wrong answer or without one. A single share is judged by exact binomial
-//! tests.
+//! Claims of papers as statistical tests, and their verdicts: "How claims are judged" in
+//! `xtask/experiments/README.md` describes them.
 //!
 //! Every claim has a known verdict and the evidence for it (a larger run with another seed). A
 //! check fails if it finds the opposite. A check at full scale also fails if a claim with a known

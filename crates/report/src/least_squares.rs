@@ -1,12 +1,8 @@
 //! Fits a curve to means: ordinary least squares of `y = slope x^power + intercept`.
 //!
-//! `S_xx` and `S_xy` are sums of products of the deviations of `x^power` and `y` from their means.
-//! Then `slope = S_xy / S_xx`. The variance `s^2` of the residuals has `n - 2` degrees of freedom.
-//! The standard error of the slope is `s / sqrt(S_xx)`, that of the intercept `s sqrt(1 / n +
-//! mean^2 / S_xx)`. `R^2` is the share of the variance of `y` that the curve explains. The p-value
-//! compares the curve with a constant: it is twice the tail of Student's t distribution beyond
-//! `slope / se`, which for a single slope is the F test. The band is the 95 % confidence interval
-//! of the curve at each place, not of single measurements.
+//! `R^2` is the share of the variance of `y` that the curve explains. The p-value compares the
+//! curve with a constant. The band is the 95 % confidence interval of the curve at each place, not
+//! of single measurements.
 
 use super::student;
 

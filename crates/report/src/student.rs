@@ -1,9 +1,5 @@
 //! Tails and quantiles of Student's t distribution, and confidence intervals.
 //!
-//! The mean of n independent runs, divided by its estimated standard error, has approximately
-//! Student's t distribution with n - 1 degrees of freedom if each run sums up many rounds. With
-//! thousands of runs this is the normal distribution; with twenty its tails are clearly heavier.
-//!
 //! The tail is computed by statrs, the quantile from the tail by bisection. The quantile of statrs
 //! is off by 2e-5 at 999,999 degrees of freedom and level 0.025, and by a factor of five at 1
 //! degree of freedom and level 1e-9.

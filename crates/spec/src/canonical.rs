@@ -1,11 +1,6 @@
-//! The canonical form of an experiment: everything that its result depends on, and nothing else.
-//!
-//! It is JSON with all defaults filled in and keys in a fixed order, so it does not depend on the
-//! layout of the experiment's file. Its SHA-256 is the experiment's identity.
-//!
-//! Two parts of it have a hash of their own. The *base* is everything but the number of runs and
-//! the policies: experiments with one base can share a directory, since their runs meet the same
-//! users. The *policies* are hashed one by one, each with its label.
+//! The canonical form of an experiment: everything that its result depends on, and nothing else. It
+//! is JSON with all defaults filled in and keys in a fixed order. Its SHA-256 is the experiment's
+//! identity, that of everything but the number of runs and the policies its *base*.
 
 use crate::experiment::{Experiment, names_of};
 use crate::models::{Model, OWN, Parameters};

@@ -1,22 +1,6 @@
-//! The lists of a log, for the policy `logged`: a CSV file beside the experiment.
-//!
-//! ```text
-//! instance,query,lists,items
-//! 0,shoes,120,3 0 1
-//! 0,shoes,40,0 3 1
-//! 1,hats,75,2 1 4
-//! ```
-//!
-//! | column | meaning |
-//! |---|---|
-//! | `instance` | index of the instance, from 0 |
-//! | `query` | its name; may be empty |
-//! | `lists` | how often the log shows the list |
-//! | `items` | the items of the instance from the first position on, by their index, separated by spaces; as many as there are positions |
-//! | `clicks` | the clicks on all of these lists; may be left out if no transfer needs them |
-//! | `of-log` | how often the whole log shows the list, if `lists` is of its last part, today's; then `clicks` are those of the whole log |
-//!
-//! Further columns are not read. Every instance has at least one list.
+//! The lists of a log, for the policy `logged`: a CSV file beside the experiment, with the columns
+//! of `click-bandits formats logged.csv`. Further columns are not read. Every instance has at least
+//! one list, and a list as many items as there are positions.
 
 use crate::models::Instances;
 use click_models::{ItemId, ListShape, Ranking};

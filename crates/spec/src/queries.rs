@@ -1,17 +1,8 @@
 //! Measured queries, read from a JSON file or fitted to a log. Panels with `instances = "data"` run
-//! on them. If the experiment specifies how to read its log, panels that share instances also
-//! run on them.
+//! on them. If the experiment says how to read its log, panels that share instances do so too.
 //!
-//! A query has a list of attractions (one for each item) and a list of examination probabilities
-//! (one for each position). A JSON file holds a list of named queries, or a map from names to
-//! queries:
-//!
-//! ```json
-//! [{ "name": "7", "theta": [0.05, 0.03], "kappa": [1.0, 0.5] }]
-//! { "7": { "thetas": [0.05, 0.03], "kappas": [1.0, 0.5] } }
-//! ```
-//!
-//! Both forms accept both spellings of the two keys.
+//! A JSON file holds the list of `click-bandits formats queries.json`, or a map from names to
+//! queries. The keys may also be `thetas` and `kappas`.
 
 use click_models::PositionBased;
 use confidence::Probability;

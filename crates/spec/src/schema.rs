@@ -1,11 +1,6 @@
-//! JSON Schema of an experiment's file, for editors: they complete names, show what a key means,
-//! and mark what is wrong while it is typed.
-//!
-//! The schema is made from the tables that the reader uses: the policies of the catalogue with
-//! their parameters, the models with their keys, and the tasks. It refuses what can be seen from
-//! one value, or from the keys that are there. Relations between values are left to the reader
-//! ([`Experiment::check`](crate::Experiment::check)): lists of equal length, unique labels, files
-//! that exist, a policy that cannot read the clicks of these users.
+//! JSON Schema of an experiment's file, for editors. It is made from the tables that the reader
+//! uses. It refuses what can be seen from one value, or from the keys that are there, and leaves
+//! relations between values to the reader ([`Experiment::check`](crate::Experiment::check)).
 
 mod instance;
 mod key;

@@ -1,18 +1,10 @@
 //! Whether a regret grows like a power of a number, such as the number of rows or items.
 //!
-//! The exponent is the slope of the least-squares line through the points (ln size, ln mean
-//! regret), one for each variant. All sizes have the same weight: if they were weighted by the
-//! errors of their means, a few sizes with little variation would decide, but deviations from a
-//! line rarely come from the runs.
-//!
-//! The squares of two errors add up. The first error is that of a line through scattered points.
-//! With `m` sizes at the centred logarithms `x`, its square is the sum of the squared residuals,
-//! divided by `(m - 2) sum x^2`. The second error is that of the runs. The exponent is `sum c
-//! ln(mean)` with `c = x / sum x^2`, so the error is that of the mean over the runs of `sum c
-//! regret / mean` (delta method; variants that meet the same users need not be independent). If the
-//! points are on a line, the first error estimates the second, which then counts twice; this is
-//! conservative. Student's t distribution has `m - 2` degrees of freedom, or those of the runs if
-//! they are fewer.
+//! With `m` sizes at the centred logarithms `x`, the squared error of the line is the sum of the
+//! squared residuals, divided by `(m - 2) sum x^2`. The exponent is `sum c ln(mean)` with `c = x /
+//! sum x^2`, so the error from the runs is that of the mean of `sum c regret / mean` (delta method;
+//! variants that meet the same users need not be independent). If the points are on a line, the
+//! first error estimates the second, which then counts twice; this is conservative.
 
 use crate::keys::{LEAST, MOST, ROUND, has_a_limit, required, series};
 use serde_json::{Value, json};

@@ -1,8 +1,4 @@
-//! Whether an estimate is within its limits.
-//!
-//! The excess over a limit is positive beyond the limit and negative within. A claim is reproduced
-//! if the excess over every limit is significantly negative, and contradicted if the excess over
-//! one limit is significantly positive.
+//! Whether an estimate is within its limits: its excess over a limit is positive beyond the limit.
 
 use super::levels::Sign;
 use super::{Comparison, Finding, Levels, Verdict, verdict_of};

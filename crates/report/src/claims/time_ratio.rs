@@ -1,13 +1,10 @@
 //! Whether the ratio of the times that two policies need to recommend the best item is within
 //! limits.
 //!
-//! The accuracy of a policy (the share of runs that are right) is a curve over the logarithm of the
-//! horizon. The two curves reach a level of accuracy at two horizons, and the logarithm of the
-//! ratio of these horizons is the horizontal distance of the curves. Averaged over all levels, this
-//! distance is the area between the curves. For a single run the area is `sum w (accuracy of the
-//! second - accuracy of the first)`; the weight of a horizon is the logarithmic space around it
+//! For a single run the area between the curves of accuracy is `sum w (accuracy of the second -
+//! accuracy of the first)`; the weight of a horizon is the logarithmic space around it
 //! (trapezoids). The mean over runs is the logarithm of the ratio, and its standard error comes
-//! from the runs. A level that neither curve reaches counts as reached by both at the last horizon.
+//! from the runs.
 
 use crate::keys::{LEAST, MOST, any_text, has_a_limit, required};
 use confidence::math::ln;

@@ -1,14 +1,8 @@
 //! Whether a regret is within limits, as a multiple of another regret, of a bound, of the number
 //! that a paper prints, or of the clicks of a best list. With `slope`, its growth with `ln t` is.
 //!
-//! A claim that the ratio `a / b` of two means is at most `r` is judged on `a - r b`, one number
-//! for each run. The mean of this number is negative if and only if the claim holds. So the test
-//! needs no assumption about the correlation of `a` and `b`, and does not divide by a random
-//! number. Ratio, standard error (delta method) and confidence interval are for readers. A bound, a
-//! printed number and the clicks of a best list are taken as exact.
-//!
-//! That two slopes are equal can only be shown within limits, of which both are tested
-//! (Schuirmann's two one-sided tests).
+//! The difference `a - r b`, one number for each run, needs no assumption about the correlation of
+//! `a` and `b`. Ratio, standard error (delta method) and confidence interval are for readers.
 
 use crate::keys::{LEAST, MOST, ROUND, SLOPE, has_a_limit, not_both, optional, required, round, series};
 use confidence::math::ln;

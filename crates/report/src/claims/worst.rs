@@ -1,18 +1,6 @@
-//! Whether the worst run of one policy is better than the worst run of another.
-//!
-//! A maximum over the runs has no standard error: a single long run can double it. So the maxima
-//! are not tested by their size. Instead, the runs of `upper` are counted whose regret, times the
-//! factor, is above the regret of *every* run of `lower`. Suppose that `lower` were not better: in
-//! each run, either of the two values is as likely to be the larger. Then the `k` largest values of
-//! all belong to `upper` with a probability of at most `2^-k`, as `k` tosses of a coin, whatever
-//! the distributions. This is Rosenbaum's test of two tails (1954), with the null hypothesis of the
-//! sign test.
-//!
-//! - **Reproduced**: `2^-k` is at most the level. At 0.001 these are 10 runs.
-//! - **Contradicted**: enough runs of `lower` are above `factor` times every run of `upper`, at the
-//!   level divided by the number of comparisons.
-//! - **Undecided** otherwise. A single run of `lower` above every run of `upper` is enough that the
-//!   claim is not reproduced, and not enough that it is contradicted.
+//! Whether the worst run of one policy is better than the worst run of another ("Worst runs" in
+//! `xtask/experiments/README.md`): Rosenbaum's test of two tails (1954), with the null hypothesis
+//! of the sign test.
 //!
 //! No number of runs excludes a catastrophe that happens in none of them. `n` runs miss an event
 //! that has probability `p` in a run with probability `(1 - p)^n`; the summary of a reproduced

@@ -1,16 +1,5 @@
-//! The conditions of live use in an experiment, and how a policy is used live.
-//!
-//! ```toml
-//! [live]
-//! availability = 0.7                                # of every item in every round; or { share = 0.7, rounds = 100 }
-//! churn = { rate = 1e-5, prior = [1, 9] }           # the part of the items that is replaced in a round
-//! drift = { jumps = 9000, share = 0.2, prior = [1, 9] }    # or { waves = 50_000, height = 1.0 }
-//! delay = { click = 0, skip = 300 }                 # or { geometric = 1000 }
-//!
-//! [[policies]]
-//! policy = "cascade-ts"
-//! live = { prior = "estimated", window = 1000 }
-//! ```
+//! The conditions of live use in an experiment, and how a policy is used live: the table `[live]`
+//! and the key `live` of a policy, as in `docs/live.md`.
 
 use crate::models::{Instances, KAPPA, MODELS, Model};
 use crate::task::Task;

@@ -1,22 +1,9 @@
 //! Estimates the memory of an experiment: one that is too large is refused before it begins.
 //!
-//! Runs are recorded in a journal on disk, or in memory if there is no directory. In both cases
-//! some things are in memory. With `c` checkpoints, in bytes:
-//!
-//! - for each run and policy: the place of its record, and its regret at one checkpoint while runs
-//!   are summed up: `16 + 8`;
-//! - for each run: its instance, its best reward, and a sample of the runs, unsorted and sorted:
-//!   `4 * 8`;
-//! - for each policy: 18 statistics and 10 columns of the result, as numbers and as text:
-//!   `c * (28 * 8 + 28 * 2 * 24 + 6 * 128) + 2048`;
-//! - for each pair of policies: 3 columns of the result, as numbers and as text:
-//!   `c * (3 * 8 + 3 * 2 * 24) + 1024`;
-//! - without a journal, for each run and policy: its record, counted twice because a buffer grows
-//!   by doubling.
-//!
-//! A run that ends with an answer counts as one checkpoint. A number takes 24 bytes as text. A text
-//! counts twice, because its buffer grows by doubling. The memory of a policy while it plays is not
-//! counted: it is needed once per thread, not once per run.
+//! Some things are in memory, even if runs are recorded in a journal: `Size::of_runs` and
+//! `Size::of_summaries` count their bytes. A record in memory counts twice, because a buffer grows
+//! by doubling, and so does a text. The memory of a policy while it plays is not counted: it is
+//! needed once per thread, not once per run.
 
 use documents::number::noun;
 
@@ -76,6 +63,8 @@ impl Size {
 
     /// Bytes that grow with the number of runs.
     fn of_runs(self, in_memory: bool) -> f64 {
+        // The place of its record and a regret for each policy; its instance, its best reward, and
+        // a sample, unsorted and sorted.
         let record = if in_memory { 2.0 * record_bytes(self.checkpoints) as f64 } else { 0.0 };
         self.runs as f64 * (4.0 * 8.0 + self.policies as f64 * (16.0 + 8.0 + record))
     }
@@ -84,6 +73,7 @@ impl Size {
     fn of_summaries(self) -> f64 {
         let policies = self.policies as f64;
         let checkpoints = self.checkpoints.unwrap_or(1) as f64;
+        // 28 statistics and columns as numbers and as text, and three columns for a pair.
         let policy = 2048.0 + checkpoints * (28.0 * 8.0 + 28.0 * 2.0 * NUMBER + 6.0 * WORDS);
         let pair = 1024.0 + checkpoints * (3.0 * 8.0 + 3.0 * 2.0 * NUMBER);
         policies * policy + policies * (policies - 1.0) / 2.0 * pair

@@ -1,13 +1,7 @@
 //! The users of a log whose model may be wrong: how far differences between lists that a fit
-//! predicts happen.
-//!
-//! The *slope* is the part of these differences that happens on lists that the fit has not seen. A
-//! log tells it with an error. Its prior: the model is right (slope 1) with probability 1/2;
-//! differences between lists are chance, or due to something else (slope 0), with probability 1/4;
-//! otherwise it is uniform between 0 and 1. Every draw of users has a slope from the posterior
-//! distribution. Their attractions are pulled to the mean of today's lists, until the differences
-//! between today's lists are the slope times as large; then all are multiplied by the number with
-//! which today's lists get the log's clicks, as far as the log tells them.
+//! predicts happen ("Transfer" in `docs/click-logs.md`). Every draw of users has a slope from the
+//! posterior distribution; then all attractions are multiplied by the number with which today's
+//! lists get the log's clicks, as far as the log tells them.
 
 use crate::posterior::Transfer;
 use click_models::ItemId;

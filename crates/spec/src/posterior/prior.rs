@@ -1,12 +1,10 @@
 //! The fit of a log as what a policy believes before its first round: `prior = "fitted"`,
-//! `prior_file = "parameters.json"`.
+//! `prior_file = "parameters.json"`, which `fit` writes, with a fit of the position-based model.
 //!
-//! The file is what `fit` writes, with a fit of the position-based model. An instance begins with
-//! the query of its name, or with the only query of the file if the instance has no name. Item `k`
-//! of the instance is item `k` of the query, and the first position is the log's first. Items and
-//! positions that the file does not have, or of which it gives no standard error, begin as in a
-//! fresh policy; a position without a standard error is the one that examination is relative to,
-//! and is known.
+//! An instance begins with the query of its name, or with the only query of the file if it has no
+//! name. Items and positions that the file does not have, or of which it gives no standard error,
+//! begin as in a fresh policy; a position without a standard error is the one that examination is
+//! relative to, and is known.
 
 use super::{PosteriorFile, Query};
 use crate::models::Instances;

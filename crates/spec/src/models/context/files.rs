@@ -1,10 +1,4 @@
-//! The files of users who differ.
-//!
-//! | file | content |
-//! |---|---|
-//! | `users` | a CSV file with a row for each user: the column `user`, a name; `segment`, from 0, if there are several; every other column is a feature |
-//! | `items` | a CSV file with a row for each item: the column `item`, a name; every other column is a feature |
-//! | `coefficients` | a JSON file with the coefficients of [`LogOdds`], `{ "mean": -3.0, "interaction": [[..]] }`, or with `attraction`, a row for each user and a column for each item |
+//! The files of users who differ, as `docs/context.md` shows them.
 
 use click_models::{Context, LogOdds, Personal, WithAttraction};
 use confidence::Probability;
