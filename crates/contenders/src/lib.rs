@@ -36,7 +36,7 @@ mod tournament;
 pub use entrant::{CannotPlay, Entrant};
 pub use fitted::{Beliefs, FittedPriors, LoggedLists};
 pub use identify::{recommending_contenders, stopping_contenders};
-pub use live::LiveUse;
+pub use live::{LivePrior, LiveUse};
 pub use own::{OwnAnswers, OwnProtocol, OwnRun, OwnRuns, OwnUsers};
 pub use tournament::{AnyTournament, Record};
 

@@ -23,72 +23,42 @@ use std::ops::ControlFlow;
 
 /// How a policy is used live: the table `live` of a policy in files.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "LiveUseKeys")]
-#[schemars(with = "LiveUseKeys")]
-pub struct LiveUse {
-    /// The settings of a policy with a table.
-    pub settings: Settings,
-    /// The prior of a policy that draws from posteriors; its own without one.
-    pub prior: Option<Prior>,
-    /// Learns from whole answers in the order of the decisions, with the number of later decisions
-    /// after which an answer is taken as it is.
-    pub wait: Option<u64>,
-}
-
-/// [`LiveUse`] in files.
-#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct LiveUseKeys {
+pub struct LiveUse {
     /// The prior of a policy that draws from posteriors: the two shapes of a Beta distribution, or
     /// "estimated", from the items so far.
     #[schemars(example = &"estimated")]
-    prior: Option<PriorKey>,
+    pub prior: Option<LivePrior>,
     /// The number of observations of each item that count, the last ones.
     #[schemars(range(min = 1, max = 1_000_000_000), example = 1000)]
-    window: Option<usize>,
+    pub window: Option<usize>,
     /// The probability with which the last position shows a random item.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1), example = 0.05)]
-    explore: f64,
+    pub explore: f64,
     /// When a display without a click counts: when it is known, or at once, and a click corrects
     /// it.
     #[serde(default)]
     #[schemars(example = &"at-once")]
-    skips: Skips,
+    pub skips: Skips,
     /// Learns from whole answers in the order of the decisions; after this many later decisions an
     /// answer is taken as it is.
     #[schemars(range(max = 1_000_000_000), example = 1000)]
-    wait: Option<u64>,
+    pub wait: Option<u64>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+/// The prior of a policy in live use.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-enum PriorKey {
+pub enum LivePrior {
+    /// Estimated from the items so far.
     Estimated,
+    /// Beta with these shapes.
     #[serde(untagged)]
-    Beta(Shape, Shape),
-}
-
-/// A shape of a Beta distribution.
-#[derive(Deserialize, JsonSchema)]
-struct Shape(#[schemars(range(max = 1_000_000), extend("exclusiveMinimum" = 0))] f64);
-
-impl TryFrom<LiveUseKeys> for LiveUse {
-    type Error = policies::Error;
-
-    fn try_from(keys: LiveUseKeys) -> Result<Self, Self::Error> {
-        let LiveUseKeys { prior, window, explore, skips, wait } = keys;
-        let (estimate_prior, prior) = match prior {
-            None => (false, None),
-            Some(PriorKey::Estimated) => (true, None),
-            Some(PriorKey::Beta(Shape(a), Shape(b))) => (false, Some(Prior::new(a, b)?)),
-        };
-        Ok(Self {
-            settings: Settings { window, explore, skips, estimate_prior, ..Settings::default() },
-            prior,
-            wait,
-        })
-    }
+    Beta(
+        #[schemars(range(max = 1_000_000), extend("exclusiveMinimum" = 0))] f64,
+        #[schemars(range(max = 1_000_000), extend("exclusiveMinimum" = 0))] f64,
+    ),
 }
 
 impl LiveUse {
@@ -116,10 +86,14 @@ impl LiveUse {
         spec.check_live().map_err(|error| error.to_string())?;
         let policy = AnyPolicy::build(spec, I::PROTOCOL, known).and_then(NamedLive::try_from);
         let mut policy = policy.map_err(|error| error.to_string())?;
-        if let Some(prior) = self.prior {
-            policy.set_prior(prior).map_err(|error| format!("{}: {error}", spec.name()))?;
+        let &Self { prior, window, explore, skips, .. } = self;
+        if let Some(LivePrior::Beta(a, b)) = prior {
+            let set = Prior::new(a, b).and_then(|prior| policy.set_prior(prior));
+            set.map_err(|error| format!("{}: {error}", spec.name()))?;
         }
-        OnTable::new(policy, self.settings, delays).map_err(|error| format!("{}: {error}", spec.name()))
+        let estimate_prior = prior == Some(LivePrior::Estimated);
+        let settings = Settings { window, explore, skips, estimate_prior, ..Settings::default() };
+        OnTable::new(policy, settings, delays).map_err(|error| format!("{}: {error}", spec.name()))
     }
 }
 

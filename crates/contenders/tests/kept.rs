@@ -12,7 +12,7 @@ use contenders::{
     Beliefs, Entrant, FittedPriors, LiveUse, LoggedLists, Play, recommending_contenders, stopping_contenders,
 };
 use documents::InputFile;
-use live::{Settings, Skips};
+use live::Skips;
 use policies::catalogue::{Family, Live, PolicySpec, Protocol, rows};
 use policies::{Logged, PbmPrior};
 use sim::{
@@ -166,19 +166,18 @@ fn check_live<M: Play>([users, larger]: [M; 2]) -> [usize; 2] {
     let schedule = Schedule::new(vec![1, 1_024, HORIZON]).expect("increasing");
     let delay =
         Delays { click: Delay::Geometric(20.0), skip: Delay::Rounds(60), lost_click: 0.1, lost_skip: 0.2 };
-    let drift = Some(Drift::Jumps { every: 700, share: 0.5, prior: NewAttraction::Instance });
+    let drift = Some(Drift::Jumps { jumps: 700, share: 0.5, prior: NewAttraction::Instance });
     let whole = Conditions { delay, drift, ..Conditions::default() };
-    let prior = NewAttraction::Beta { a: 0.5, b: 3.0 };
+    let prior = NewAttraction::Beta(0.5, 3.0);
     let every = Conditions {
         availability: Some(Availability { share: 0.4, rounds: 3 }),
         churn: Some(Churn { rate: 1e-3, prior, returning: 0.3 }),
         ..whole
     };
-    let windowed = Settings { window: Some(50), explore: 0.1, skips: Skips::AtOnce, ..Settings::default() };
-    let used = |settings, wait| Some(LiveUse { settings, wait, ..LiveUse::default() });
+    let windowed = LiveUse { window: Some(50), explore: 0.1, skips: Skips::AtOnce, ..LiveUse::default() };
+    let in_order = LiveUse { wait: Some(100), ..LiveUse::default() };
     let (mut n_checked, mut stranger) = ([0, 0], vec![]);
-    for (conditions, live, kind) in
-        [(every, used(windowed, None), 0), (whole, None, 1), (whole, used(Settings::default(), Some(100)), 1)]
+    for (conditions, live, kind) in [(every, Some(windowed), 0), (whole, None, 1), (whole, Some(in_order), 1)]
     {
         for row in rows() {
             let entrant = Entrant { live, ..Entrant::new(row.name, row.spec()) };
@@ -365,6 +364,7 @@ fn dueling() {
 fn differing<M: WithAttraction>(model: &M) -> Result<Personal<M>, click_models::Error> {
     let random = RandomUsers {
         users: 20,
+        items: model.attraction().len(),
         share: 5,
         segments: 2,
         user_features: 1,

@@ -79,8 +79,8 @@ fn whole_answers_undisturbed_are_the_plain_loop() {
 fn everything() -> Conditions {
     Conditions {
         availability: Some(Availability { share: 0.4, rounds: 3 }),
-        churn: Some(Churn { rate: 1e-3, prior: NewAttraction::Beta { a: 0.5, b: 3.0 }, returning: 0.3 }),
-        drift: Some(Drift::Jumps { every: 700, share: 0.5, prior: NewAttraction::Instance }),
+        churn: Some(Churn { rate: 1e-3, prior: NewAttraction::Beta(0.5, 3.0), returning: 0.3 }),
+        drift: Some(Drift::Jumps { jumps: 700, share: 0.5, prior: NewAttraction::Instance }),
         delay: Delays {
             click: Delay::Geometric(20.0),
             skip: Delay::Rounds(60),
@@ -130,7 +130,7 @@ fn a_replication_is_continued_from_its_states() {
     };
     continues(&cascade(), &UnderConditions::new("a", conditions, table));
     let settings = Settings { skips: Skips::AtOnce, ..Settings::default() };
-    let waves = Conditions { drift: Some(Drift::Waves { period: 900, height: 1.0 }), ..conditions };
+    let waves = Conditions { drift: Some(Drift::Waves { waves: 900, height: 1.0 }), ..conditions };
     let table = |known: PbmKnown<'_>| {
         OnTable::<Pbm, _>::new(PbmUcb::new(known, Rate::LOG), settings, &waves.delay).expect("valid")
     };

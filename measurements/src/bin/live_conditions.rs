@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Conditions { delay, ..Conditions::default() }
     };
     let availability = Some(Availability { share: 0.7, rounds: 1 });
-    let prior = NewAttraction::Beta { a: 1.0, b: 9.0 };
+    let prior = NewAttraction::Beta(1.0, 9.0);
     let churn = Some(Churn { rate: 1e-5, prior, returning: 0.0 });
     let conditions = [
         delay(10, 10),

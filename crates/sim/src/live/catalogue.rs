@@ -220,8 +220,8 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
 
     /// Changes attractions at once. Returns whether they changed.
     fn jump(&mut self, round: u64) -> bool {
-        let Some(Drift::Jumps { every, share, prior }) = self.conditions.drift else { return false };
-        if !(round - 1).is_multiple_of(every) {
+        let Some(Drift::Jumps { jumps, share, prior }) = self.conditions.drift else { return false };
+        if !(round - 1).is_multiple_of(jumps) {
             return false;
         }
         let Items { attraction, is_present, changes, .. } = &mut self.items;
@@ -256,7 +256,7 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
     fn attractions_changed(&mut self, round: u64) {
         let Items { attraction, phases, is_present, .. } = &self.items;
         let wave = match self.conditions.drift {
-            Some(Drift::Waves { period, height }) => Some(((round % period) as f64 / period as f64, height)),
+            Some(Drift::Waves { waves, height }) => Some(((round % waves) as f64 / waves as f64, height)),
             _ => None,
         };
         let now: Vec<Probability> = (0..attraction.len())

@@ -109,32 +109,10 @@ pub struct Churn {
 
 /// How attractions change.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", from = "DriftKey")]
-pub enum Drift {
-    /// After every `every` rounds, the part `share` of the items, a random sample of them (their
-    /// number is rounded), gets a new attraction.
-    Jumps {
-        /// Rounds between two jumps, at least 1.
-        every: u64,
-        /// The part of the items, from 0 to 1.
-        share: f64,
-        /// The new attraction.
-        prior: NewAttraction,
-    },
-    /// The log-odds of each attraction have a sine wave added to them, with a random phase for each
-    /// item. Attractions of 0 and 1 stay.
-    Waves {
-        /// Rounds of a wave, at least 1.
-        period: u64,
-        /// Its amplitude, in log-odds.
-        height: f64,
-    },
-}
-
-/// [`Drift`] in files.
-#[derive(Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
-enum DriftKey {
+pub enum Drift {
+    /// After every `jumps` rounds, a random sample of the items (their number is rounded) gets a
+    /// new attraction.
     Jumps {
         /// The rounds between two jumps.
         #[schemars(range(min = 1, max = MOST_ROUNDS), example = 9000)]
@@ -146,6 +124,8 @@ enum DriftKey {
         #[schemars(example = (1, 9))]
         prior: NewAttraction,
     },
+    /// The log-odds of each attraction have a sine wave added to them, with a random phase for each
+    /// item. Attractions of 0 and 1 stay.
     Waves {
         /// In the place of jumps: the rounds of a wave.
         #[schemars(range(min = 1, max = MOST_ROUNDS), example = 50_000)]
@@ -156,17 +136,7 @@ enum DriftKey {
     },
 }
 
-impl From<DriftKey> for Drift {
-    fn from(key: DriftKey) -> Self {
-        match key {
-            DriftKey::Jumps { jumps: every, share, prior } => Self::Jumps { every, share, prior },
-            DriftKey::Waves { waves: period, height } => Self::Waves { period, height },
-        }
-    }
-}
-
 impl Drift {
-    /// Returns whether any attraction changes.
     fn changes_attractions(self) -> bool {
         match self {
             Self::Jumps { share, .. } => share > 0.0,
@@ -177,45 +147,22 @@ impl Drift {
 
 /// The distribution of new attractions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", from = "NewAttractionKey")]
+#[serde(rename_all = "kebab-case")]
 pub enum NewAttraction {
-    /// Beta(`a`, `b`), both shapes above 0.
-    Beta {
-        /// The first shape.
-        a: f64,
-        /// The second shape.
-        b: f64,
-    },
     /// The attraction of a random item of the instance.
     Instance,
-}
-
-/// [`NewAttraction`] in files: the two shapes of a Beta distribution, or "instance".
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum NewAttractionKey {
-    Instance,
+    /// Beta with these shapes, both above 0.
     #[serde(untagged)]
-    Beta(Shape, Shape),
-}
-
-/// A shape of a Beta distribution.
-#[derive(Deserialize, JsonSchema)]
-struct Shape(#[schemars(range(max = 1_000_000), extend("exclusiveMinimum" = 0))] f64);
-
-impl From<NewAttractionKey> for NewAttraction {
-    fn from(key: NewAttractionKey) -> Self {
-        match key {
-            NewAttractionKey::Instance => Self::Instance,
-            NewAttractionKey::Beta(Shape(a), Shape(b)) => Self::Beta { a, b },
-        }
-    }
+    Beta(
+        #[schemars(range(max = 1_000_000), extend("exclusiveMinimum" = 0))] f64,
+        #[schemars(range(max = 1_000_000), extend("exclusiveMinimum" = 0))] f64,
+    ),
 }
 
 impl NewAttraction {
     pub(super) fn draw<R: Rng + ?Sized>(self, of_instance: &[f64], rng: &mut R) -> f64 {
         match self {
-            Self::Beta { a, b } => draw_beta(a, b, rng),
+            Self::Beta(a, b) => draw_beta(a, b, rng),
             Self::Instance => of_instance[rng.random_range(0..of_instance.len())],
         }
     }

@@ -104,7 +104,7 @@ pub(super) fn fault_of_policy(
 pub(super) fn in_words(conditions: &Conditions) -> Vec<String> {
     let Conditions { availability, churn, drift, delay } = conditions;
     let prior = |prior: &NewAttraction| match prior {
-        NewAttraction::Beta { a, b } => format!("from Beta({a}, {b})"),
+        NewAttraction::Beta(a, b) => format!("from Beta({a}, {b})"),
         NewAttraction::Instance => "that of any item of the instance".to_owned(),
     };
     let mut words = Vec::new();
@@ -126,14 +126,14 @@ pub(super) fn in_words(conditions: &Conditions) -> Vec<String> {
         ));
     }
     match drift {
-        Some(Drift::Jumps { every, share, prior: new }) => words.push(format!(
+        Some(Drift::Jumps { jumps, share, prior: new }) => words.push(format!(
             "Every {} the part {share} of the items gets a new attraction, {}.",
-            counted(*every, "round"),
+            counted(*jumps, "round"),
             prior(new)
         )),
-        Some(Drift::Waves { period, height }) => words.push(format!(
+        Some(Drift::Waves { waves, height }) => words.push(format!(
             "The log-odds of attractions move in waves of {} and height {height}.",
-            counted(*period, "round")
+            counted(*waves, "round")
         )),
         None => {}
     }
@@ -170,23 +170,7 @@ pub(crate) fn fault_of_written<T: PartialEq + InFiles>(toml: &str, written: &T) 
 /// The table of conditions in a file.
 pub(crate) fn to_toml(conditions: &Conditions) -> String {
     let mut table = json!(conditions);
-    // Files have words or pairs of numbers where the canonical form has the names of variants.
-    let prior = |prior: &NewAttraction| match prior {
-        NewAttraction::Beta { a, b } => json!([a, b]),
-        NewAttraction::Instance => json!(prior),
-    };
-    if let Some(churn) = &conditions.churn {
-        table["churn"]["prior"] = prior(&churn.prior);
-    }
-    match &conditions.drift {
-        Some(Drift::Jumps { every, share, prior: new }) => {
-            table["drift"] = json!({ "jumps": every, "share": share, "prior": prior(new) });
-        }
-        Some(Drift::Waves { period, height }) => {
-            table["drift"] = json!({ "waves": period, "height": height });
-        }
-        None => {}
-    }
+    // A file has a key for both random delays, and a table of lost answers.
     if !conditions.delay.is_none() {
         let Delays { click, skip, lost_click, lost_skip } = conditions.delay;
         table["delay"] = match (click, skip) {
@@ -200,19 +184,12 @@ pub(crate) fn to_toml(conditions: &Conditions) -> String {
 
 /// The table of a policy's live use in a file.
 pub(crate) fn use_to_toml(used: &LiveUse) -> String {
-    let LiveUse { settings, prior, wait } = used;
+    let &LiveUse { prior, window, explore, skips, wait } = used;
     let mut keys = Vec::new();
-    if settings.estimate_prior {
-        keys.push("prior = \"estimated\"".to_owned());
-    }
-    keys.extend(prior.map(|prior| format!("prior = [{:?}, {:?}]", prior.a(), prior.b())));
-    keys.extend(settings.window.map(|window| format!("window = {window}")));
-    if settings.explore > 0.0 {
-        keys.push(format!("explore = {:?}", settings.explore));
-    }
-    if settings.skips == Skips::AtOnce {
-        keys.push("skips = \"at-once\"".to_owned());
-    }
+    keys.extend(prior.map(|prior| format!("prior = {}", inline(&json!(prior)))));
+    keys.extend(window.map(|window| format!("window = {window}")));
+    keys.extend((explore > 0.0).then(|| format!("explore = {explore:?}")));
+    keys.extend((skips == Skips::AtOnce).then(|| "skips = \"at-once\"".to_owned()));
     keys.extend(wait.map(|wait| format!("wait = {wait}")));
     format!("{{ {} }}", keys.join(", "))
 }

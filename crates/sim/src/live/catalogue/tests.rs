@@ -14,8 +14,8 @@ fn under<M: WithAttraction>(conditions: Conditions, users: &M) -> Catalogue<'_, 
 fn finds_the_best<M: WithAttraction>(users: &M) {
     let conditions = Conditions {
         availability: Some(Availability { share: 0.6, rounds: 2 }),
-        churn: Some(Churn { rate: 0.02, prior: NewAttraction::Beta { a: 1.0, b: 2.0 }, returning: 0.5 }),
-        drift: Some(Drift::Waves { period: 50, height: 1.5 }),
+        churn: Some(Churn { rate: 0.02, prior: NewAttraction::Beta(1.0, 2.0), returning: 0.5 }),
+        drift: Some(Drift::Waves { waves: 50, height: 1.5 }),
         ..Conditions::default()
     };
     let mut catalogue = under(conditions, users);
@@ -51,7 +51,7 @@ fn the_best_list_is_that_of_the_items_that_may_be_shown() {
 #[test]
 fn items_are_replaced_at_the_rate() {
     let users = CascadeModel::from_values(&[0.25; 500], 3).expect("valid");
-    let prior = NewAttraction::Beta { a: 1.0, b: 9.0 };
+    let prior = NewAttraction::Beta(1.0, 9.0);
     for returning in [0.0, 0.4] {
         let churn = Some(Churn { rate: 1e-3, prior, returning });
         let mut catalogue = under(Conditions { churn, ..Conditions::default() }, &users);
@@ -78,7 +78,7 @@ fn items_are_replaced_at_the_rate() {
 #[test]
 fn an_item_that_returns_is_as_attractive_as_before() {
     let users = CascadeModel::from_values(&ATTRACTION, 3).expect("valid");
-    let prior = NewAttraction::Beta { a: 1.0, b: 1.0 };
+    let prior = NewAttraction::Beta(1.0, 1.0);
     let churn = Some(Churn { rate: 0.05, prior, returning: 0.5 });
     let mut catalogue = under(Conditions { churn, ..Conditions::default() }, &users);
     let mut before = std::collections::BTreeMap::new();
@@ -102,8 +102,8 @@ fn an_item_that_returns_is_as_attractive_as_before() {
 #[test]
 fn a_jump_changes_a_share_of_the_items() {
     let users = CascadeModel::from_values(&[0.25; 50], 3).expect("valid");
-    let prior = NewAttraction::Beta { a: 1.0, b: 9.0 };
-    let drift = Some(Drift::Jumps { every: 100, share: 0.2, prior });
+    let prior = NewAttraction::Beta(1.0, 9.0);
+    let drift = Some(Drift::Jumps { jumps: 100, share: 0.2, prior });
     let mut catalogue = under(Conditions { drift, ..Conditions::default() }, &users);
     for round in 1..=1_000 {
         let before = catalogue.users.attraction().to_vec();
@@ -116,7 +116,7 @@ fn a_jump_changes_a_share_of_the_items() {
 #[test]
 fn waves_return_after_their_period() {
     let users = CascadeModel::from_values(&[0.25, 0.0, 1.0, 0.5], 3).expect("valid");
-    let drift = Some(Drift::Waves { period: 40, height: 1.0 });
+    let drift = Some(Drift::Waves { waves: 40, height: 1.0 });
     let mut catalogue = under(Conditions { drift, ..Conditions::default() }, &users);
     let mut rounds = Vec::new();
     for round in 1..=80 {

@@ -181,10 +181,9 @@ fn the_builder_refuses_what_a_file_would() {
         build(Conditions { delay, ..none }, None).unwrap_err(),
         "live: no file can have it: { delay = { geometric = 5.0, lost = { click = 0.0, skip = 0.0 } } } is something else"
     );
-    let mut used = LiveUse::default();
-    used.settings.keep_open = 5;
+    let used = LiveUse { explore: 5.0, ..LiveUse::default() };
     assert_eq!(
         build(none, Some(used)).unwrap_err(),
-        "policies[0].live: no file can have it: {  } is something else"
+        "policies[0].live: explore: 5.0 found: expected a number from 0 to 1"
     );
 }
