@@ -94,7 +94,8 @@ fn fitted(settings: &ContextSettings, log: &str) -> Result<ContextFit, Failed> {
 
 fn cascade(n_items: usize, n_positions: usize, segments: u32) -> Personal<CascadeModel> {
     let model = CascadeModel::from_values(&vec![0.5; n_items], n_positions).unwrap();
-    random(segments).draw(&model, &mut Xoshiro256PlusPlus::seed_from_u64(3)).unwrap()
+    let users = RandomUsers { items: n_items, ..random(segments) };
+    users.draw(&model, &mut Xoshiro256PlusPlus::seed_from_u64(3)).unwrap()
 }
 
 /// Mean regret of the lists that are best by the mean coefficients.
@@ -126,7 +127,7 @@ fn leaving_is_that_of_the_users() {
     let leaving = [0.3; 4].map(|leave| Probability::new(leave).unwrap()).to_vec();
     let half = vec![Probability::new(0.5).unwrap(); 12];
     let model = DependentClick::new(half, leaving, DcmReward::Clicks).unwrap();
-    let users = RandomUsers { mean: -1.5, ..random(2) };
+    let users = RandomUsers { items: 12, mean: -1.5, ..random(2) };
     let users = users.draw(&model, &mut Xoshiro256PlusPlus::seed_from_u64(3)).unwrap();
     let fit = fitted(&settings(Model::Dcm, Some(items(users.known()))), &log(&users, 4_000, 1.0)).unwrap();
     // The last position tells nothing.
@@ -206,7 +207,7 @@ fn greedy_lists_after_500_lists_lose_little_and_units_do_not_matter() {
 #[test]
 fn the_report_tells_what_contexts_and_columns_are_worth() {
     let half = vec![0.5; 20];
-    let random = RandomUsers { mean: -1.0, ..random(1) };
+    let random = RandomUsers { items: 20, mean: -1.0, ..random(1) };
     let rng = || Xoshiro256PlusPlus::seed_from_u64(5);
     let positions: Vec<f64> = vec![1.0, 0.6, 0.4, 0.3];
     let pbm = random.draw(&PositionBased::from_values(&half, &positions).unwrap(), &mut rng()).unwrap();

@@ -2,6 +2,8 @@
 
 use crate::{Context, Error, Personal, WithAttraction};
 use rand::{Rng, RngExt};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Coefficients of the log-odds of attraction. For a user with features `x` in segment `g`, and an
 /// item `i` with features `z`, the log-odds are
@@ -130,53 +132,93 @@ fn part(list: &[f64], item: usize, n: usize) -> &[f64] {
 /// use rand::SeedableRng;
 /// use rand_xoshiro::Xoshiro256PlusPlus;
 ///
-/// let random = RandomUsers { users: 50, share: 5, user_features: 2, item_features: 1, ..RandomUsers::default() };
+/// let random = RandomUsers { users: 50, items: 20, share: 5, user_features: 2, ..RandomUsers::default() };
 /// let model = CascadeModel::from_values(&[0.5; 20], 3)?;
 /// let users = random.draw(&model, &mut Xoshiro256PlusPlus::seed_from_u64(1))?;
 /// assert_eq!((users.n_users(), users.known().n_user_features()), (50, 2));
 /// # Ok::<(), click_models::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RandomUsers {
-    /// Number of users.
+    /// The number of users.
+    #[schemars(range(min = 1, max = MOST), example = 100)]
     pub users: usize,
-    /// Number of users in a cluster.
-    pub share: usize,
-    /// Number of segments.
+    /// The number of items.
+    #[schemars(range(min = 1, max = MOST), example = 20)]
+    pub items: usize,
+    /// The number of segments; 1 without it. Clusters take segments in turn.
+    #[serde(default = "one::<u32>")]
+    #[schemars(range(min = 1, max = MOST), example = 10)]
     pub segments: u32,
-    /// Number of features of a user.
+    /// The number of features of a user; none without it. x is that of the cluster, of variance .7,
+    /// plus a deviation of variance .3.
+    #[serde(default)]
+    #[schemars(range(max = 2047), example = 2)]
     pub user_features: usize,
-    /// Number of features of an item.
+    /// The number of features of an item, of variance 1; none without it.
+    #[serde(default)]
+    #[schemars(range(max = 2047), example = 2)]
     pub item_features: usize,
-    /// Mean log-odds.
+    /// The mean log-odds; -3 without it.
+    #[serde(default = "usual_mean")]
+    #[schemars(range(min = -30, max = 30), example = -2.0)]
     pub mean: f64,
-    /// Standard deviation of `w' z`.
+    /// The standard deviation of `w'z`, the effect of item features on all users; 0 without it.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 100), example = 0.6)]
     pub main: f64,
-    /// Standard deviation of `x' B z`.
+    /// The standard deviation of `x'Bz`, the effect of item features that depends on the user; 0
+    /// without it.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 100), example = 0.6)]
     pub interaction: f64,
-    /// Standard deviation of `d_i`.
+    /// The standard deviation of `d_i`, the effect of an item on all users; 0 without it.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 100), example = 0.5)]
     pub item: f64,
-    /// Standard deviation of `s_i' x`.
+    /// The standard deviation of `s_i'x`, the effect of an item that depends on the user; 0 without
+    /// it.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 100), example = 0.4)]
     pub item_slope: f64,
-    /// Standard deviation of `e_gi`.
+    /// The standard deviation of `e_gi`, the effect of an item on a segment; 0 without it.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 100), example = 0.5)]
     pub segment: f64,
+    /// The number of users in a cluster; 1 without it.
+    #[serde(default = "one::<usize>")]
+    #[schemars(range(min = 1, max = MOST), example = 10)]
+    pub share: usize,
+}
+
+/// The largest number of users, items, segments or users of a cluster.
+const MOST: u64 = 1 << 24;
+
+fn one<T: From<u8>>() -> T {
+    T::from(1)
+}
+
+fn usual_mean() -> f64 {
+    -3.0
 }
 
 impl Default for RandomUsers {
-    /// One user, no features, and items of equal attraction, with log-odds of -3.
+    /// One user, no features, and one item, with log-odds of -3.
     fn default() -> Self {
         Self {
             users: 1,
-            share: 1,
+            items: 1,
             segments: 1,
             user_features: 0,
             item_features: 0,
-            mean: -3.0,
+            mean: usual_mean(),
             main: 0.0,
             interaction: 0.0,
             item: 0.0,
             item_slope: 0.0,
             segment: 0.0,
+            share: 1,
         }
     }
 }
@@ -185,17 +227,21 @@ impl Default for RandomUsers {
 const VARIANCES: [f64; 2] = [0.7, 0.3];
 
 impl RandomUsers {
-    /// Draws users who differ from `model` in their attraction.
+    /// Draws users who differ from `model` in their attraction, and have as many items.
     ///
     /// # Errors
     ///
-    /// [`Error::NoUsers`], and a number that is not finite.
+    /// [`Error::NoUsers`], [`Error::Coefficients`] for another number of items, and a number that
+    /// is not finite.
     pub fn draw<M: WithAttraction, R: Rng + ?Sized>(
         &self,
         model: &M,
         rng: &mut R,
     ) -> Result<Personal<M>, Error> {
-        let n_items = model.attraction().len();
+        let (n_items, found) = (self.items, model.attraction().len());
+        if found != n_items {
+            return Err(Error::Coefficients { name: "items", found, expected: n_items });
+        }
         let (n_of_user, n_of_item) = (self.user_features, self.item_features);
         let roots = [n_of_user, n_of_item].map(|n| (n.max(1) as f64).sqrt());
         let item_features = normals(n_items * n_of_item, 1.0, rng);

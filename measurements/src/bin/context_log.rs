@@ -87,6 +87,7 @@ fn means(rows: &[[f64; 4]]) -> String {
 fn users(run: u64) -> Result<Personal<CascadeModel>> {
     let random = RandomUsers {
         users: 2_000,
+        items: ITEMS,
         share: 100,
         user_features: 6,
         item_features: 6,

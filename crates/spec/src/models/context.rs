@@ -49,13 +49,8 @@ pub enum Contexts {
     Files(Arc<ContextFiles>),
     /// A fit to a log.
     Fitted(Arc<FittedContexts>),
-    /// A distribution, with the number of items.
-    Random {
-        /// The distribution.
-        users: RandomUsers,
-        /// Number of items.
-        items: usize,
-    },
+    /// A distribution.
+    Random(RandomUsers),
 }
 
 impl Contexts {
@@ -66,7 +61,7 @@ impl Contexts {
             ContextKeys::Files { users, items, coefficients } => {
                 Self::Files(Arc::new(ContextFiles::read(&table, [users, items, coefficients])?))
             }
-            ContextKeys::Random { random } => Self::Random { items: random.items, users: random.into() },
+            ContextKeys::Random { random } => Self::Random(random),
             ContextKeys::Fitted { posterior: name } => {
                 let posterior: Field<'_> = table.required("posterior")?;
                 let path = posterior.folder().join(&name).display().to_string();
@@ -82,7 +77,7 @@ impl Contexts {
         match self {
             Self::Files(files) => files.n_items(),
             Self::Fitted(fitted) => fitted.fit.items.len(),
-            Self::Random { items, .. } => *items,
+            Self::Random(users) => users.items,
         }
     }
 
@@ -91,8 +86,8 @@ impl Contexts {
         match self {
             Self::Files(files) => files.sizes(),
             Self::Fitted(fitted) => fitted.sizes(),
-            Self::Random { users, .. } => {
-                [users.users, users.segments as usize, users.user_features, users.item_features]
+            Self::Random(random) => {
+                [random.users, random.segments as usize, random.user_features, random.item_features]
             }
         }
     }
@@ -123,23 +118,22 @@ impl Contexts {
     fn users<M: WithAttraction>(&self, model: &M) -> Result<Option<Personal<M>>, Error> {
         match self {
             Self::Files(files) => files.users(model).map(Some),
-            Self::Fitted(_) | Self::Random { .. } => Ok(None),
+            Self::Fitted(_) | Self::Random(_) => Ok(None),
         }
     }
 
-    /// The files.
     fn files(&self) -> Vec<&InputFile> {
         match self {
             Self::Files(files) => files.files().to_vec(),
             Self::Fitted(fitted) => vec![&fitted.file],
-            Self::Random { .. } => vec![],
+            Self::Random(_) => vec![],
         }
     }
 
     /// The prior of a policy for these users, if the file is about the same items and features.
     fn prior(&self, fit: &ContextFit) -> Result<HybridPrior, String> {
         let (items, of_users, of_items) = match self {
-            Self::Random { .. } => return Err("random users and items are not those of a log".to_owned()),
+            Self::Random(_) => return Err("random users and items are not those of a log".to_owned()),
             Self::Files(files) => files.names(),
             Self::Fitted(other) => {
                 let other = &other.fit;
@@ -174,7 +168,7 @@ impl Contexts {
                 format!("{{ users = {users}, items = {items}, coefficients = {coefficients} }}")
             }
             Self::Fitted(fitted) => format!("{{ posterior = {} }}", quoted(fitted.file.file_name())),
-            Self::Random { users, items } => keys::random_to_toml(users, *items),
+            Self::Random(random) => keys::random_to_toml(random),
         }
     }
 }
@@ -190,7 +184,7 @@ impl Serialize for Contexts {
                 }
             }
             Self::Fitted(fitted) => map.serialize_entry("posterior", &fitted.file.sha256)?,
-            Self::Random { .. } => map.serialize_entry("random", &self.to_toml())?,
+            Self::Random(_) => map.serialize_entry("random", &self.to_toml())?,
         }
         map.end()
     }
@@ -319,7 +313,7 @@ impl<M: Member + WithAttraction> DrawUsers<Personal<M>> for Draws<'_, M> {
     fn draw(&self, instance: usize, _number: u64, rng: &mut SimRng) -> Personal<M> {
         let instance = &self.0[instance];
         match &instance.contexts {
-            Contexts::Random { users, .. } => users.draw(&instance.model, rng).expect("valid sizes"),
+            Contexts::Random(random) => random.draw(&instance.model, rng).expect("valid sizes"),
             Contexts::Fitted(fitted) => {
                 let coefficients = fitted.fit.prior.draw(rng);
                 fitted.users(&instance.model, &coefficients).expect("valid sizes")
@@ -406,7 +400,7 @@ impl<M: Member + WithAttraction> Users for Vec<DifferentUsers<M>> {
         let doubts = |instance: &DifferentUsers<M>| match &instance.contexts {
             Contexts::Files(files) => files.doubts(),
             Contexts::Fitted(fitted) => vec![fitted.doubt()],
-            Contexts::Random { .. } => vec![],
+            Contexts::Random(_) => vec![],
         };
         self.iter().flat_map(doubts).collect()
     }

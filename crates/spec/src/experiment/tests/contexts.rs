@@ -62,6 +62,7 @@ fn random_users_are_written_as_they_were_read() {
     assert_eq!(again.canonical(), experiment.canonical());
     let users = RandomUsers {
         users: 6,
+        items: 5,
         segments: 2,
         user_features: 1,
         item_features: 1,
@@ -70,7 +71,7 @@ fn random_users_are_written_as_they_were_read() {
         ..RandomUsers::default()
     };
     let model = CascadeModel::from_values(&[0.5; 5], 2).unwrap();
-    let instances = Instances::differing(model, Contexts::Random { users, items: 5 }).unwrap();
+    let instances = Instances::differing(model, Contexts::Random(users)).unwrap();
     let mut built = Experiment::builder("x", instances).horizon(50).runs(4);
     for entrant in experiment.policies() {
         built = built.entrant(entrant.clone());
