@@ -55,35 +55,31 @@ where
         Start { replication, state, store }: Start<'_, DuelingModel>,
         schedule: &Schedule,
     ) -> Result<Curve, StateError> {
-        let model = replication.users;
         let session = Session::of_curve(entry.name(), Loop::Duels, schedule, state, store, S::IS_SAVED);
         session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
             let mut policy = read_or_build::<P, S>(bytes, || (entry.build)(replication.told))?;
-            play_rounds(&mut Duels { model, rounds: Rounds::<_, P, S>::new(model, &mut policy) });
+            play_rounds(&mut Duels::<P, S>(Rounds::new(replication.users, &mut policy)));
             Ok(())
         })
     }
 }
 
 /// A policy that plays round by round and recommends an item at every checkpoint.
-struct Duels<'a, P: Policy<Dueling>, S> {
-    model: &'a DuelingModel,
-    rounds: Rounds<'a, DuelingModel, P, S>,
-}
+struct Duels<'a, P: Policy<Dueling>, S>(Rounds<'a, DuelingModel, P, S>);
 
 impl<P: Policy<Dueling> + Recommend<ItemId>, S: Saver<P>> Player for Duels<'_, P, S> {
     fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), EarlyEnd> {
-        self.rounds.advance(progress, last)
+        self.0.advance(progress, last)
     }
 
     fn is_right(&self, progress: &mut Progress) -> Option<bool> {
         let mut item = ItemId::default();
-        self.rounds.policy.recommend(progress.recommendation.as_mut()?, &mut item);
-        Some(self.model.losses().get(item.index()) == Some(&0.0))
+        self.0.policy.recommend(progress.recommendation.as_mut()?, &mut item);
+        Some(self.0.model.losses().get(item.index()) == Some(&0.0))
     }
 
     fn write(&self) -> Result<Vec<u8>, String> {
-        self.rounds.write()
+        self.0.write()
     }
 }
 

@@ -54,9 +54,9 @@ where
 
 /// A policy that plays round by round.
 pub(crate) struct Rounds<'a, M: ClickModel, P: Policy<M::Interaction>, S> {
-    model: &'a M,
+    pub(crate) model: &'a M,
     pub(crate) policy: &'a mut P,
-    decision: Decision<Action<M>, P::Note>,
+    pub(crate) decision: Decision<Action<M>, P::Note>,
     saver: PhantomData<fn() -> S>,
 }
 

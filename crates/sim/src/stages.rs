@@ -16,14 +16,13 @@
 //! probability (`UCB1Elim`: one per arm), independently of the number of rounds.
 
 use crate::binomial::{binomial, multinomial};
-use crate::run::{on_streams, play_round};
+use crate::run::{Rounds, on_streams, play_round};
 use crate::saver::read_or_build;
 use crate::session::{EarlyEnd, Player, Session};
 use crate::state::{Loop, Progress};
 use crate::{Curve, Entry, Plays, Restarts, Saver, Schedule, SimRng, Start, StateError};
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
-use policies::{Decision, Rank1Elim, Ucb1Elim, Update};
-use std::marker::PhantomData;
+use policies::{Rank1Elim, Ucb1Elim, Update};
 
 /// Fewer sweeps than this are played round by round.
 const FEWEST_SWEEPS: u64 = 4;
@@ -64,26 +63,15 @@ pub fn play_in_stages<P: InSweeps>(
     environment: &mut SimRng,
     randomness: &mut SimRng,
 ) -> Curve {
-    on_streams(environment, randomness, schedule, &mut Stages::<P, Restarts>::new(model, policy))
+    on_streams(environment, randomness, schedule, &mut Stages::<P, Restarts>(Rounds::new(model, policy)))
 }
 
 /// A policy that plays stretches of whole sweeps, or else single rounds.
-struct Stages<'a, P: InSweeps, S> {
-    model: &'a RankOneModel,
-    policy: &'a mut P,
-    decision: Decision<Cell, P::Note>,
-    saver: PhantomData<fn() -> S>,
-}
-
-impl<'a, P: InSweeps, S> Stages<'a, P, S> {
-    fn new(model: &'a RankOneModel, policy: &'a mut P) -> Self {
-        Self { model, policy, decision: Decision::default(), saver: PhantomData }
-    }
-}
+struct Stages<'a, P: InSweeps, S>(Rounds<'a, RankOneModel, P, S>);
 
 impl<P: InSweeps, S: Saver<P>> Player for Stages<'_, P, S> {
     fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), EarlyEnd> {
-        let Self { model, policy, decision, .. } = self;
+        let Rounds { model, policy, decision, .. } = &mut self.0;
         let Progress { environment, randomness, .. } = progress;
         let stretch = policy.play_sweeps(model, last - progress.rounds, environment, randomness);
         if stretch.rounds > 0 {
@@ -101,7 +89,7 @@ impl<P: InSweeps, S: Saver<P>> Player for Stages<'_, P, S> {
     }
 
     fn write(&self) -> Result<Vec<u8>, String> {
-        S::write(self.policy)
+        self.0.write()
     }
 }
 
@@ -131,7 +119,7 @@ where
         let session = Session::of_curve(entry.name(), Loop::Stages, schedule, state, store, S::IS_SAVED);
         session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
             let mut policy = read_or_build::<P, S>(bytes, || (entry.build)(replication.told.known()))?;
-            play_rounds(&mut Stages::<P, S>::new(replication.users, &mut policy));
+            play_rounds(&mut Stages::<P, S>(Rounds::new(replication.users, &mut policy)));
             Ok(())
         })
     }

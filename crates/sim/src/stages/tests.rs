@@ -10,6 +10,7 @@
 use super::*;
 use crate::Streams;
 use crate::play;
+use policies::Decision;
 use policies::Select;
 use rand::Rng;
 
