@@ -2,6 +2,7 @@
 
 use crate::program::program;
 use anyhow::Result;
+use documents::sha256;
 use experiment::manifest::{Manifest, Moment};
 use experiment::output::OutputDir;
 use serde_json::Value;
@@ -27,13 +28,14 @@ impl Output {
     ) -> Result<Self> {
         let canonical = Canonical::of_json(settings.to_string());
         let name = settings["name"].as_str().unwrap_or_default();
-        let dir = OutputDir::claim_with_optional(dir, &canonical, name, files, optional)?;
+        let dir = OutputDir::claim(dir, &canonical, name, files, optional)?;
         Ok(Self { dir, canonical, started })
     }
 
     pub(crate) fn write(&self, threads: usize, files: &[(&str, &[u8])]) -> Result<()> {
-        let manifest = Manifest::of(&self.canonical, self.started, threads, files, program());
-        Ok(self.dir.write_all(&manifest.to_json(), files)?)
+        let digests = files.iter().map(|(name, content)| ((*name).to_owned(), sha256(content))).collect();
+        let manifest = Manifest::of(&self.canonical, self.started, threads, digests, program());
+        Ok(self.dir.write_all(&manifest.to_json(), files, vec![])?)
     }
 }
 

@@ -176,55 +176,39 @@ fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Re
     let own_path = runs_path(&dir.join(JOURNAL), &sha256(found.policy.as_bytes()));
     if own_path != path {
         let (label, own_path) = (found.label, own_path.display());
-        return Err(JournalError::new(
-            path,
-            format!(
-                "has runs of {label:?}, whose file is {own_path}: a file was renamed or copied there; \
-                 restore it"
-            ),
-        ));
+        let fault = format!(
+            "has runs of {label:?}, whose file is {own_path}: a file was renamed or copied there; restore it"
+        );
+        return Err(JournalError::new(path, fault));
     }
     let policies = &belongs.canonical.policies;
     let is_same = found.base == belongs.canonical.base;
     let same_label = policies.iter().find(|policy| policy.label == found.label).filter(|_| is_same);
-    match same_label {
-        Some(policy) if !fresh && policy.json == found.policy && found.program == belongs.program => Ok(true),
-        _ if !has_runs || (fresh && is_same) => Ok(false),
-        _ if !is_same => {
-            let (name, journal) = (found.experiment, dir.join(JOURNAL));
-            Err(JournalError::new(
-                dir,
-                format!(
-                    "has runs of another experiment ({name:?}): give another directory, or move {} away first",
-                    journal.display()
-                ),
-            ))
+    let FileHead { program, experiment, label, policy: parameters, .. } = &found;
+    let (place, fault) = match same_label {
+        Some(policy) if !fresh && policy.json == *parameters && *program == belongs.program => {
+            return Ok(true);
         }
-        Some(policy) if policy.json == found.policy => Err(JournalError::new(
-            path,
-            format!(
-                "was played by {}, this program is {}: play everything again (`--fresh`), or continue with that \
-                 program",
-                found.program, belongs.program
-            ),
-        )),
-        Some(policy) => Err(JournalError::new(
-            dir,
-            format!(
-                "has runs of {:?} with other parameters ({}, now {}): give it another label, or play \
-                 everything again (`--fresh`)",
-                found.label, found.policy, policy.json
-            ),
-        )),
-        None => Err(JournalError::new(
-            dir,
-            format!(
-                "has runs of {:?}, which the experiment no longer has: keep the policy, or play everything \
-                 again (`--fresh`)",
-                found.label
-            ),
-        )),
-    }
+        _ if !has_runs || (fresh && is_same) => return Ok(false),
+        _ if !is_same => {
+            let journal = dir.join(JOURNAL);
+            let remedy = format!("give another directory, or move {} away first", journal.display());
+            (dir, format!("has runs of another experiment ({experiment:?}): {remedy}"))
+        }
+        Some(policy) if policy.json == *parameters => {
+            let remedy = "play everything again (`--fresh`), or continue with that program";
+            (path, format!("was played by {program}, this program is {}: {remedy}", belongs.program))
+        }
+        Some(CanonicalPolicy { json, .. }) => {
+            let remedy = "give it another label, or play everything again (`--fresh`)";
+            (dir, format!("has runs of {label:?} with other parameters ({parameters}, now {json}): {remedy}"))
+        }
+        None => {
+            let remedy = "keep the policy, or play everything again (`--fresh`)";
+            (dir, format!("has runs of {label:?}, which the experiment no longer has: {remedy}"))
+        }
+    };
+    Err(JournalError::new(place, fault))
 }
 
 /// The states of unfinished runs beside a file of runs.

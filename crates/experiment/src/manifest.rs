@@ -4,7 +4,7 @@
 //! in `result.json`. Paths appear only as they were typed.
 
 use crate::output;
-use documents::sha256;
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use spec::Canonical;
 use std::collections::BTreeMap;
@@ -112,21 +112,9 @@ impl Manifest {
     /// Version of the layout.
     pub(crate) const SCHEMA: u32 = 1;
 
-    /// The manifest of `files` (name and content), which `program` has just made; it began at
-    /// `started`. The canonical form has a `name`.
+    /// The manifest of files with these SHA-256 by their names, which `program` has just made; it
+    /// began at `started`. The canonical form has a `name`.
     pub fn of(
-        canonical: &Canonical,
-        started: Moment,
-        threads: usize,
-        files: &[(&str, &[u8])],
-        program: Program,
-    ) -> Self {
-        let digest = |&(name, content): &(&str, &[u8])| (name.to_owned(), sha256(content));
-        Self::of_hashed(canonical, started, threads, files.iter().map(digest).collect(), program)
-    }
-
-    /// The manifest of files whose SHA-256 is known by their names.
-    pub(crate) fn of_hashed(
         canonical: &Canonical,
         started: Moment,
         threads: usize,
@@ -238,28 +226,16 @@ impl Moment {
 }
 
 impl fmt::Display for Moment {
-    /// Reference: Howard Hinnant, *chrono-Compatible Low-Level Date Algorithms*, `civil_from_days`:
-    /// years begin in March, so that the leap day is the last of its year, and 400 years are
-    /// 146,097 days.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (days, second) = (self.seconds / 86_400, self.seconds % 86_400);
-        let days = days + 719_468;
-        let (era, day_of_era) = (days / 146_097, days % 146_097);
-        let year_of_era =
-            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let month_from_march = (5 * day_of_year + 2) / 153;
-        let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-        let year = era * 400 + year_of_era + u64::from(month <= 2);
-        let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-        write!(formatter, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+        let time = i64::try_from(self.seconds).ok().and_then(|seconds| DateTime::from_timestamp(seconds, 0));
+        time.unwrap_or(DateTime::<Utc>::MAX_UTC).format("%Y-%m-%dT%H:%M:%SZ").fmt(formatter)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use documents::sha256;
     use documents::toml_reader::Source;
     use spec::Experiment;
 
@@ -293,7 +269,8 @@ mod tests {
         let (canonical, now) = (experiment.canonical(), Moment::now());
         let program =
             Program { git: Some(Git { commit: "0".repeat(40), dirty: true }), ..Program::library() };
-        let manifest = Manifest::of(&canonical, now, 2, &[("result.json", b"{}")], program);
+        let files = BTreeMap::from([("result.json".to_owned(), sha256(b"{}"))]);
+        let manifest = Manifest::of(&canonical, now, 2, files, program);
         let json = manifest.to_json();
         assert_eq!(serde_json::from_slice::<Manifest>(&json).unwrap(), manifest);
         let owner = Owner::read(&json).unwrap();

@@ -56,27 +56,19 @@ pub struct OutputDir {
 
 impl OutputDir {
     /// Checks that the experiment with this canonical form and name may write to `dir`, and changes
-    /// nothing. `figures` are the files that it will write besides the usual ones.
+    /// nothing. `files` are those that it will write besides the usual ones; some may be absent:
+    /// those that are also in `optional`. An optional file that an earlier run wrote, and this one
+    /// does not, would not fit the new results, and is removed when they are written.
     ///
     /// # Errors
     ///
-    /// The directory belongs to another experiment, or cannot be written.
-    pub fn claim(dir: &Path, canonical: &Canonical, name: &str, figures: &[&str]) -> Result<Self, PathError> {
-        Self::claim_with_optional(dir, canonical, name, figures, &[])
-    }
-
-    /// [`OutputDir::claim`] for results with files of which some may be absent: those of `figures`
-    /// that are also in `optional`. An optional file that an earlier run wrote, and this one does
-    /// not, would not fit the new results, and is removed when they are written.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`OutputDir::claim`] does, or if an optional file is that of another program.
-    pub fn claim_with_optional(
+    /// The directory belongs to another experiment, or cannot be written; an optional file is that
+    /// of another program.
+    pub fn claim(
         dir: &Path,
         canonical: &Canonical,
         name: &str,
-        figures: &[&str],
+        files: &[&str],
         optional: &[&'static str],
     ) -> Result<Self, PathError> {
         // The empty path names no directory, but files in the current one.
@@ -88,7 +80,7 @@ impl OutputDir {
             name: name.to_owned(),
             optional: [OPTIONAL, optional].concat(),
         };
-        claimed.check_owner(&[&USUAL, figures].concat())?;
+        claimed.check_owner(&[&USUAL, files].concat())?;
         // A file without a name, in the directory or in its innermost ancestor that exists.
         let place = existing_ancestor(dir);
         try_to_create_in(&place).map_err(PathError::system(&place, "cannot be written"))?;
@@ -100,19 +92,14 @@ impl OutputDir {
         name == MANIFEST || USUAL.contains(&name)
     }
 
-    /// Writes the manifest and the other files (name and content): all or none, unless the system
-    /// fails between two renames.
+    /// Writes the manifest and the other files, by name: with a content, or `large` ones that have
+    /// temporary names in the directory. All or none, unless the system fails between two renames.
     ///
     /// # Errors
     ///
     /// Another experiment took the directory in the meantime, or a file cannot be written.
     /// Temporary files are removed.
-    pub fn write_all(&self, manifest: &[u8], files: &[(&str, &[u8])]) -> Result<(), PathError> {
-        self.write_with(manifest, files, Vec::new())
-    }
-
-    /// [`OutputDir::write_all`] with further files that have temporary names in the directory.
-    pub(crate) fn write_with(
+    pub fn write_all(
         &self,
         manifest: &[u8],
         files: &[(&str, &[u8])],
@@ -324,7 +311,7 @@ mod tests {
 
     fn claim(dir: &Path) -> Result<OutputDir, PathError> {
         let mine = Canonical::of_json("mine".to_owned());
-        OutputDir::claim(dir, &mine, "me", &["regret.svg"])
+        OutputDir::claim(dir, &mine, "me", &["regret.svg"], &[])
     }
 
     /// The error for a directory with these files. Checks that the directory did not change.
@@ -345,12 +332,12 @@ mod tests {
         let dir = top.path().join("a/b");
         let output = claim(&dir).unwrap();
         assert_eq!(fs::read_dir(top.path()).unwrap().count(), 0);
-        output.write_all(&manifest("mine"), &[(RESULT, b"{}"), ("curves.csv", b"t\n")]).unwrap();
+        output.write_all(&manifest("mine"), &[(RESULT, b"{}"), ("curves.csv", b"t\n")], vec![]).unwrap();
         let names: Vec<_> = contents(&dir).into_iter().map(|(path, _)| path).collect();
         assert_eq!(names, ["curves.csv", MANIFEST, RESULT].map(|name| dir.join(name)));
         // The same experiment may write again, and other files stay.
         fs::write(dir.join("notes.txt"), "mine").unwrap();
-        claim(&dir).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{ }")]).unwrap();
+        claim(&dir).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{ }")], vec![]).unwrap();
         assert_eq!(fs::read(dir.join(RESULT)).unwrap(), b"{ }");
         assert_eq!(fs::read(dir.join("notes.txt")).unwrap(), b"mine");
         assert_eq!(contents(&dir).len(), 4);
@@ -397,7 +384,7 @@ mod tests {
             let files: [(&str, &[u8]); 3] =
                 [(RESULT, b"new"), ("curves.csv", b"new"), ("regret.svg", b"new")];
             let output = claim(dir).unwrap();
-            output.write_all(&manifest("mine"), &files.map(|(name, _)| (name, &b"old"[..]))).unwrap();
+            output.write_all(&manifest("mine"), &files.map(|(name, _)| (name, &b"old"[..])), vec![]).unwrap();
             fs::remove_file(dir.join(name)).unwrap();
             fs::create_dir(dir.join(name)).unwrap();
             let before = contents(dir);
@@ -406,7 +393,7 @@ mod tests {
                 dir.join(name).display()
             );
             assert_eq!(claim(dir).unwrap_err().to_string(), message);
-            assert_eq!(output.write_all(&manifest("mine"), &files).unwrap_err().to_string(), message);
+            assert_eq!(output.write_all(&manifest("mine"), &files, vec![]).unwrap_err().to_string(), message);
             assert_eq!(contents(dir), before);
         }
     }
@@ -442,7 +429,7 @@ mod tests {
         let dir = top.path().join("a/b");
         let output = claim(&dir).unwrap();
         // A file below a directory that does not exist cannot be written.
-        let failed = output.write_all(&manifest("mine"), &[(RESULT, b"{}"), ("no/such", b"")]);
+        let failed = output.write_all(&manifest("mine"), &[(RESULT, b"{}"), ("no/such", b"")], vec![]);
         assert!(failed.unwrap_err().to_string().contains("cannot be written: "));
         assert_eq!(fs::read_dir(top.path()).unwrap().count(), 0);
     }
@@ -453,7 +440,7 @@ mod tests {
         let output = claim(top.path()).unwrap();
         fs::write(top.path().join(MANIFEST), manifest("theirs")).unwrap();
         let before = contents(top.path());
-        let failed = output.write_all(&manifest("mine"), &[(RESULT, b"{}")]);
+        let failed = output.write_all(&manifest("mine"), &[(RESULT, b"{}")], vec![]);
         assert!(failed.unwrap_err().to_string().contains("belongs to another experiment"));
         assert_eq!(contents(top.path()), before);
     }
@@ -465,9 +452,9 @@ mod tests {
         let claim = || claim(top.path()).unwrap();
         let listed = String::from_utf8(manifest("mine")).unwrap();
         let listed = listed.replacen('{', r#"{ "files": { "runs.csv": "" },"#, 1).into_bytes();
-        claim().write_all(&listed, &[(RESULT, b"{}"), (RUNS, b"run,t\n")]).unwrap();
+        claim().write_all(&listed, &[(RESULT, b"{}"), (RUNS, b"run,t\n")], vec![]).unwrap();
         assert!(top.path().join(RUNS).is_file());
-        claim().write_all(&manifest("mine"), &[(RESULT, b"{ }")]).unwrap();
+        claim().write_all(&manifest("mine"), &[(RESULT, b"{ }")], vec![]).unwrap();
         assert!(!top.path().join(RUNS).exists());
     }
 
@@ -478,16 +465,16 @@ mod tests {
         let mine = Canonical::of_json("mine".to_owned());
         let claim = || {
             let (files, optional) = (["a", "b", "c"], ["a", "b"]);
-            OutputDir::claim_with_optional(top.path(), &mine, "me", &files, &optional)
+            OutputDir::claim(top.path(), &mine, "me", &files, &optional)
         };
         let listed = |files: &str| {
             let listed = String::from_utf8(manifest("mine")).unwrap();
             listed.replacen('{', &format!("{{ \"files\": {{ {files} }},"), 1).into_bytes()
         };
         let first = listed("\"a\": \"\", \"c\": \"\"");
-        claim().unwrap().write_all(&first, &[("a", b"old"), ("c", b"old")]).unwrap();
+        claim().unwrap().write_all(&first, &[("a", b"old"), ("c", b"old")], vec![]).unwrap();
         // Only an optional file is removed.
-        claim().unwrap().write_all(&listed("\"b\": \"\""), &[("b", b"new")]).unwrap();
+        claim().unwrap().write_all(&listed("\"b\": \"\""), &[("b", b"new")], vec![]).unwrap();
         let names: Vec<_> = contents(top.path()).into_iter().map(|(path, _)| path).collect();
         assert_eq!(names, ["b", "c", MANIFEST].map(|name| top.path().join(name)));
         // A file of another program under such a name is in the way, before anything is computed.
@@ -500,12 +487,12 @@ mod tests {
     #[test]
     fn a_runs_file_that_the_manifest_does_not_list_is_in_the_way() {
         let top = tempdir().unwrap();
-        claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{}")]).unwrap();
+        claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{}")], vec![]).unwrap();
         fs::write(top.path().join(RUNS), "mine").unwrap();
         let mine = Canonical::of_json("mine".to_owned());
-        let message = OutputDir::claim(top.path(), &mine, "me", &[RUNS]).unwrap_err().to_string();
+        let message = OutputDir::claim(top.path(), &mine, "me", &[RUNS], &[]).unwrap_err().to_string();
         assert!(message.contains("runs.csv: is in the way and not a result"), "{message}");
-        claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{ }")]).unwrap();
+        claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{ }")], vec![]).unwrap();
         assert_eq!(fs::read(top.path().join(RUNS)).unwrap(), b"mine");
     }
 
@@ -514,7 +501,7 @@ mod tests {
         let top: TempDir = tempdir().unwrap();
         fs::write(top.path().join(".result.json.1.click-bandits-part"), "half").unwrap();
         fs::write(top.path().join(".hidden"), "mine").unwrap();
-        claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{}")]).unwrap();
+        claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{}")], vec![]).unwrap();
         let names: Vec<_> = contents(top.path()).into_iter().map(|(path, _)| path).collect();
         assert_eq!(names, [".hidden", MANIFEST, RESULT].map(|name| top.path().join(name)));
     }

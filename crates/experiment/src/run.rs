@@ -412,7 +412,7 @@ impl<'a> ResultDir<'a> {
             let remedy = "join it with `click-bandits merge`, or give another directory";
             return Err(PathError::new(dir, format!("holds shard {shard} of {name:?}: {remedy}")).into());
         }
-        let output = OutputDir::claim(dir, &canonical, runner.experiment.name(), &names)?;
+        let output = OutputDir::claim(dir, &canonical, runner.experiment.name(), &names, &[])?;
         if let Some(parts) = claim.parts {
             parts.check(&canonical.identity, &claim.program.results())?;
             parts.refuse_as_result(dir)?;
@@ -484,11 +484,10 @@ impl<'a> ResultDir<'a> {
             large.push((RUNS, part));
         }
         let Self { output, canonical, started, claim, .. } = self;
-        let manifest =
-            Manifest::of_hashed(&canonical, started, measured.timing.threads, digests, claim.program);
+        let manifest = Manifest::of(&canonical, started, measured.timing.threads, digests, claim.program);
         let files: Vec<(&str, &[u8])> =
             files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
-        output.write_with(&manifest.to_json(), &files, large)?;
+        output.write_all(&manifest.to_json(), &files, large)?;
         Ok((manifest, true))
     }
 
