@@ -19,7 +19,8 @@ use crate::claims::{Claim, MissingTest, Verdict};
 use crate::figure::{self, PolicyStyles};
 use documents::toml_reader::{Document, Error, Source, Table, all, push_known};
 use itertools::Itertools as _;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use spec::models::MatrixFile;
 use spec::{DataInstances, FittedQuery, Overrides, Queries, SpecContext};
 
@@ -70,24 +71,30 @@ pub struct Reproduction {
     pub claims: Vec<Claim>,
 }
 
-/// A paper.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// A paper, in files as here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Paper {
-    /// Short name by which panels refer to it.
-    #[serde(skip)]
+    /// The name by which panels refer to the paper.
+    #[serde(skip_serializing)]
     pub key: String,
-    /// Authors, title, venue, year.
+    /// Authors: title. Venue, year.
     pub citation: String,
     /// Address.
+    #[serde(default, deserialize_with = "head::web_address")]
+    #[schemars(extend("pattern" = "^https?://", "format" = "uri"))]
     pub link: Option<String>,
 }
 
-/// The source of numbers that were taken over.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The source of numbers that were taken over, in files as here.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct DataSource {
     /// A description.
     pub text: String,
     /// Address.
+    #[serde(default, deserialize_with = "head::web_address")]
+    #[schemars(extend("pattern" = "^https?://", "format" = "uri"))]
     pub link: Option<String>,
     /// Licence.
     pub licence: Option<String>,

@@ -1,8 +1,9 @@
 //! Reads `experiment.toml`: what is said of the experiment as a whole, and its panels.
 
-use super::{DataSource, Extent, Panel, Paper, PaperTable, PrintedRow, Reproduction, panels, tables};
+use super::{Extent, Panel, Paper, PaperTable, PrintedRow, Reproduction, panels, tables};
 use documents::names::read_title;
 use documents::toml_reader::{Error, Field, Table, all, one_of};
+use serde::de::{Deserialize as _, Deserializer, Error as _};
 use spec::SpecContext;
 use spec::models::InstanceTable;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,14 +16,9 @@ pub(super) fn read_experiment(
 ) -> Result<Reproduction, Error> {
     // Another crate reads the table `log`.
     root.know(&["log"]);
-    let source = root.optional::<Table<'_>>("source");
-    let (name, title, summary, papers, source) = (
-        root.required("name"),
-        root.required("title"),
-        root.optional("summary"),
-        read_papers(root),
-        source.and_then(|table| table.map(|table| read_source(&table)).transpose()),
-    );
+    let source = root.field("source").map(|field| field.build()).transpose();
+    let (name, title, summary, papers) =
+        (root.required("name"), root.required("title"), root.optional("summary"), read_papers(root));
     let (printed, names) = (root.optional::<Table<'_>>("printed"), root.optional::<Table<'_>>("names"));
     let panels = panels::read(root, papers.as_deref().ok(), given, played, extent);
     let names = names.and_then(|names| match (&panels, names) {
@@ -58,9 +54,7 @@ fn read_papers(root: &Table<'_>) -> Result<Vec<Paper>, Error> {
     let mut papers: Vec<Paper> = Vec::new();
     for table in tables(root, "papers")? {
         let key: Field<'_> = table.required("key")?;
-        let paper =
-            Paper { key: key.get()?, citation: table.required("citation")?, link: optional_link(&table)? };
-        table.finish()?;
+        let paper: Paper = table.build()?;
         if papers.iter().any(|other| other.key == paper.key) {
             return Err(key.error(format!("paper {} is already given: expected another key", key.describe())));
         }
@@ -69,25 +63,14 @@ fn read_papers(root: &Table<'_>) -> Result<Vec<Paper>, Error> {
     Ok(papers)
 }
 
-fn read_source(table: &Table<'_>) -> Result<DataSource, Error> {
-    let source = DataSource {
-        text: table.required("text")?,
-        link: optional_link(table)?,
-        licence: table.optional("licence")?,
-    };
-    table.finish()?;
-    Ok(source)
-}
-
 /// Reads a web address. Anything else is refused, since it becomes a link of a page.
-fn optional_link(table: &Table<'_>) -> Result<Option<String>, Error> {
-    let Some(field) = table.field("link") else { return Ok(None) };
-    let link: String = field.get()?;
+pub(super) fn web_address<'de, D: Deserializer<'de>>(given: D) -> Result<Option<String>, D::Error> {
+    let link = String::deserialize(given)?;
     if link.starts_with("https://") || link.starts_with("http://") {
         return Ok(Some(link));
     }
-    Err(field
-        .error(format!("{} is not a web address: expected one that begins with https://", field.describe())))
+    let fault = format!("{link:?} is not a web address: expected one that begins with https://");
+    Err(D::Error::custom(fault))
 }
 
 /// Reads the policies' names for readers, each once. A quick check may lack some policies.

@@ -2,7 +2,8 @@
 
 use crate::figure::{KINDS, Kind};
 use crate::keys::any_text;
-use crate::reproduction::MAX_TITLE;
+use crate::reproduction::{DataSource, MAX_TITLE, Paper};
+use documents::toml_reader::schema;
 use serde_json::{Map, Value, json};
 use spec::experiment::{HORIZONS, RUNS};
 use spec::schema::{
@@ -45,18 +46,8 @@ pub fn experiment() -> Value {
             "users-or-data",
             json!({ "if": { "type": "string" }, "then": { "const": "data" }, "else": reference("instances") }),
         ),
-        (
-            "paper",
-            object_of(
-                [
-                    ("key", described(&any_text(), "The name by which panels refer to the paper.")),
-                    ("citation", described(&any_text(), "Authors: title. Venue, year.")),
-                    ("link", link()),
-                ],
-                &["key", "citation"],
-            ),
-        ),
-        ("source", object_of([("text", any_text()), ("link", link()), ("licence", any_text())], &["text"])),
+        ("paper", schema::<Paper>()),
+        ("source", schema::<DataSource>()),
         ("table", table()),
         ("figure", Kind::schema(&KINDS, &[("title", heading)])),
         ("printed", printed()),
@@ -74,10 +65,6 @@ pub fn experiment() -> Value {
         }),
     );
     root
-}
-
-fn link() -> Value {
-    json!({ "type": "string", "pattern": "^https?://", "format": "uri" })
 }
 
 /// The keys of a simulation that tables may share.
