@@ -116,7 +116,6 @@ impl<const N: usize> Columns<N> {
         self.shape.iter().product()
     }
 
-    /// The arguments at a place.
     fn at(&self, place: usize) -> [f64; N] {
         self.columns.each_ref().map(|column| column.get(place))
     }

@@ -225,7 +225,6 @@ fn flags(name: &str, given: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<
     each(name, &as_integers(name, &array, &kind)?, "0 or 1", flag)
 }
 
-/// An array of integers.
 fn integers(name: &str, given: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<i64>> {
     let (array, kind) = array(name, given, shape)?;
     each(name, &as_integers(name, &array, &kind)?, "an integer", Some)

@@ -39,7 +39,6 @@ const USERS: &str = "-users";
 /// Items of a dict that are made at a time.
 const BETWEEN_OTHERS: usize = 1024;
 
-/// A saved policy.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedLive<L, N> {

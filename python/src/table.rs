@@ -264,7 +264,6 @@ impl Table {
     }
 }
 
-/// A text in HTML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -238,7 +238,6 @@ impl<'a> SharedPart<'a> {
         evidence.iter().zip(&self.queries.queries).map(of_query).collect()
     }
 
-    /// The shares of the queries in each draw.
     fn drawn_shares(&self, draws: &[Draws]) -> Vec<Vec<f64>> {
         let n_draws = draws.iter().map(|draws| draws.today.len()).min().unwrap_or(0);
         let streams = Streams::new(self.settings.seed);

@@ -81,7 +81,6 @@ impl Today {
         }
     }
 
-    /// A sentence about it.
     pub(crate) fn sentence(&self) -> String {
         let (lists, percent) = (counted(self.lists, "list"), fixed(100.0 * self.share, 0));
         let (last, whole) = (format!("that of the last {percent} % of the log's"), "that of the whole log");

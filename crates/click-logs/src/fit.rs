@@ -161,7 +161,6 @@ pub fn fit_values(
     fit_checked(model, counts, sessions, &options.without_errors(), purpose)
 }
 
-/// The purpose of a fit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Purpose<'a> {
     /// A fit to a similar log, near which the search starts.

@@ -276,7 +276,6 @@ fn best_order(attraction: &[Probability], leave: &[Probability], items: &[usize]
         .collect()
 }
 
-/// Mean number of clicks on `list`.
 #[inline]
 fn mean_clicks(attraction: &[Probability], leave: &[Probability], list: &Ranking) -> f64 {
     let (mut clicks, mut examined) = (0.0, 1.0);

@@ -140,7 +140,6 @@ impl Assumptions {
     }
 }
 
-/// The score of an assumption.
 struct Score {
     basis: Basis,
     /// The place of the model.
@@ -255,7 +254,6 @@ impl<'a> Query<'a> {
         Self { lists, items, sessions, x }
     }
 
-    /// Adds the cells of the query to the scores.
     fn add(&self, query: Id, fits: &[Fit], scores: &mut [Score]) {
         for is_prefix in [false, true] {
             let (size, places, fits) =

@@ -263,7 +263,6 @@ impl Finding {
     }
 }
 
-/// A number of effective lists.
 fn effective(lists: f64) -> String {
     let lists = fixed(lists, 0);
     format!("{lists} effective {}", if lists == "1" { "list" } else { "lists" })

@@ -76,7 +76,6 @@ impl Ranking {
         Self { key: Key::Query, names: Names::default(), items: Vec::new(), lists: Vec::new() }
     }
 
-    /// Whether the lists are learned.
     pub(crate) fn is_learned(&self) -> bool {
         self.lists.is_empty()
     }

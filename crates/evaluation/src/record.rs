@@ -53,7 +53,6 @@ impl Evaluation {
         record
     }
 
-    /// The record of the finding at a place.
     fn finding(&self, place: usize) -> Map<String, Value> {
         let found = &self.findings.all[place];
         let mut record = Map::new();

@@ -144,7 +144,6 @@ impl ReceiveLists for Tally<'_> {
     }
 }
 
-/// The value of a click at a place.
 fn value(list: &ShownList<'_>, place: usize) -> f64 {
     list.values.map_or(1.0, |values| values[place])
 }
@@ -200,7 +199,6 @@ impl<'a> Tally<'a> {
         self.largest[level as usize] = self.largest[level as usize].max(earned);
     }
 
-    /// The place of the sums of a level, group and position.
     fn place(&self, level: usize, group: usize, position: usize) -> usize {
         ((group * (LEVELS + 1) + level) * self.values.len() + position) * SUMS
     }
@@ -209,7 +207,6 @@ impl<'a> Tally<'a> {
         self.sums.get(self.place(level as usize, group, position) + which)
     }
 
-    /// Shown items of a group at a position.
     pub(crate) fn shown(&self, group: usize, position: usize) -> u64 {
         self.shown[group * (self.values.len() + 1)..][..=position].iter().sum::<i64>().unsigned_abs()
     }

@@ -16,7 +16,6 @@ pub struct Handle {
     pub generation: u32,
 }
 
-/// The state of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum State {

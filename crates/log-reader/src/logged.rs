@@ -45,7 +45,6 @@ impl<'a> Propensities<'a> {
         [grown, other, of_last].into_iter().flatten().min_by_key(|fault| fault.0)
     }
 
-    /// The list with these propensities.
     pub(crate) fn with(self, list: ShownList<'a>) -> ShownList<'a> {
         let Self([items, prefixes, lists, values]) = self;
         let known = |of: &'a [f64]| (!of.is_empty()).then_some(of);

@@ -78,7 +78,6 @@ impl<A: Arm> BestArms<A> {
         self
     }
 
-    /// Sets an arm.
     pub(crate) fn set(&mut self, item: usize, arm: A) {
         let before = std::mem::replace(&mut self.arms[item], arm);
         match &mut self.shortlist {

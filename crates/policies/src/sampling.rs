@@ -106,7 +106,6 @@ impl Sampler {
         }
     }
 
-    /// A Beta variate.
     #[inline]
     pub(crate) fn beta<R: Rng + ?Sized>(self, shape: BetaShape, rng: &mut R) -> f64 {
         let successes = self.gamma(shape.successes, rng);

@@ -245,7 +245,6 @@ impl<A: Arm> Shortlist<A> {
         self.set(item, arm.is_fresh(), arm);
     }
 
-    /// Sets the counts of an arm.
     pub(crate) fn set(&mut self, item: usize, was_fresh: bool, arm: &mut A) {
         self.filter.set(item, arm);
         if self.absent.contains(ItemId::new(number(item))) {
@@ -629,7 +628,6 @@ impl<A: Arm> Shortlist<A> {
     }
 }
 
-/// The members of a run.
 fn members_of<'a, A>(members: &'a [u32], run: &Run<A>) -> &'a [u32] {
     &members[run.start as usize..][..run.len as usize]
 }

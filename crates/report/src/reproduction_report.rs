@@ -269,7 +269,6 @@ impl<'a> Report<'a> {
     }
 }
 
-/// An error with its causes.
 fn with_sources(error: &dyn Error) -> String {
     error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {}", with_sources(source)))
 }

@@ -167,7 +167,6 @@ impl Users {
     }
 }
 
-/// A policy of an experiment.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Policy<'a> {

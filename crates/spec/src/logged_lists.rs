@@ -109,7 +109,6 @@ fn parse(path: &str, file: &str, bytes: &[u8], instances: &Instances) -> Result<
     })
 }
 
-/// Reads a list of items.
 fn read_items(text: &str, shape: ListShape) -> Result<Ranking, String> {
     let mut list = Ranking::default();
     for word in text.split_whitespace() {

@@ -87,7 +87,6 @@ pub struct Model {
     pub first_choices: &'static [&'static str],
     /// Whether a policy can be asked for its best items: tasks `identify` and `budget`.
     pub names_best_items: bool,
-    /// Reads instances.
     read: fn(&[Table<'_>], &InstanceInputs<'_>) -> Result<Instances, Error>,
     /// Turns measured queries into its users, if that is possible.
     pub(crate) of_queries: Option<OfQueries>,

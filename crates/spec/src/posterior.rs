@@ -186,12 +186,10 @@ impl Query {
         &self.record.query
     }
 
-    /// The attraction of its items.
     pub(crate) fn attraction(&self) -> Vec<Uncertain> {
         self.attraction.clone()
     }
 
-    /// The number of its items.
     pub(crate) fn n_items(&self) -> usize {
         self.attraction.len()
     }

@@ -88,7 +88,6 @@ elementwise! {
         |ones, zeros, miss| ends(KlMixture::with_counts(miss, whole(ones), whole(zeros)));
 }
 
-/// Series of observations.
 struct Series {
     x: Vec<f64>,
     shape: Vec<usize>,

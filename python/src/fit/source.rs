@@ -131,7 +131,6 @@ pub(super) fn pairs(given: &Bound<'_, PyAny>) -> PyResult<Pairs> {
     Ok(columns.by_key().map(|(key, name)| (key.to_owned(), name.into_owned())).collect())
 }
 
-/// Returns whether an argument is a path.
 pub(super) fn is_path(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(object.cast::<PyString>().is_ok() || object.hasattr("__fspath__")?)
 }

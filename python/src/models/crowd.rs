@@ -30,7 +30,6 @@ pub(super) struct Crowd<M> {
     width: usize,
 }
 
-/// Saved users.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedCrowd<M> {

@@ -131,7 +131,6 @@ impl Query {
         learner::carry(&mut *self.learner, old, new, prior)
     }
 
-    /// Forgets the decisions before this number.
     pub(crate) fn forget_before(&mut self, number: u64) {
         while self.learner.oldest().is_some_and(|&oldest| oldest < number) {
             self.learner.forget_oldest();

@@ -185,7 +185,6 @@ fn rows(answer: &Answer) -> Vec<[String; 6]> {
     answer.queries.iter().map(row).collect()
 }
 
-/// The answer for a terminal.
 pub(super) fn text(answer: &Answer) -> String {
     let mut text = format!("The answer for {}:\n\n", answer.scope());
     for sentence in answer.sentences() {

@@ -28,7 +28,6 @@ pub(super) enum Numbering {
 }
 
 impl Numbering {
-    /// The name of the item in a row.
     pub(super) fn name(&self, row: usize) -> String {
         match self {
             Self::Rows => row.to_string(),

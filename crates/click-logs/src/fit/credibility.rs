@@ -132,7 +132,6 @@ pub(super) fn merged(mut counts: Vec<Count>) -> Vec<Count> {
     with_shares(counts)
 }
 
-/// Number of items of all queries.
 pub(super) fn n_items(source: &impl Source) -> usize {
     (0..source.n_queries()).map(|query| items(source.counts(query)).count()).sum()
 }

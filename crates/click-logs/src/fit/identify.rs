@@ -133,7 +133,6 @@ pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifia
     reports
 }
 
-/// Data collected from the cells.
 struct CellData {
     /// Positions connected by impressions.
     parts: ConnectedColumns,

@@ -12,7 +12,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Number of terms of one task for a thread. Starting a thread takes as long as a thousand terms.
 const TERMS_OF_A_TASK: usize = 1 << 16;
 
-/// The number of threads for this number of tasks.
 fn threads_for(n_tasks: usize) -> usize {
     // Asking for the number of cores takes longer than a small task.
     if n_tasks < 2 {

@@ -5,7 +5,6 @@ use confidence::math::ln;
 /// A smaller product is moved to the sum, long before it underflows.
 const SMALLEST_PRODUCT: f64 = 1e-150;
 
-/// The logarithm of a product.
 pub(super) struct LogProduct {
     sum: f64,
     /// Factors whose logarithm is not in the sum.

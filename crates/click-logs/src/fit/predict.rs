@@ -52,7 +52,6 @@ pub(super) fn value_at(estimates: &[Estimate], position: usize) -> f64 {
     estimates.get(position).or(estimates.last()).map_or(1.0, |estimate| estimate.value)
 }
 
-/// A list to predict.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct List<'a> {
     pub(super) fit: &'a Fit,
@@ -71,7 +70,6 @@ impl<'a> List<'a> {
         })
     }
 
-    /// Parameters of positions.
     pub(super) fn positions(self) -> &'a [Estimate] {
         self.known.map_or(&self.fit.positions.site[..], |query| self.fit.positions(query))
     }

@@ -92,12 +92,10 @@ impl Place<'_> {
         1 + String::from_utf8_lossy(&self.text[..offset]).chars().count()
     }
 
-    /// An error in a 1-based column.
     pub(super) fn error(self, kind: Kind, column: usize, message: String) -> ReadError {
         ReadError::at(self.file.to_owned(), self.line, column, kind, message)
     }
 
-    /// An error at a byte.
     pub(super) fn error_at(self, kind: Kind, offset: usize, message: String) -> ReadError {
         self.error(kind, self.column(offset), message)
     }

@@ -54,7 +54,6 @@ struct RunOfThread<'a> {
     number: usize,
 }
 
-/// A line of a list.
 #[derive(Debug, Clone, Copy)]
 struct Line<'a> {
     position: usize,

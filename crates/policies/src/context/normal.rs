@@ -227,7 +227,6 @@ fn refill(buffer: &mut Vec<f64>, numbers: &[f64]) {
     buffer.extend_from_slice(numbers);
 }
 
-/// Subtracts a multiple.
 #[inline]
 fn subtract(from: &mut [f64], numbers: &[f64], factor: f64) {
     for (from, number) in from.iter_mut().zip(numbers) {

@@ -94,7 +94,6 @@ impl Products {
         first_difference(&features, self.item(item)).is_none()
     }
 
-    /// Replaces the features of an item.
     pub(super) fn set_item(&mut self, item: usize, features: &[f64]) {
         let n = self.width() - 1;
         self.item_features[item * n..(item + 1) * n].copy_from_slice(features);

@@ -122,7 +122,6 @@ impl InterleavedFilter {
         }
     }
 
-    /// Evaluates a sweep.
     fn end_sweep(&mut self, ties: Ties) {
         let mut left = std::mem::take(&mut self.left);
         left.retain(|&item| self.verdict(item) != Verdict::Won);

@@ -165,7 +165,6 @@ impl Rmed1 {
         ties.first(self.leaders.iter().copied(), |_| 0.0).unwrap_or(0) as usize
     }
 
-    /// The opponent of `item`.
     #[inline]
     fn opponent(&mut self, item: usize, leader: usize, ties: Ties) -> usize {
         let is_beaten = |other: usize| 2 * self.counts.wins(item, other) > self.counts.duels(item, other);

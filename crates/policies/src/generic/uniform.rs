@@ -74,7 +74,6 @@ impl Select<Ranking> for Uniform {
     }
 }
 
-/// Draws a list of this shape.
 #[inline]
 pub(crate) fn draw_list<R: Rng + ?Sized>(shape: ListShape, rng: &mut R, list: &mut Ranking) {
     list.clear();

@@ -253,7 +253,6 @@ impl Values {
         self.orders.get(item.index()).copied().unwrap_or_default()
     }
 
-    /// Tells the value of an item.
     fn tell(&mut self, item: ItemId, value: f64, n_items: usize) -> Range<usize> {
         if item.index() >= n_items || self.of.is_empty() && value == 1.0 {
             return 0..0;
@@ -326,7 +325,6 @@ impl Values {
         0..n_items
     }
 
-    /// Items came or went.
     pub(crate) fn came_or_went(&mut self, n_items: usize) {
         if !self.of.is_empty() {
             let known = self.of.len();

@@ -36,7 +36,6 @@ impl PlayedColumns {
         self.lens.push(0);
     }
 
-    /// Sets the plays of all cells of a row.
     pub(super) fn set_row(&mut self, row: usize, plays: &[u64]) {
         self.lens[row] = 0;
         for (column, _) in plays.iter().enumerate().filter(|&(_, &plays)| plays > 0) {

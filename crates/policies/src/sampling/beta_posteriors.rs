@@ -43,7 +43,6 @@ pub(crate) struct Evidence {
     pub(crate) failures: f64,
 }
 
-/// The posteriors of all items.
 #[derive(Debug, Clone)]
 pub(crate) struct BetaPosteriors {
     prior: Prior,
@@ -72,7 +71,6 @@ impl BetaPosteriors {
         self.set(self.shapes.len() - 1, seen);
     }
 
-    /// Sets the successes and failures of an item.
     pub(crate) fn set(&mut self, item: usize, (successes, failures): (f64, f64)) {
         let (successes, failures) = (successes + self.prior.clicks(), failures + self.prior.failures());
         self.evidence[item] = Evidence { successes, failures };

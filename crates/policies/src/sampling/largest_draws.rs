@@ -42,7 +42,6 @@ impl Large {
     }
 }
 
-/// Finds the largest draws.
 #[derive(Debug, Clone)]
 pub(crate) struct LargestDraws {
     n_positions: usize,
@@ -309,7 +308,6 @@ fn thin_among<P: Posteriors, R: Rng + ?Sized>(
     live.late = late;
 }
 
-/// Draws all of these items.
 fn draw_all<P: Posteriors, R: Rng + ?Sized>(
     posteriors: &P,
     items: impl Iterator<Item = ItemId>,

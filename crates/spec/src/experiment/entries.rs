@@ -124,7 +124,6 @@ fn read_spec(table: &Table<'_>) -> Result<PolicySpec, Error> {
     PolicySpec::from_parameters(row.name, &parameters).map_err(|error| policy.error(error.to_string()))
 }
 
-/// Reads a parameter of a policy.
 fn read_parameter(row: &Row, parameter: &ParameterRow, field: &Field<'_>) -> Result<Value, Error> {
     let value = match parameter.kind {
         Kind::Number(_) => Value::from(field.get::<f64>()?),

@@ -26,7 +26,6 @@ pub(super) fn record_bytes(checkpoints: Option<usize>) -> usize {
 pub(super) struct Size {
     /// Runs of each policy.
     pub(super) runs: u64,
-    /// Policies.
     pub(super) policies: u64,
     /// Checkpoints of a run; `None` if runs end with an answer.
     pub(super) checkpoints: Option<usize>,

@@ -57,7 +57,6 @@ impl OwnClicks {
         own
     }
 
-    /// The lists.
     pub(super) fn lists(&self) -> impl Iterator<Item = Ranking> {
         self.lists.keys().map(|list| list.iter().copied().collect())
     }

@@ -52,7 +52,6 @@ impl<M> Posterior<M> {
         self.users(&self.parameters(number, &mut shared, own))
     }
 
-    /// The users with these parameters.
     pub(super) fn users(&self, parameters: &[Vec<f64>]) -> Option<M> {
         (self.drawn.build)(parameters, self.n_positions).ok()
     }

@@ -143,7 +143,6 @@ impl Today {
         with((slope * slope / part).min(1.0))
     }
 
-    /// The slope of some values on others.
     fn slope(&self, some: &[f64], others: &[f64]) -> f64 {
         let mean =
             |values: &[f64]| values.iter().zip(&self.lists).map(|(value, list)| list.1 * value).sum::<f64>();

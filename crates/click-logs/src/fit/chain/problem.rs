@@ -20,7 +20,6 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Number of probabilities of continuation.
     pub(super) fn n_continuations(self) -> usize {
         if self == Self::Dbn { 1 } else { 3 }
     }
@@ -102,7 +101,6 @@ impl Problem {
         self.tails.push(rows, begin);
     }
 
-    /// The parameter of satisfaction of a row.
     pub(super) fn of_satisfaction(&self, row: usize) -> usize {
         if self.satisfied.len() > 1 { row } else { 0 }
     }

@@ -64,7 +64,6 @@ impl Cells {
         self.column_totals[column].add(clicks, impressions);
     }
 
-    /// Ends the current row.
     pub(crate) fn end_row(&mut self) {
         let clicks = std::mem::take(&mut self.open);
         let start = self.starts[self.rows.len()] as usize;

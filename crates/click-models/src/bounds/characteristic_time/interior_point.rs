@@ -45,7 +45,6 @@ const MISSING_SHARE: f64 = 0.2;
 /// The part of the way to the boundary that a step goes at most.
 const TO_BOUNDARY: f64 = 0.9;
 
-/// The solution.
 #[derive(Debug)]
 pub(super) struct Solution {
     /// A lower bound on `T*`, in steps per nat. NaN, without a mixture, if the promise is not kept:
@@ -334,7 +333,6 @@ impl<'a> Program<'a> {
         Cholesky::new(rows, size)
     }
 
-    /// The residual of the system.
     fn residual_of(&self, curvature: &[f64], side: &[f64], times: &[f64]) -> Vec<f64> {
         let observed = self.observed(times.iter().copied());
         let row = |row: &[f64]| row.iter().zip(&observed).map(|(entry, observed)| entry * observed).sum();

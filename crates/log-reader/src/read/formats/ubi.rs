@@ -179,12 +179,10 @@ fn lost(fault: Fault, found: &str, is_click: bool) -> LineFault {
 }
 
 impl Ubi {
-    /// The words of a query.
     fn words<'d>(&self, document: &'d Document<'_>) -> Cow<'d, str> {
         self.normalised(document.user_query.as_ref().map_or("", |text| &text.0))
     }
 
-    /// The stratum of a query.
     fn stratum<'d>(&self, document: &'d Document<'_>) -> Option<Cow<'d, str>> {
         let stratum = document.query_attributes.as_ref()?.stratum.as_ref()?;
         (!stratum.0.trim().is_empty()).then(|| self.normalised(&stratum.0))

@@ -15,7 +15,6 @@ pub(super) struct Item {
     pub(super) quiet_s: u64,
 }
 
-/// The state of an item.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ItemState {
     pub(super) is_in_question: bool,

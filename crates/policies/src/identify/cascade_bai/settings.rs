@@ -4,7 +4,6 @@ use crate::Delta;
 use confidence::NonNegative;
 use serde::{Deserialize, Serialize};
 
-/// The settings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Settings {

@@ -79,7 +79,6 @@ impl SortedKeys {
         }
     }
 
-    /// The item at this place.
     pub(super) fn item(&self, place: usize) -> ItemId {
         self.keys[place].item
     }

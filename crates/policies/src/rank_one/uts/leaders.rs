@@ -46,7 +46,6 @@ impl Leaders {
         self.top.best[0].1 as usize
     }
 
-    /// Sets the mean of a cell.
     #[inline]
     pub(super) fn set(&mut self, cell: usize, mean: f64) {
         let before = std::mem::replace(&mut self.means[cell], mean);

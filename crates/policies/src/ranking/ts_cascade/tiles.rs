@@ -70,7 +70,6 @@ impl Bounds {
     }
 }
 
-/// Arms in tiles.
 #[derive(Debug, Clone)]
 pub(super) struct Tiles {
     /// The number of arms in a tile; the last one may have fewer.

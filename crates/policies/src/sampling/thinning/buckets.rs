@@ -18,7 +18,6 @@ struct Place {
     bucket: u8,
 }
 
-/// Items in buckets.
 #[derive(Debug, Clone)]
 pub(super) struct Buckets {
     /// Bucket by bucket: items drawn in full, then rates up to `2^-1`, `2^-2` and so on.
@@ -129,7 +128,6 @@ impl Buckets {
         bucket
     }
 
-    /// Sets an item's rate.
     #[inline]
     pub(super) fn set(&mut self, item: usize, rate: f64) {
         let place = self.places[item];

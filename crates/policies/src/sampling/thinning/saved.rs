@@ -7,7 +7,6 @@ use crate::error::{MAX_COUNT, is_permutation};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// A saved thinning.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SavedThinning<'a> {
     step: i32,

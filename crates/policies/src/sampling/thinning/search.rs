@@ -30,7 +30,6 @@ struct Class {
     rate: f64,
 }
 
-/// The result of a search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SearchResult {
     pub(super) threshold: Threshold,

@@ -67,7 +67,6 @@ pub(in crate::read) fn read_all(
 /// An error, with its place among those of the log: file and row.
 type PlacedError = ((usize, u64), Error);
 
-/// The content of a file.
 enum Content {
     /// Opened by every thread, since a thread's place in a file must be its own.
     File,
@@ -252,7 +251,6 @@ impl FileOfRows<'_> {
 }
 
 impl Part<'_> {
-    /// Reads the rows.
     fn read(
         &self,
         table: &TableOfRows<'_>,
