@@ -63,7 +63,6 @@ fn shard_of(given: &Bound<'_, PyAny>) -> PyResult<Shard> {
 
 /// The arguments of `simulate` besides the experiment.
 struct Options {
-    threads: Option<usize>,
     out: Option<PathBuf>,
     fresh: bool,
     keep_runs: bool,
@@ -152,8 +151,8 @@ pub(crate) fn simulate(
     // Runs in the directory may be of other code under the same name.
     let fresh = fresh || !own.is_empty();
     give_answers(&mut experiment, own, &fault)?;
-    let options = Options { threads, out, fresh, keep_runs };
-    let mut runner = runner(&experiment, options.threads, &watch);
+    let options = Options { out, fresh, keep_runs };
+    let mut runner = runner(&experiment, threads, &watch);
     for (label, factory) in policies.into_iter().flatten() {
         let label = label.extract().map_err(|_| type_error("policies: expected labels that are texts"))?;
         runner = with_contender(runner, label, factory.unbind(), &fault)?;
@@ -315,7 +314,7 @@ pub(crate) fn merge(
     let overrides = Overrides { without_policies: !policies.is_empty(), ..Overrides::default() };
     let read = Parts::read(&parts).map_err(|error| failure(&RunError::from(error)))?;
     let (experiment, _) = spec::read(first.join(SPEC).into_pyobject(py)?.as_any(), overrides, &[])?;
-    let options = Options { threads: None, out: Some(out), fresh, keep_runs };
+    let options = Options { out: Some(out), fresh, keep_runs };
     let watch = Watch::new(py, None)?;
     let fault = Arc::new(Fault::new(watch.stop()));
     let mut runner = runner(&experiment, None, &watch);
@@ -374,7 +373,7 @@ pub(crate) fn check_out(spec: &Bound<'_, PyAny>, out: PathBuf, fresh: bool) -> P
     // Those written in Python may be all there are.
     let overrides = Overrides { without_policies: true, ..Overrides::default() };
     let (experiment, _) = spec::read(spec, overrides, &[])?;
-    let options = Options { threads: None, out: None, fresh, keep_runs: false };
+    let options = Options { out: None, fresh, keep_runs: false };
     let runner = Runner::new(&experiment);
     let claim = options.claim(Drawing::of(&runner).files(), None);
     ResultDir::claim(&runner, &out, claim).map_err(|error| failure(&error))?;

@@ -3,7 +3,6 @@
 use crate::message::{existing, none_of, value_error};
 use crate::reduced::reduced;
 use crate::table::{Column, Table, escaped};
-use documents::toml_reader::Source;
 use experiment::{FinishedResult, Measurement, Quantity, Runs, SPEC};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
@@ -76,20 +75,22 @@ impl Simulation {
         quantity: Quantity,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let index = self.index(label)?;
-        let n_runs = self.measured.runs.n_runs();
         let Some(n_checkpoints) = self.measured.runs.n_checkpoints() else {
             return Err(value_error("runs end with an answer: see answers"));
         };
-        let values = py.detach(|| -> Result<Vec<f64>, experiment::JournalError> {
-            let columns = self.measured.runs.columns(index, quantity, 0..n_checkpoints)?;
-            let run = |run: usize| columns.iter().map(move |column| column[run]);
-            Ok(if columns.is_empty() { Vec::new() } else { (0..n_runs).flat_map(run).collect() })
-        });
-        let values = values.map_err(unreadable)?;
+        let values = py.detach(|| self.run_by_run(index, quantity))?;
         if values.is_empty() {
             return Err(value_error(format!("policy {label:?} has no such values")));
         }
-        PyArray1::from_vec(py, values).reshape([n_runs, n_checkpoints])
+        PyArray1::from_vec(py, values).reshape([self.runs(), n_checkpoints])
+    }
+
+    fn run_by_run(&self, index: usize, quantity: Quantity) -> PyResult<Vec<f64>> {
+        let runs = &self.measured.runs;
+        let columns = runs.columns(index, quantity, 0..runs.n_checkpoints().unwrap_or(0));
+        let columns = columns.map_err(unreadable)?;
+        let run = |run: usize| columns.iter().map(move |column| column[run]);
+        Ok((0..runs.n_runs()).flat_map(run).collect())
     }
 }
 
@@ -137,12 +138,9 @@ impl Simulation {
                 let name = Path::new(name).file_name().ok_or_else(|| value_error("a file without a name"))?;
                 std::fs::write(path.join(name), content)?;
             }
-            let source = Source::read(&path.join(SPEC)).map_err(value_error)?;
-            let document = source.parse().map_err(value_error)?;
             let overrides = Overrides { without_policies: true, ..Overrides::default() };
-            let experiment = Experiment::check(&document, overrides).map_err(|errors| {
-                value_error(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
-            })?;
+            let (experiment, _) =
+                super::spec::read(path.join(SPEC).into_pyobject(py)?.as_any(), overrides, &[])?;
             let runs = Runs::restored(&experiment, &records).map_err(value_error)?;
             let measured = Measurement::of_runs(&experiment, &own, runs).map_err(value_error)?;
             Ok(Self::new(measured, &experiment, out))
@@ -338,7 +336,7 @@ impl Simulation {
         let index = self.index(policy)?;
         let runs = &self.measured.runs;
         let instances = || runs.instances().iter().map(|&instance| signed(instance as u64));
-        let Some(n_checkpoints) = runs.n_checkpoints() else {
+        if runs.n_checkpoints().is_none() {
             let answers = runs.answers(index).map_err(unreadable)?;
             return Table::new([
                 ("run", Column::integers(0..signed(answers.len() as u64))),
@@ -348,13 +346,9 @@ impl Simulation {
                 ("answered", Column::flags(answers.iter().map(|answer| answer.answered))),
                 ("correct", Column::flags(answers.iter().map(|answer| answer.correct))),
             ]);
-        };
+        }
         let rounds = self.measured.result.policies[index].curves().map_or(&[][..], |curves| &curves.t);
-        let of_runs = |quantity| -> PyResult<Column> {
-            let columns = runs.columns(index, quantity, 0..n_checkpoints).map_err(unreadable)?;
-            let run = |run: usize| columns.iter().map(move |column| column[run]);
-            Ok(Column::floats((0..runs.n_runs()).flat_map(run)))
-        };
+        let of_runs = |quantity| self.run_by_run(index, quantity).map(Column::floats);
         let each = |value: i64| std::iter::repeat_n(value, rounds.len());
         Table::new([
             ("run", Column::integers((0..signed(runs.n_runs() as u64)).flat_map(each))),
