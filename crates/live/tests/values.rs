@@ -496,6 +496,37 @@ fn no_allowed_list_of_1163_shops_is_better() {
     }
 }
 
+/// The list of a cascade with values and groups earns nearly what the best allowed list does: the
+/// mean and the worst of 400 shops at each attraction, which docs/values.md tells.
+#[test]
+fn groups_in_a_cascade_cost_a_part_of_its_value() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let shape = ListShape::new(6, 3).unwrap();
+    let parts = [0.03, 0.1, 0.3].map(|attraction| {
+        let parts: Vec<f64> = (0..400)
+            .map(|_| {
+                let item = |number: usize| {
+                    let value = log_normal(0.8, &mut rng);
+                    (attraction * (0.5 + rng.random::<f64>()), value, 1 + number % 3)
+                };
+                let shop: Vec<(f64, f64, usize)> = (0..6).map(item).collect();
+                let of_value = |list: &[usize]| {
+                    let earn = |below: f64, &item: &usize| {
+                        shop[item].0 * shop[item].1 + (1.0 - shop[item].0) * below
+                    };
+                    list.iter().rev().fold(0.0, earn)
+                };
+                let list = lists::<Cascade>("cascade-ts", shape.into(), &shop, (1, &[]), true);
+                of_value(&list) / most(&shop, (3, 1), &[], &of_value)
+            })
+            .collect();
+        assert!(parts.iter().all(|part| *part < 1.0 + 1e-4));
+        let mean = parts.iter().sum::<f64>() / parts.len() as f64;
+        [mean, parts.into_iter().fold(1.0, f64::min)].map(|part| format!("{part:.3}"))
+    });
+    assert_eq!(parts, [["1.000", "0.991"], ["1.000", "0.975"], ["0.999", "0.917"]]);
+}
+
 /// Every policy with a table keeps to groups and pins, whichever items may be shown, and explores
 /// within them.
 #[test]
