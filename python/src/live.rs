@@ -91,8 +91,8 @@ struct SavedLive<L, N> {
 ///     values: what a click on each item is worth, a dict; lists are then those that earn most. Or
 ///         "answers": the mean of the values that `click` gives, shrunk by five orders to the mean
 ///         of all. By default all are worth 1. For `pbm-ts`, `bc-mp-ts` and `pbm-gibbs`,
-///         `cascade-ts` and `rsf-ts` on cascades, and `dcm-ts` with a `continuation`, its own or
-///         that of a fit as `prior`.
+///         `cascade-ts`, `rsf-ts` and `dcm-ts` on cascades, and `dcm-ts` with a `continuation`, its
+///         own or that of a fit as `prior`, on dependent clicks.
 ///     cap: the largest value of an item with "answers", by default none.
 ///     keep_open: the most decisions that can be answered, the last ones.
 ///     keep_retired: the most retired items that are kept; beyond, the first one is forgotten.

@@ -35,7 +35,7 @@ pub enum Error {
     Cap(f64),
     /// Values for a policy that has none.
     #[error(
-        "the policy has no values of items: `pbm-ts`, `bc-mp-ts` and `pbm-gibbs` have, `cascade-ts` and `rsf-ts` on cascades, and `dcm-ts` with a `continuation`"
+        "the policy has no values of items: `pbm-ts`, `bc-mp-ts` and `pbm-gibbs` have, `cascade-ts`, `rsf-ts` and `dcm-ts` on cascades, and `dcm-ts` with a `continuation` on dependent clicks"
     )]
     NoValues,
     /// A value is told, but they are means of answers.

@@ -48,7 +48,7 @@ pub enum BuildError {
     NotAmong(&'static str),
     /// The policy has no values of items.
     #[error(
-        "`{policy}` has no values of items for {users} users: `pbm-ts`, `bc-mp-ts` and `pbm-gibbs` have, `cascade-ts` and `rsf-ts` on cascades, and `dcm-ts` with a `continuation`"
+        "`{policy}` has no values of items for {users} users: `pbm-ts`, `bc-mp-ts` and `pbm-gibbs` have, `cascade-ts`, `rsf-ts` and `dcm-ts` on cascades, and `dcm-ts` with a `continuation` on dependent clicks"
     )]
     NoValues { policy: &'static str, users: Protocol },
     /// The parameters are not valid for these sizes.
