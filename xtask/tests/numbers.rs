@@ -44,10 +44,10 @@ fn the_front_page_has_the_numbers_of_the_outcome() {
     let [reproduced, contradicted, undecided, untestable] = [0, 1, 2, 3].map(sum);
     let all = reproduced + contradicted + undecided + untestable;
     let totals = format!(
-        "of {all} claims of eleven experiments, {reproduced} are reproduced, {contradicted} contradicted, {undecided} undecided and \
+        "of {all} claims of thirteen experiments, {reproduced} are reproduced, {contradicted} contradicted, {undecided} undecided and \
          {untestable} not testable"
     );
-    assert_eq!(rows.len(), 11);
+    assert_eq!(rows.len(), 13);
     assert!(front.contains(&totals), "README.md: {totals}");
     for shared in ["regret 120 and 196 against 737 and 504 clicks", "commit d731fb9a, 30 November 2026"] {
         assert!(front.contains(shared) && page.contains(shared), "{shared}");

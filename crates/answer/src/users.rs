@@ -78,11 +78,12 @@ impl<'a> FittedUsers<'a> {
     }
 
     /// The table `policy` of the service for a policy that was compared, with the number of
-    /// positions of a list; `None` if it cannot play it.
-    pub fn of_service(self, policy: &str, positions: usize) -> Option<String> {
+    /// positions of a list; `None` if it cannot play it, or begins with none of these fits.
+    pub fn of_service(self, policy: &str, positions: usize, fits: &[Fit]) -> Option<String> {
         let entrant = self.contenders().into_iter().find(|entrant| entrant.label == policy)?;
         let users = entrant.read_as.map_or(self.model(), Protocol::name);
-        let is_live = entrant.spec.row().live == Live::Table;
+        let is_live =
+            entrant.spec.row().live == Live::Table && fits.iter().any(|fit| fit.model().name() == users);
         let text =
             || format!("policy = {{ users = \"{users}\", policy = \"{policy}\", positions = {positions} }}");
         is_live.then(text)

@@ -152,17 +152,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     files.extend(lists.as_ref().map(|lists| (LISTS, &**lists)));
     output.write(source.threads, &files)?;
     if arguments.quiet {
-        return say(&format_args!("{}\n", evaluation.sentence()));
+        return say(&format_args!("{}\n", head(&evaluation).trim_end()));
     }
     say(&overview(&evaluation, arguments))
 }
 
+/// The answer, and what it is in doubt for.
+fn head(evaluation: &Evaluation) -> String {
+    let warnings = evaluation.warnings();
+    std::iter::once(evaluation.sentence() + "\n").chain(warnings).map(|sentence| sentence + "\n").collect()
+}
+
 /// The answer and all findings for a terminal.
 fn overview(evaluation: &Evaluation, arguments: &Arguments) -> String {
-    let mut text = format!("{}\n\n", evaluation.sentence());
-    for warning in evaluation.warnings() {
-        let _ = writeln!(text, "{warning}");
-    }
+    let mut text = head(evaluation);
     let heads = ["from", "difference", "95 %", "effective lists", ""].map(str::to_owned);
     let valued = evaluation.findings.all.iter().filter(|found| found.difference.is_some()).map(|found| {
         let [difference, interval, lists] = evaluation.figures(found);
@@ -171,11 +174,11 @@ fn overview(evaluation: &Evaluation, arguments: &Arguments) -> String {
     let rows: Vec<[String; 5]> = std::iter::once(heads).chain(valued).collect();
     if rows.len() > 1 {
         let _ =
-            writeln!(text, "Differences in {} per 1,000 lists:\n\n{}", evaluation.unit(), table(&rows, 1..4));
+            write!(text, "Differences in {} per 1,000 lists:\n\n{}", evaluation.unit(), table(&rows, 1..4));
     }
     if let Some(Basis::Model(_)) = evaluation.findings.answer().map(|answer| answer.basis) {
-        text += "\nThe model that predicts best answers, with the intervals of those that predict as well; `fit` \
-                 plays users of the simplest of them.\n";
+        text += "\nThe answer is that of the model that predicts best. Its interval also covers the models that \
+                 predict as well; `fit` plays users of the simplest of them.\n";
     }
     let others = evaluation.reasons(|found| found.difference.is_none());
     if !others.is_empty() && evaluation.findings.answer().is_some() {

@@ -92,9 +92,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return context::run(arguments);
     }
     let outcome = fit_and_write(arguments, &|_| Ok(()))?;
-    // Even a quiet fit does not hide that it is wrong.
-    let wrong = outcome.checks.sentences(MAX_CLICKS).into_iter();
-    wrong.filter(|_| arguments.quiet && outcome.checks.only_clicked).for_each(|sentence| tell(&sentence));
+    // Even a quiet fit does not hide its doubts.
+    let doubts = outcome.checks.sentences(MAX_CLICKS).into_iter();
+    doubts.filter(|_| arguments.quiet).for_each(|sentence| tell(&sentence));
     say(&Overview { arguments, outcome: &outcome })
 }
 

@@ -231,8 +231,8 @@ impl RandomUsers {
     ///
     /// # Errors
     ///
-    /// [`Error::NoUsers`], [`Error::Coefficients`] for another number of items, and a number that
-    /// is not finite.
+    /// [`Error::NoUsers`], [`Error::OneForEachItem`] for a model of another number of items, and a
+    /// number that is not finite.
     pub fn draw<M: WithAttraction, R: Rng + ?Sized>(
         &self,
         model: &M,
@@ -240,7 +240,7 @@ impl RandomUsers {
     ) -> Result<Personal<M>, Error> {
         let (n_items, found) = (self.items, model.attraction().len());
         if found != n_items {
-            return Err(Error::Coefficients { name: "items", found, expected: n_items });
+            return Err(Error::OneForEachItem { field: "attraction", found, n_items });
         }
         let (n_of_user, n_of_item) = (self.user_features, self.item_features);
         let roots = [n_of_user, n_of_item].map(|n| (n.max(1) as f64).sqrt());

@@ -1,6 +1,6 @@
 //! Errors in rankings and settings.
 
-/// Invalid rankings, or settings of an estimation. Documents and features count from 0.
+/// Invalid rankings, or settings of an estimation. Documents, features and places count from 0.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "messages say what the fields are")]

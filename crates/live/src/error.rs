@@ -3,7 +3,7 @@
 use crate::Handle;
 use click_models::ListShape;
 
-/// Why a setting or a list is refused.
+/// Why a setting or a list is refused. Positions count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "messages say what the fields are")]

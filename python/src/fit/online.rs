@@ -180,7 +180,7 @@ pub(crate) fn test_plan<'py>(
         effect: given.one("effect")?.unwrap_or(0.05),
         power: given.one("power")?.unwrap_or(0.8),
         miss: miss_of(&mut given)?,
-        looks: whole("looks", given.take("looks")?.as_ref(), 0..=u64::MAX)?.unwrap_or(10),
+        looks: whole("looks", given.take("looks")?.as_ref(), 0..=u64::from(u32::MAX))?.unwrap_or(10),
         per_day: given.one("per_day")?,
         clicks: given.one("mean")?.zip(given.one("sd")?),
         sessions: 1.0,

@@ -62,6 +62,8 @@ pub async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = (
                     _ = connection.await;
                 }
             }
+            // A client whose connection has timed out sees its end at once.
+            _ = stream.shutdown().await;
             // A socket that is closed with unread bytes is reset, and the client would lose the
             // answer to a request whose body is refused before its end.
             let mut nowhere = sink();

@@ -151,7 +151,7 @@ impl Overview<'_> {
         let Study { log, fits, .. } = &self.outcome.study;
         let is_of = |fit: &&Fit| answer.models.first().is_some_and(|of| of.model == fit.model().name());
         let users = fits.iter().find(is_of).and_then(FittedUsers::of_fit).filter(|_| answer.promises());
-        match users.and_then(|users| users.of_service(&answer.policy, log.counts.n_positions())) {
+        match users.and_then(|users| users.of_service(&answer.policy, log.counts.n_positions(), fits)) {
             Some(settings) => {
                 let from = for_a_shell(&out.display().to_string());
                 let serve = format!("click-bandits serve serve.toml --from {from}");

@@ -479,7 +479,7 @@ fn with_data_only_panels_that_take_them_are_run() {
     assert!(refused(&arguments).starts_with("--data: "));
     arguments.data = Some(top.path().join("data.json"));
     arguments.panel = Some("first".to_owned());
-    assert!(refused(&arguments).contains("small has no such panel here: it has measured"));
+    assert!(refused(&arguments).contains("small has no such panel: known: measured"));
     arguments.panel = None;
     fs::write(top.path().join("experiment.toml"), EXPERIMENT).unwrap();
     fs::write(top.path().join("claims.toml"), claims("reproduced")).unwrap();
