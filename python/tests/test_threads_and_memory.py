@@ -1,5 +1,7 @@
 """Policies shared by threads, and memory that does not grow."""
 
+import ctypes
+import gc
 import os
 import sys
 import threading
@@ -108,6 +110,13 @@ def memory() -> float:
         return int(pages.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def settled_memory() -> float:
+    """Resident memory without what is free: other tests leave hundreds of megabytes in pieces."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    return memory()
+
+
 def failing_calls(policy):
     decision = policy.select()
     for wrong in (
@@ -141,6 +150,10 @@ def test_memory_does_not_grow():
             policy.update_batch(batch, np.zeros((1000, 3), bool))
 
     work(20_000)
-    before = memory()
-    work(100_000)
-    assert memory() - before < 4
+    grown = []
+    for _ in range(5):
+        before = settled_memory()
+        work(20_000)
+        grown.append(settled_memory() - before)
+    # A leak of 100 bytes adds 2 MB each time. An allocator that touches freed pages anew does not.
+    assert sorted(grown)[2] < 1, grown
