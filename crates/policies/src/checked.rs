@@ -27,15 +27,17 @@ macro_rules! checked {
 }
 pub(crate) use checked;
 
-/// Declares a policy with the fields that are saved, and those that are derived from them. The
-/// policy is read from `State`, which has the former alone: it implements `From<State>`, or
-/// `TryFrom<State>` if states are checked. With `live`, the last saved field is the
-/// [`LiveState`](crate::live::LiveState) of this name, in `State` a
-/// [`SavedLive`](crate::live::SavedLive). Behind `with` is an attribute of `State`.
+/// Declares a policy with the fields that are saved, and those that follow from them, each with how
+/// it is made of the fields above it. `assemble` makes a policy of what is saved, its `State`, and
+/// `then` calls methods of it. Behind `with` is an attribute of `State`.
+///
+/// With `live`, the last saved field is a [`LiveState`](crate::live::LiveState) of this name, in
+/// `State` a [`SavedLive`](crate::live::SavedLive), and `over` makes a policy of its fields.
 macro_rules! with_state {
     (
         $(#[$meta:meta])* $vis:vis struct $Policy:ident { $($(#[$of:meta])* $field:ident: $Field:ty,)* }
-        derived { $($(#[$of_derived:meta])* $derived:ident: $Derived:ty,)* } $(with #[$of_state:meta])?
+        derived { $($(#[$of_derived:meta])* $derived:ident: $Derived:ty = $made:expr,)* }
+        $(then $($finish:ident),+)? $(with #[$of_state:meta])?
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
@@ -50,17 +52,29 @@ macro_rules! with_state {
         struct State {
             $($(#[$of])* $field: $Field,)*
         }
+
+        impl $Policy {
+            fn assemble(State { $($field,)* }: State) -> Self {
+                $(let $derived: $Derived = $made;)*
+                let policy = Self { $($field,)* $($derived,)* };
+                $(
+                    let mut policy = policy;
+                    $(policy.$finish();)+
+                )?
+                policy
+            }
+        }
     };
     (
         $(#[$meta:meta])* $vis:vis struct $Policy:ident { $($(#[$of:meta])* $field:ident: $Field:ty,)* }
-        live derived { $($(#[$of_derived:meta])* $derived:ident: $Derived:ty,)* }
+        $live:ident derived { $($(#[$of_derived:meta])* $derived:ident: $Derived:ty = $made:expr,)* }
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
         #[serde(try_from = "State")]
         $vis struct $Policy {
             $($(#[$of])* $field: $Field,)*
-            live: crate::live::LiveState,
+            $live: crate::live::LiveState,
             $($(#[$of_derived])* #[serde(skip)] $derived: $Derived,)*
         }
 
@@ -68,7 +82,14 @@ macro_rules! with_state {
         struct State {
             $($(#[$of])* $field: $Field,)*
             #[serde(default, with = "crate::live::last")]
-            live: crate::live::SavedLive,
+            $live: crate::live::SavedLive,
+        }
+
+        impl $Policy {
+            fn over($($field: $Field,)* $live: crate::live::LiveState) -> Self {
+                $(let $derived: $Derived = $made;)*
+                Self { $($field,)* $live, $($derived,)* }
+            }
         }
     };
 }

@@ -3,12 +3,12 @@
 /// Implements a policy with the fields `counts`, `live` and `arms` that shows the items of largest
 /// index: how it is made and read, chooses, learns and is used live.
 ///
-/// A row is the policy with its other fields, the type of `counts`, the settings in a saved state
-/// (see [`Setup`](crate::setup::Setup)), the feedback and what its counts record of it, the level
-/// of the indices in a round, and the arm of an item, which its counts determine.
+/// A row is the policy with its other fields, the types of `counts` and of an arm, the settings in a
+/// saved state (see [`Setup`](crate::setup::Setup)), the feedback and what its counts record of it,
+/// the level of the indices in a round, and the arm of an item, which its counts determine.
 macro_rules! shows_largest_indices {
     (
-        $Policy:ident { $($field:ident: $Field:ty),* } on $Counts:ty, settings $settings:expr,
+        $Policy:ident { $($field:ident: $Field:ty),* } on $Counts:ty, of $Arm:ty, settings $settings:expr,
         reads $Feedback:ident, |$feedback:ident| $seen:expr,
         level |$round:ident| $level:expr,
         arm |$counts:ident, $item:ident| $arm:expr
@@ -23,11 +23,9 @@ macro_rules! shows_largest_indices {
             use rand::Rng;
 
             impl $Policy {
-                fn over($($field: $Field,)* counts: $Counts, live: LiveState) -> Self {
-                    let $counts = &counts;
-                    let arms = (0..counts.n_items()).map(|$item| $arm);
-                    let arms = BestArms::new(arms, counts.sizes()[1]).without(&live.absent);
-                    Self { $($field,)* counts, live, arms }
+                fn ranked($($field: $Field,)* $counts: &$Counts, live: &LiveState) -> BestArms<$Arm> {
+                    let arms = (0..$counts.n_items()).map(|$item| $arm);
+                    BestArms::new(arms, $counts.sizes()[1]).without(&live.absent)
                 }
             }
 

@@ -44,18 +44,26 @@ pub(crate) struct Products {
     columns: Vec<f64>,
 } derived {
     /// `plays` as floating-point numbers.
-    weights: Vec<f64>,
-    row_plays: Vec<u64>,
-    column_plays: Vec<u64>,
-    rows: Vec<f64>,
-    row_prior: Vec<Pseudo>,
-    column_prior: Vec<Pseudo>,
-    row_laws: Vec<Law>,
-    column_laws: Vec<Law>,
-    played: PlayedColumns,
+    weights: Vec<f64> = plays.iter().map(|&plays| float(plays)).collect(),
+    row_plays: Vec<u64> = plays.chunks_exact(columns.len()).map(|row| row.iter().sum()).collect(),
+    column_plays: Vec<u64> = {
+        let mut sums = vec![0; columns.len()];
+        for row in plays.chunks_exact(columns.len()) {
+            for (sum, &plays) in sums.iter_mut().zip(row) {
+                *sum = u64::saturating_add(*sum, plays);
+            }
+        }
+        sums
+    },
+    rows: Vec<f64> = vec![0.0; row_clicks.len()],
+    row_prior: Vec<Pseudo> = vec![Pseudo::default(); rows.len()],
+    column_prior: Vec<Pseudo> = vec![Pseudo::default(); columns.len()],
+    row_laws: Vec<Law> = Vec::with_capacity(rows.len()),
+    column_laws: Vec<Law> = Vec::with_capacity(columns.len()),
+    played: PlayedColumns = PlayedColumns::new(&plays, columns.len()),
     /// Buffer: `sum over i of u_i N_i` of each column.
-    expected: Vec<f64>,
-    sampler: Sampler,
+    expected: Vec<f64> = vec![0.0; columns.len()],
+    sampler: Sampler = Sampler::new(),
 }
 }
 
@@ -109,34 +117,6 @@ impl Products {
         });
         products.set_laws();
         products
-    }
-
-    /// Without the distributions of draws.
-    fn assemble(State { plays, row_clicks, column_clicks, columns }: State) -> Self {
-        let n_columns = columns.len();
-        let mut column_plays = vec![0; n_columns];
-        for row in plays.chunks_exact(n_columns) {
-            for (sum, &plays) in column_plays.iter_mut().zip(row) {
-                *sum = u64::saturating_add(*sum, plays);
-            }
-        }
-        Self {
-            weights: plays.iter().map(|&plays| float(plays)).collect(),
-            row_plays: plays.chunks_exact(n_columns).map(|row| row.iter().sum()).collect(),
-            column_plays,
-            rows: vec![0.0; row_clicks.len()],
-            row_prior: vec![Pseudo::default(); row_clicks.len()],
-            column_prior: vec![Pseudo::default(); n_columns],
-            row_laws: Vec::with_capacity(row_clicks.len()),
-            column_laws: Vec::with_capacity(n_columns),
-            played: PlayedColumns::new(&plays, n_columns),
-            expected: vec![0.0; n_columns],
-            sampler: Sampler::new(),
-            plays,
-            row_clicks,
-            column_clicks,
-            columns,
-        }
     }
 
     /// Sets the distributions of all draws. Counts must have been checked.

@@ -66,7 +66,7 @@ pub struct CascadeLinear {
     /// The position of the best item, of the second best, and so on.
     order: Vec<usize>,
 } derived {
-    buffers: Buffers,
+    buffers: Buffers = Buffers::new(&products, order.len()),
 }
 }
 
@@ -207,18 +207,9 @@ impl CascadeLinear {
         let order = known.order();
         let theta = Normal::new(vec![0.0; products.len()], std::iter::repeat(prior_precision));
         let information = 1.0 / (sigma * sigma);
-        Self {
-            rule,
-            factor,
-            delta: Delta::default(),
-            prior_precision,
-            information,
-            buffers: Buffers::new(&products, order.len()),
-            products,
-            theta,
-            order,
-        }
-        .checked()
+        let delta = Delta::default();
+        Self::assemble(State { rule, factor, delta, prior_precision, information, products, theta, order })
+            .checked()
     }
 
     /// Refuses a prior or noise without information, and one of infinite information.
@@ -390,11 +381,9 @@ impl<F: ObservedPrefix> UpdateFor<Ranking, F> for CascadeLinear {
 }
 
 restored!(CascadeLinear, |saved| {
-    let State { rule, factor, delta, prior_precision, information, products, theta, order } = saved;
-    PrefixKnown::with_places(ListShape::new(products.n_items, order.len())?, &order)?;
-    if theta.len() != products.len() {
+    PrefixKnown::with_places(ListShape::new(saved.products.n_items, saved.order.len())?, &saved.order)?;
+    if saved.theta.len() != saved.products.len() {
         return Err(Error::SavedSizes);
     }
-    let buffers = Buffers::new(&products, order.len());
-    Self { rule, factor, delta, prior_precision, information, products, theta, order, buffers }.checked()
+    Self::assemble(saved).checked()
 });

@@ -46,9 +46,12 @@ pub struct CondorcetSavage {
     left: Vec<u32>,
 } derived {
     /// Pairs of these compared once less than the others, in order; empty if there are none.
-    due: Vec<(u32, u32)>,
-    level: f64,
-}
+    due: Vec<(u32, u32)> = Vec::with_capacity(left.len() * (left.len() - 1) / 2),
+    level: f64 = {
+        let n_items = counts.shape.n_items();
+        ln((n_items * (n_items - 1)) as f64) + 2.0 * ln(horizon as f64)
+    },
+} then refill
 }
 
 impl CondorcetSavage {
@@ -56,16 +59,6 @@ impl CondorcetSavage {
     pub fn new(shape: DuelShape, horizon: u64) -> Self {
         let left = (0..).take(shape.n_items()).collect();
         Self::assemble(State { counts: DuelCounts::new(shape), horizon: horizon.max(1), left })
-    }
-
-    fn assemble(State { counts, horizon, left }: State) -> Self {
-        let n_items = counts.shape.n_items();
-        let twice_the_pairs = (n_items * (n_items - 1)) as f64;
-        let level = ln(twice_the_pairs) + 2.0 * ln(horizon as f64);
-        let due = Vec::with_capacity(left.len() * (left.len() - 1) / 2);
-        let mut policy = Self { counts, horizon, left, due, level };
-        policy.refill();
-        policy
     }
 
     fn refill(&mut self) {

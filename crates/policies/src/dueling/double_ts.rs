@@ -2,7 +2,7 @@ use super::counts::DuelCounts;
 use super::posterior::{Coins, Upsets};
 use crate::checked::with_state;
 use crate::exact::{float, number};
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::Ties;
 use crate::{Decision, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -58,22 +58,27 @@ pub struct DoubleTs {
     alpha: NonNegative,
 } derived {
     /// The sampler, with the distribution of Beta draws.
-    upsets: Upsets,
-    coins: Coins,
-    openings: Vec<f64>,
-    n_open: Vec<u32>,
+    upsets: Upsets = Upsets::new(&counts),
+    coins: Coins = Coins::new(&counts),
+    openings: Vec<f64> = {
+        let mut openings = counts.table(|wins, losses| opening(wins, losses, alpha.get()));
+        // An item has no opening against itself.
+        openings.iter_mut().step_by(counts.shape.n_items() + 1).for_each(|opening| *opening = f64::INFINITY);
+        openings
+    },
+    n_open: Vec<u32> = vec![0; counts.shape.n_items()],
     /// The next opening of every row; minus infinity if the row has to be recomputed.
-    next_in_row: Vec<f64>,
-    next: f64,
-    candidates: Vec<u32>,
+    next_in_row: Vec<f64> = vec![f64::NEG_INFINITY; n_open.len()],
+    next: f64 = f64::NEG_INFINITY,
+    candidates: Vec<u32> = Vec::with_capacity(n_open.len()),
     /// The candidate that leads against most others; the first of several.
-    favourite: u32,
+    favourite: u32 = 0,
     /// Number of other items against which an item leads.
-    n_led: Vec<u32>,
+    n_led: Vec<u32> = counts.shape.items().map(|item| number(counts.n_beaten(item))).collect(),
     /// Buffers: samples lost by each item, and the number of items that its pairs have samples
     /// with.
-    lost: Vec<u32>,
-    sampled: Vec<usize>,
+    lost: Vec<u32> = vec![0; n_open.len()],
+    sampled: Vec<usize> = vec![0; n_open.len()],
 }
 }
 
@@ -86,7 +91,7 @@ impl DoubleTs {
 
     /// A fresh policy. With `alpha = 0` an item that is behind is never a candidate.
     pub fn with_alpha(shape: DuelShape, alpha: NonNegative) -> Self {
-        Self::from(State { counts: DuelCounts::new(shape), alpha })
+        Self::assemble(State { counts: DuelCounts::new(shape), alpha })
     }
 
     /// Counts the open bounds of rows that may have changed, and finds the candidates.
@@ -216,30 +221,7 @@ fn opening(wins: u64, losses: u64, alpha: f64) -> f64 {
     behind * behind / (4.0 * alpha * float(wins + losses))
 }
 
-impl From<State> for DoubleTs {
-    fn from(State { counts, alpha }: State) -> Self {
-        let n_items = counts.shape.n_items();
-        let mut openings = counts.table(|wins, losses| opening(wins, losses, alpha.get()));
-        // An item has no opening against itself.
-        openings.iter_mut().step_by(n_items + 1).for_each(|opening| *opening = f64::INFINITY);
-        Self {
-            upsets: Upsets::new(&counts),
-            coins: Coins::new(&counts),
-            openings,
-            n_open: vec![0; n_items],
-            favourite: 0,
-            n_led: counts.shape.items().map(|item| number(counts.n_beaten(item))).collect(),
-            lost: vec![0; n_items],
-            sampled: vec![0; n_items],
-            next_in_row: vec![f64::NEG_INFINITY; n_items],
-            next: f64::NEG_INFINITY,
-            candidates: Vec::with_capacity(n_items),
-            counts,
-            alpha,
-        }
-    }
-}
-
+restored!(DoubleTs, |saved| Ok(Self::assemble(saved)));
 setup!(DoubleTs, &["/alpha"], |policy| policy.counts.sizes());
 
 impl Select<Pair> for DoubleTs {

@@ -93,23 +93,27 @@ pub struct EcwRmed {
     is_pending: bool,
 } derived {
     /// Whether a pair is still to come in this pass, or is listed for the next one.
-    is_listed: Vec<bool>,
+    is_listed: Vec<bool> = {
+        let mut is_listed = vec![false; counts.shape.n_items() * counts.shape.n_items()];
+        pass[place..].iter().chain(&next).for_each(|&pair| is_listed[pair as usize] = true);
+        is_listed
+    },
     /// The `ln t` up to which no pair is compared at the beginning of a pass, if no count changes.
-    quiet_until: f64,
-    evidence: Vec<f64>,
+    quiet_until: f64 = f64::NEG_INFINITY,
+    evidence: Vec<f64> = vec![0.0; is_listed.len()],
     /// The divergence from 1/2.
-    divergence: Vec<f64>,
-    n_superiors: Vec<u32>,
+    divergence: Vec<f64> = vec![0.0; is_listed.len()],
+    n_superiors: Vec<u32> = vec![0; counts.shape.n_items()],
     /// Winners, and the `ln t` up to which their evidence suffices; empty if counts changed.
-    winners: Vec<(u32, f64)>,
+    winners: Vec<(u32, f64)> = Vec::with_capacity(n_superiors.len()),
     /// The winners of least cost; empty if counts have changed.
-    cheapest: Vec<u32>,
+    cheapest: Vec<u32> = Vec::with_capacity(n_superiors.len()),
     /// The plan of the winner `planned`.
-    need: Vec<f64>,
-    planned: Option<u32>,
-    inferiors: Vec<(f64, u32)>,
-    superiors: Vec<(f64, u32)>,
-}
+    need: Vec<f64> = vec![0.0; is_listed.len()],
+    planned: Option<u32> = None,
+    inferiors: Vec<(f64, u32)> = Vec::with_capacity(n_superiors.len()),
+    superiors: Vec<(f64, u32)> = Vec::with_capacity(n_superiors.len()),
+} then look_at_all
 }
 
 impl EcwRmed {
@@ -149,44 +153,18 @@ impl EcwRmed {
         NonNegative::new(0.01).unwrap_or(NonNegative::ZERO)
     }
 
-    fn assemble(State { counts, alpha, beta, opening, pass, place, next, is_pending }: State) -> Self {
-        let n_items = counts.shape.n_items();
-        let mut is_listed = vec![false; n_items * n_items];
-        for &pair in pass[place..].iter().chain(&next) {
-            is_listed[pair as usize] = true;
-        }
-        let room = |mut pairs: Vec<u32>| {
+    /// Makes room for passes, and computes what depends on the duels of any pair.
+    fn look_at_all(&mut self) {
+        let n_items = self.n_items();
+        for pairs in [&mut self.pass, &mut self.next] {
             pairs.reserve_exact(n_items * (n_items + 1) / 2 - pairs.len());
-            pairs
-        };
-        let mut policy = Self {
-            is_listed,
-            quiet_until: f64::NEG_INFINITY,
-            evidence: vec![0.0; n_items * n_items],
-            divergence: vec![0.0; n_items * n_items],
-            n_superiors: vec![0; n_items],
-            winners: Vec::with_capacity(n_items),
-            cheapest: Vec::with_capacity(n_items),
-            need: vec![0.0; n_items * n_items],
-            planned: None,
-            inferiors: Vec::with_capacity(n_items),
-            superiors: Vec::with_capacity(n_items),
-            counts,
-            alpha,
-            beta,
-            opening,
-            pass: room(pass),
-            place,
-            next: room(next),
-            is_pending,
-        };
+        }
         for i in 0..n_items {
             for j in (0..n_items).filter(|&j| j != i) {
-                policy.look_at(i, j);
-                policy.n_superiors[i] += u32::from(policy.is_beaten(i, j));
+                self.look_at(i, j);
+                self.n_superiors[i] += u32::from(self.is_beaten(i, j));
             }
         }
-        policy
     }
 
     fn n_items(&self) -> usize {

@@ -72,13 +72,14 @@ pub struct MergeDts {
     ends: Vec<usize>,
 } derived {
     /// Items that were certainly beaten when their feedback arrived.
-    is_suspect: Vec<bool>,
+    is_suspect: Vec<bool> = vec![true; counts.shape.n_items()],
     /// Buffer: number of samples in which an item of the batch beats another one.
-    scores: Vec<u32>,
-    coins: Coins,
-    sampler: Sampler,
+    scores: Vec<u32> = vec![0; counts.shape.n_items()],
+    coins: Coins = Coins::new(&counts),
+    sampler: Sampler = Sampler::new(),
     /// Buffer for merging.
-    merging: Merging,
+    merging: Merging =
+        Merging { by_size: Vec::with_capacity(ends.len()), items: Vec::with_capacity(items.len()) },
 }
 }
 
@@ -111,26 +112,6 @@ impl MergeDts {
             items: (0..).take(n_items).collect(),
             ends,
         })
-    }
-
-    fn assemble(State { counts, alpha, head_start, batch_size, stage, items, ends }: State) -> Self {
-        let n_items = counts.shape.n_items();
-        let merging =
-            Merging { by_size: Vec::with_capacity(ends.len()), items: Vec::with_capacity(items.len()) };
-        Self {
-            is_suspect: vec![true; n_items],
-            scores: vec![0; n_items],
-            coins: Coins::new(&counts),
-            sampler: Sampler::new(),
-            merging,
-            counts,
-            alpha,
-            head_start,
-            batch_size,
-            stage,
-            items,
-            ends,
-        }
     }
 
     /// Remaining items, batch by batch.

@@ -56,20 +56,33 @@ pub struct Rmed1 {
     next: Vec<u32>,
 } derived {
     /// Whether an item is still to come in this pass, or is listed for the next one.
-    is_listed: Vec<bool>,
+    is_listed: Vec<bool> = {
+        let mut is_listed = vec![false; counts.shape.n_items()];
+        pass[place..].iter().chain(&next).for_each(|&item| is_listed[item as usize] = true);
+        is_listed
+    },
     /// Lower bound of the evidence against any unlisted item, beyond the leader's.
-    nearest: f64,
-    evidence: Vec<u128>,
+    nearest: f64 = f64::NEG_INFINITY,
+    evidence: Vec<u128> = {
+        // A pair of an item with itself has no duels.
+        let terms = counts.table(|wins, losses| term(wins, wins + losses));
+        terms.chunks_exact(is_listed.len()).map(|row| row.iter().sum()).collect()
+    },
     /// The evidence in nats.
-    nats: Vec<f64>,
-    n_not_beaten: Vec<u32>,
+    nats: Vec<f64> = evidence.iter().map(|&units| nats(units)).collect(),
+    n_not_beaten: Vec<u32> =
+        counts.shape.items().map(|item| number(nats.len() - 1 - counts.n_beaten(item))).collect(),
     /// The share of duels that a row's item lost against the column's; negative on the diagonal.
-    lost: Vec<f64>,
-    least: f64,
+    lost: Vec<f64> = {
+        let mut lost = counts.table(|wins, losses| share(losses, wins + losses));
+        lost.iter_mut().step_by(nats.len() + 1).for_each(|lost| *lost = f64::NEG_INFINITY);
+        lost
+    },
+    least: f64 = 0.0,
     /// The items with `least` evidence; empty if they have to be searched.
-    leaders: Vec<u32>,
-    slack: f64,
-}
+    leaders: Vec<u32> = Vec::with_capacity(nats.len()),
+    slack: f64 = 0.3 * libm::pow(nats.len() as f64, 1.01),
+} then make_room
 }
 
 /// `2^64`.
@@ -107,43 +120,9 @@ impl Rmed1 {
         Self::assemble(State { counts: DuelCounts::new(shape), pass, place: 0, next: vec![] })
     }
 
-    fn assemble(State { counts, pass, place, next }: State) -> Self {
-        let n_items = counts.shape.n_items();
-        let mut is_listed = vec![false; n_items];
-        for &item in pass[place..].iter().chain(&next) {
-            is_listed[item as usize] = true;
-        }
-        let others = |item: usize| (0..n_items).filter(move |&other| other != item);
-        let against = |item: usize| {
-            others(item).map(|other| term(counts.wins(item, other), counts.duels(item, other))).sum()
-        };
-        let not_beaten = |item: usize| {
-            let is_not_beaten = |&other: &usize| 2 * counts.wins(item, other) <= counts.duels(item, other);
-            others(item).filter(is_not_beaten).fold(0, |sum, _| sum + 1)
-        };
-        let share_lost = |cell: usize| match (cell / n_items, cell % n_items) {
-            (item, other) if item == other => f64::NEG_INFINITY,
-            (item, other) => share(counts.wins(other, item), counts.duels(item, other)),
-        };
-        let room = |mut items: Vec<u32>| {
-            items.reserve_exact(n_items - items.len());
-            items
-        };
-        let evidence: Vec<u128> = (0..n_items).map(against).collect();
-        Self {
-            is_listed,
-            nearest: f64::NEG_INFINITY,
-            nats: evidence.iter().map(|&units| nats(units)).collect(),
-            evidence,
-            n_not_beaten: (0..n_items).map(not_beaten).collect(),
-            lost: (0..n_items * n_items).map(share_lost).collect(),
-            least: 0.0,
-            leaders: Vec::with_capacity(n_items),
-            slack: 0.3 * libm::pow(n_items as f64, 1.01),
-            counts,
-            pass: room(pass),
-            place,
-            next: room(next),
+    fn make_room(&mut self) {
+        for items in [&mut self.pass, &mut self.next] {
+            items.reserve_exact(self.nats.len() - items.len());
         }
     }
 

@@ -4,7 +4,7 @@ use super::counts::DuelCounts;
 use crate::checked::with_state;
 use crate::coin::place;
 use crate::exact::float;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::{Decision, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::{NonNegative, Rate};
@@ -60,12 +60,12 @@ pub struct Rucb {
     horizon: Option<u64>,
     counts: DuelCounts,
 } derived {
-    bounds: Bounds,
+    bounds: Bounds = Bounds::new(&counts, alpha.get(), unseen.get()),
     /// `sole` meets itself up to this round if no feedback arrives.
-    quiet_until: u64,
-    sole: usize,
+    quiet_until: u64 = 0,
+    sole: usize = 0,
     /// After the horizon: the items that would be returned; empty if they have to be computed.
-    returned: Vec<ItemId>,
+    returned: Vec<ItemId> = Vec::with_capacity(counts.shape.n_items()),
 } with #[serde(deny_unknown_fields)]
 }
 
@@ -74,14 +74,14 @@ impl Rucb {
     /// 0.51.
     pub fn new(shape: DuelShape, alpha: NonNegative) -> Self {
         let counts = DuelCounts::new(shape);
-        Self::from(State { alpha, unseen: NonNegative::from_count(2), horizon: None, counts })
+        Self::assemble(State { alpha, unseen: NonNegative::from_count(2), horizon: None, counts })
     }
 
     /// Sets `u_ij` of pairs without duels: 2 in the paper. Below 1/2 they are never compared.
     #[must_use]
     pub fn with_unseen(self, unseen: NonNegative) -> Self {
         let Self { alpha, horizon, counts, .. } = self;
-        Self::from(State { alpha, unseen, horizon, counts })
+        Self::assemble(State { alpha, unseen, horizon, counts })
     }
 
     /// Stops exploring after `rounds` rounds.
@@ -115,14 +115,7 @@ impl Rucb {
     }
 }
 
-impl From<State> for Rucb {
-    fn from(State { alpha, unseen, horizon, counts }: State) -> Self {
-        let bounds = Bounds::new(&counts, alpha.get(), unseen.get());
-        let returned = Vec::with_capacity(counts.shape.n_items());
-        Self { alpha, unseen, horizon, counts, bounds, quiet_until: 0, sole: 0, returned }
-    }
-}
-
+restored!(Rucb, |saved| Ok(Self::assemble(saved)));
 setup!(Rucb, &["/alpha", "/unseen", "/horizon"], |policy| policy.counts.sizes());
 
 impl Select<Pair> for Rucb {

@@ -40,14 +40,14 @@ with_state! {
 pub struct Uniform {
     shape: ListShape,
 } live derived {
-    top: TopL,
+    top: TopL = TopL::new(shape.n_positions()),
 }
 }
 
 impl Uniform {
     /// A uniform policy for lists of this shape.
     pub fn new(shape: ListShape) -> Self {
-        Self { shape, live: LiveState::default(), top: TopL::new(shape.n_positions()) }
+        Self::over(shape, LiveState::default())
     }
 }
 
@@ -57,7 +57,7 @@ restored!(Uniform, |State { shape, live }| {
         return Err(Error::SavedSizes);
     }
     check_counts(0, &live.shows, &live.clicks)?;
-    Ok(Self { live, ..Self::new(shape) })
+    Ok(Self::over(shape, live))
 });
 
 setup!(Uniform, &[], |policy| [policy.shape.n_items(), policy.shape.n_positions()]);

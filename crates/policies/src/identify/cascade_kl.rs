@@ -11,7 +11,7 @@ use super::evidence::{
 };
 use crate::checked::with_state;
 use crate::exact::float;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::{Decision, Select};
 use by_need::ByNeed;
 use click_models::{Clicks, ItemId, ListShape, Ranking};
@@ -119,19 +119,23 @@ pub struct CascadeKl {
     candidates: Candidates,
 } derived {
     /// The tolerance, at most 1.
-    epsilon: f64,
-    pair_level: f64,
-    item_levels: ItemLevels,
+    epsilon: f64 = settings.epsilon.get().min(1.0),
+    pair_level: f64 = {
+        let n_pairs = candidates.n_best * (candidates.n_items() - candidates.n_best);
+        rejection_level(prior_of_better(epsilon), float(n_pairs as u64) / settings.delta.get())
+    },
+    item_levels: ItemLevels = ItemLevels::new(&candidates, settings.delta),
     /// Observations of the undecided items, now and at the next classification.
-    open_observations: u64,
-    next_look: u64,
+    open_observations: u64 = 0,
+    next_look: u64 = 1,
     /// Used by the order by need only.
-    by_need: Option<ByNeed>,
-    means: Vec<f64>,
-    contestants: Vec<Contestant>,
-    bounds: Vec<(f64, f64)>,
-    sorted: Vec<f64>,
-} with #[serde(deny_unknown_fields)]
+    by_need: Option<ByNeed> =
+        (settings.order == CascadeKlOrder::Need).then(|| ByNeed::new(candidates.n_items())),
+    means: Vec<f64> = Vec::with_capacity(candidates.n_items()),
+    contestants: Vec<Contestant> = Vec::with_capacity(candidates.n_items()),
+    bounds: Vec<(f64, f64)> = Vec::with_capacity(candidates.n_items()),
+    sorted: Vec<f64> = Vec::with_capacity(candidates.n_items()),
+} then set_next_look with #[serde(deny_unknown_fields)]
 }
 
 /// An undecided item during classification.
@@ -158,7 +162,7 @@ impl CascadeKl {
     pub fn new(shape: ListShape, delta: Delta) -> Self {
         let (test, order) = (CascadeKlTest::default(), CascadeKlOrder::default());
         let settings = Settings { delta, epsilon: NonNegative::ZERO, test, order };
-        Self::from(State { settings, candidates: Candidates::new(shape) })
+        Self::assemble(State { settings, candidates: Candidates::new(shape) })
     }
 
     /// The policy from the start; answers may be worse than the K-th best by at most `epsilon`.
@@ -180,7 +184,7 @@ impl CascadeKl {
     }
 
     fn with(&self, settings: Settings) -> Self {
-        Self::from(State { settings, candidates: self.candidates.fresh() })
+        Self::assemble(State { settings, candidates: self.candidates.fresh() })
     }
 
     #[inline]
@@ -396,32 +400,7 @@ impl CascadeKl {
     }
 }
 
-impl From<State> for CascadeKl {
-    fn from(State { settings, candidates }: State) -> Self {
-        let Settings { delta, epsilon, order, .. } = settings;
-        let epsilon = epsilon.get().min(1.0);
-        let n_items = candidates.n_items();
-        let (n_best, n_others) = (candidates.n_best, n_items - candidates.n_best);
-        let inverse_pair_level = float((n_best * n_others) as u64) / delta.get();
-        let mut policy = Self {
-            settings,
-            epsilon,
-            pair_level: rejection_level(prior_of_better(epsilon), inverse_pair_level),
-            item_levels: ItemLevels::new(&candidates, delta),
-            candidates,
-            open_observations: 0,
-            next_look: 1,
-            by_need: (order == CascadeKlOrder::Need).then(|| ByNeed::new(n_items)),
-            means: Vec::with_capacity(n_items),
-            contestants: Vec::with_capacity(n_items),
-            bounds: Vec::with_capacity(n_items),
-            sorted: Vec::with_capacity(n_items),
-        };
-        policy.set_next_look();
-        policy
-    }
-}
-
+restored!(CascadeKl, |saved| Ok(Self::assemble(saved)));
 identifies!(CascadeKl, and stops);
 setup!(CascadeKl, &["/settings"], |policy| policy.candidates.sizes());
 

@@ -78,15 +78,15 @@ pub struct KlLucb {
     #[serde(rename = "counts")]
     candidates: Candidates,
 } derived {
-    level: Level,
+    level: Level = Level::Rounds(f64::INFINITY),
     /// The last round with this level.
-    level_until: u64,
+    level_until: u64 = 0,
     /// By item.
-    bounds: Vec<(f64, f64)>,
+    bounds: Vec<(f64, f64)> = vec![(0.0, 1.0); candidates.n_items()],
     /// All items: the leaders, then the others.
-    sides: Vec<BoundedItem>,
-    shown: Vec<BoundedItem>,
-} with #[serde(deny_unknown_fields)]
+    sides: Vec<BoundedItem> = Vec::with_capacity(bounds.len()),
+    shown: Vec<BoundedItem> = Vec::with_capacity(bounds.len() + 1),
+} then raise_level, take_sides with #[serde(deny_unknown_fields)]
 }
 
 /// The input of an item's bounds, besides its counts.
@@ -142,25 +142,6 @@ impl KlLucb {
     pub fn with_levels(self, levels: KlLucbLevels) -> Self {
         let Self { delta, epsilon, candidates, .. } = self;
         Self::assemble(State { delta, epsilon, levels, rounds: 0, candidates: candidates.fresh() })
-    }
-
-    fn assemble(State { delta, epsilon, levels, rounds, candidates }: State) -> Self {
-        let n_items = candidates.n_items();
-        let mut policy = Self {
-            delta,
-            epsilon,
-            levels,
-            rounds,
-            candidates,
-            level: Level::Rounds(f64::INFINITY),
-            level_until: 0,
-            bounds: vec![(0.0, 1.0); n_items],
-            sides: Vec::with_capacity(n_items),
-            shown: Vec::with_capacity(n_items + 1),
-        };
-        policy.raise_level();
-        policy.take_sides();
-        policy
     }
 
     #[inline]

@@ -38,6 +38,11 @@ impl CellCounts {
         [self.n_items(), self.n_positions]
     }
 
+    /// Displays and clicks of every cell.
+    pub(super) fn all(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.shows.iter().copied().zip(self.clicks.iter().copied())
+    }
+
     /// Displays and clicks of a cell: item times `n_positions` plus position.
     pub(super) fn cell(&self, cell: usize) -> (u64, u64) {
         (self.shows[cell], self.clicks[cell])

@@ -57,16 +57,16 @@ pub struct Grab {
     key: Option<u64>,
     leaders: Leaders,
 } derived {
-    mean: Vec<f64>,
-    upper: Vec<f64>,
-    weights: Vec<i128>,
+    mean: Vec<f64> = counts.all().map(|cell| mean_and_upper(cell, rate).0).collect(),
+    upper: Vec<f64> = counts.all().map(|cell| mean_and_upper(cell, rate).1).collect(),
+    weights: Vec<i128> = vec![0; mean.len()],
     /// The item at every position of the leader.
-    lead: Vec<u32>,
+    lead: Vec<u32> = vec![0; counts.n_positions],
     /// Whether counts have changed since the leader was found.
-    is_stale: bool,
-    order: Vec<usize>,
-    assignment: Assignment,
-}
+    is_stale: bool = true,
+    order: Vec<usize> = (0..counts.n_positions).collect(),
+    assignment: Assignment = Assignment::new(counts.n_items(), counts.n_positions),
+} then prepare
 }
 
 impl Grab {
@@ -79,28 +79,12 @@ impl Grab {
         Self::assemble(State { rate, gamma, counts, key: None, leaders })
     }
 
-    fn assemble(State { rate, gamma, counts, key, leaders }: State) -> Self {
-        let [n_items, n_positions] = counts.sizes();
-        let (mean, upper) =
-            (0..n_items * n_positions).map(|cell| mean_and_upper(&counts, cell, rate)).unzip();
-        let mut policy = Self {
-            rate,
-            gamma,
-            key: None,
-            leaders: leaders.with_room(n_positions),
-            mean,
-            upper,
-            weights: vec![0; n_items * n_positions],
-            lead: vec![0; n_positions],
-            is_stale: true,
-            order: (0..n_positions).collect(),
-            assignment: Assignment::new(n_items, n_positions),
-            counts,
-        };
-        if let Some(key) = key {
-            policy.prefer(key);
+    /// Makes room for leaders, and takes on the preferences, if there are some.
+    fn prepare(&mut self) {
+        self.leaders.make_room(self.lead.len());
+        if let Some(key) = self.key {
+            self.prefer(key);
         }
-        policy
     }
 
     /// Takes on the preferences of this key.
@@ -157,8 +141,8 @@ enum Exchange {
 
 /// The share of clicks, and its upper bound.
 #[inline]
-fn mean_and_upper(counts: &CellCounts, cell: usize, rate: Rate) -> (f64, f64) {
-    match counts.cell(cell) {
+fn mean_and_upper(cell: (u64, u64), rate: Rate) -> (f64, f64) {
+    match cell {
         (0, _) => (0.0, 1.0),
         (shows, clicks) => {
             let (shows, mean) = (float(shows), float(clicks) / float(shows));
@@ -221,7 +205,7 @@ impl<F: RenderedClicks> Update<Ranking, F> for Grab {
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let Self { counts, mean, upper, weights, key, is_stale, rate, .. } = self;
         counts.record(&decision.action, feedback, |counts, cell| {
-            (mean[cell], upper[cell]) = mean_and_upper(counts, cell, *rate);
+            (mean[cell], upper[cell]) = mean_and_upper(counts.cell(cell), *rate);
             weights[cell] = weight(mean[cell], key.unwrap_or(0), cell);
             *is_stale = true;
         });

@@ -53,11 +53,10 @@ impl Leaders {
     }
 
     /// Makes room for all lists that are remembered.
-    pub(super) fn with_room(mut self, n_positions: usize) -> Self {
+    pub(super) fn make_room(&mut self, n_positions: usize) {
         self.lists.reserve_exact(ROOM * n_positions - self.lists.len());
         self.times.reserve_exact(ROOM - self.times.len());
         self.last.reserve_exact(ROOM - self.last.len());
-        self
     }
 
     /// Checks leaders that were saved.

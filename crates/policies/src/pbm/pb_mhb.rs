@@ -57,13 +57,14 @@ pub struct PbMhb {
     theta: Vec<f64>,
     kappa: Vec<f64>,
 } derived {
-    successes: Vec<f64>,
-    failures: Vec<f64>,
-    item_successes: Vec<f64>,
-    position_successes: Vec<f64>,
-    order: Vec<usize>,
-    top: TopL,
-    sampler: Sampler,
+    successes: Vec<f64> = counts.all().map(|(_, clicks)| 0.5 + float(clicks)).collect(),
+    failures: Vec<f64> = counts.all().map(|(shows, clicks)| 0.5 + float(shows - clicks)).collect(),
+    item_successes: Vec<f64> = successes.chunks_exact(kappa.len()).map(|item| item.iter().sum()).collect(),
+    position_successes: Vec<f64> =
+        (0..kappa.len()).map(|position| successes.iter().skip(position).step_by(kappa.len()).sum()).collect(),
+    order: Vec<usize> = (0..kappa.len()).collect(),
+    top: TopL = TopL::new(kappa.len()),
+    sampler: Sampler = Sampler::new(),
 }
 }
 
@@ -94,30 +95,6 @@ impl PbMhb {
     /// The `m` of the authors' experiments: 1.
     pub fn default_sweeps() -> NonZeroU32 {
         NonZeroU32::MIN
-    }
-
-    fn assemble(State { width, sweeps, anchor, counts, theta, kappa }: State) -> Self {
-        let [n_items, n_positions] = counts.sizes();
-        let cells = 0..n_items * n_positions;
-        let success = |cell: usize| 0.5 + float(counts.cell(cell).1);
-        let failure = |cell: usize| 0.5 + float(counts.cell(cell).0 - counts.cell(cell).1);
-        let successes: Vec<f64> = cells.clone().map(success).collect();
-        let of_position = |position: usize| successes.iter().skip(position).step_by(n_positions).sum::<f64>();
-        Self {
-            failures: cells.map(failure).collect(),
-            item_successes: successes.chunks_exact(n_positions).map(|item| item.iter().sum()).collect(),
-            position_successes: (0..n_positions).map(of_position).collect(),
-            successes,
-            order: (0..n_positions).collect(),
-            top: TopL::new(n_positions),
-            sampler: Sampler::new(),
-            width,
-            sweeps,
-            anchor,
-            counts,
-            theta,
-            kappa,
-        }
     }
 
     /// Draws the chain's start.

@@ -60,8 +60,8 @@ pub struct PbmGibbs {
     products: Products,
 } live derived {
     /// The positions of this round's list: of the best item, of the second best, and so on.
-    order: Vec<usize>,
-    top: TopL,
+    order: Vec<usize> = places.clone().unwrap_or_else(|| (0..products.sizes()[1]).collect()),
+    top: TopL = TopL::new(products.sizes()[1]),
 }
 }
 
@@ -76,13 +76,7 @@ impl PbmGibbs {
         };
         let products = Products::new(shape.n_items(), shape.n_positions());
         let clicks = vec![0; shape.n_items() * shape.n_positions()];
-        Self::assemble(places, products, LiveState { clicks, ..LiveState::default() })
-    }
-
-    fn assemble(places: Option<Vec<usize>>, products: Products, live: LiveState) -> Self {
-        let [_, n_positions] = products.sizes();
-        let order = places.clone().unwrap_or_else(|| (0..n_positions).collect());
-        Self { places, prior: None, products, live, order, top: TopL::new(n_positions) }
+        Self::over(places, None, products, LiveState { clicks, ..LiveState::default() })
     }
 
     /// Begins with beliefs of items and positions; those without one begin as in a fresh policy.
@@ -137,7 +131,7 @@ restored!(PbmGibbs, |State { places, prior, products, live }| {
     } else if !products.may_have(&live.clicks) {
         return Err(Error::SavedCellClicks);
     }
-    let mut policy = Self::assemble(places, products, live);
+    let mut policy = Self::over(places, None, products, live);
     policy.begin();
     match &prior {
         None => Ok(policy),

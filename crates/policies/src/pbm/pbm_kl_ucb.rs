@@ -37,13 +37,13 @@ pub struct PbmKlUcb {
     counts: PbmCounts,
 } live derived {
     /// Whether an item has displays where users look.
-    is_seen: Vec<bool>,
+    is_seen: Vec<bool> = (0..counts.n_items()).map(|item| counts.weighted_shows(item) > 0.0).collect(),
     /// Tests whether an index reaches the smallest of the best.
-    test: IndexTest,
-    threshold: MultiPositionThreshold,
-    top: TopL,
+    test: IndexTest = IndexTest::new(&counts),
+    threshold: MultiPositionThreshold = threshold(&counts),
+    top: TopL = TopL::new(counts.n_positions()),
     /// The items of the last round.
-    winners: Vec<u32>,
+    winners: Vec<u32> = Vec::with_capacity(counts.n_positions()),
 }
 }
 
@@ -56,26 +56,6 @@ impl PbmKlUcb {
     /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
         Self::over(rate, PbmCounts::new(known), LiveState::default())
-    }
-}
-
-restored!(PbmKlUcb, |State { rate, counts, live }| {
-    let live = LiveState::restore(live, counts.n_items())?;
-    Ok(Self::over(rate, counts, live))
-});
-
-impl PbmKlUcb {
-    fn over(rate: Rate, counts: PbmCounts, live: LiveState) -> Self {
-        Self {
-            rate,
-            is_seen: (0..counts.n_items()).map(|item| counts.weighted_shows(item) > 0.0).collect(),
-            test: IndexTest::new(&counts),
-            threshold: threshold(&counts),
-            top: TopL::new(counts.n_positions()),
-            winners: Vec::with_capacity(counts.n_positions()),
-            counts,
-            live,
-        }
     }
 
     /// Finds those of largest index among the items that are available, by default all.
@@ -123,6 +103,11 @@ impl PbmKlUcb {
         winners.extend(top.best.iter().map(|&(_, item)| item));
     }
 }
+
+restored!(PbmKlUcb, |State { rate, counts, live }| {
+    let live = LiveState::restore(live, counts.n_items())?;
+    Ok(Self::over(rate, counts, live))
+});
 
 setup!(PbmKlUcb, &["/rate", "/counts/examination"], |policy| policy.counts.sizes());
 

@@ -5,7 +5,7 @@ use crate::best_arms::BestArms;
 use crate::checked::with_state;
 use crate::coin::heads;
 use crate::reaching::{Question, Reaching};
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::Ties;
 use crate::ucb_arms::Mean;
 use crate::{Decision, Select, Update};
@@ -65,12 +65,19 @@ pub struct PbmPie {
     position: PbmPiePosition,
 } derived {
     /// The best items whose places are not explored: as many as (examined) positions.
-    n_leaders: usize,
+    n_leaders: usize = match position {
+        PbmPiePosition::Last => counts.n_positions(),
+        // Nothing can be learnt if there is none; then any place will do.
+        PbmPiePosition::LeastCost => {
+            counts.examination().iter().filter(|&&examined| examined > 0.0).count().max(1)
+        }
+    },
     /// Items in the order of their estimates.
-    best: BestArms<Mean>,
+    best: BestArms<Mean> =
+        BestArms::new((0..counts.n_items()).map(|item| estimate(&counts, item)), counts.n_positions()),
     /// Tests whether an index reaches the last leader's estimate.
-    test: IndexTest,
-    candidates: Reaching<MultiPositionThreshold>,
+    test: IndexTest = IndexTest::new(&counts),
+    candidates: Reaching<MultiPositionThreshold> = Reaching::new(counts.n_items(), threshold(&counts)),
 }
 }
 
@@ -82,13 +89,13 @@ impl PbmPie {
     /// If `known` does not have one examination probability per position.
     /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
-        Self::from(State { rate, counts: PbmCounts::new(known), position: PbmPiePosition::Last })
+        Self::assemble(State { rate, counts: PbmCounts::new(known), position: PbmPiePosition::Last })
     }
 
     /// Sets the position at which the policy explores.
     #[must_use]
     pub fn with_position(self, position: PbmPiePosition) -> Self {
-        Self::from(State { rate: self.rate, counts: self.counts, position })
+        Self::assemble(State { rate: self.rate, counts: self.counts, position })
     }
 
     /// Shows every item at every position, in a number of rounds equal to the number of items.
@@ -107,28 +114,6 @@ impl PbmPie {
 fn estimate(counts: &PbmCounts, item: usize) -> Mean {
     let weighted = counts.weighted_shows(item);
     if weighted > 0.0 { Mean(counts.total_clicks(item) / weighted) } else { Mean::FRESH }
-}
-
-impl From<State> for PbmPie {
-    fn from(State { rate, counts, position }: State) -> Self {
-        let (n_items, n_positions) = (counts.n_items(), counts.n_positions());
-        let n_leaders = match position {
-            PbmPiePosition::Last => n_positions,
-            // Nothing can be learnt if there is none; then any place will do.
-            PbmPiePosition::LeastCost => {
-                counts.examination().iter().filter(|&&examined| examined > 0.0).count().max(1)
-            }
-        };
-        Self {
-            rate,
-            position,
-            n_leaders,
-            best: BestArms::new((0..n_items).map(|item| estimate(&counts, item)), n_positions),
-            test: IndexTest::new(&counts),
-            candidates: Reaching::new(n_items, threshold(&counts)),
-            counts,
-        }
-    }
 }
 
 /// Inserts the candidate among `best`, best first; items below move down to its place.
@@ -161,6 +146,7 @@ fn insert(
     places[order[rank]] = candidate;
 }
 
+restored!(PbmPie, |saved| Ok(Self::assemble(saved)));
 setup!(PbmPie, &["/rate", "/position", "/counts/examination"], |policy| policy.counts.sizes());
 
 impl Select<Ranking> for PbmPie {

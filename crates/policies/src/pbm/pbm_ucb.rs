@@ -35,7 +35,7 @@ pub struct PbmUcb {
     rate: Rate,
     counts: PbmCounts,
 } live derived {
-    arms: BestArms<Line>,
+    arms: BestArms<Line> = Self::ranked(rate, &counts, &live),
 }
 }
 
@@ -64,7 +64,7 @@ fn arm(counts: &PbmCounts, item: usize) -> Line {
 }
 
 shows_largest_indices! {
-    PbmUcb { rate: Rate } on PbmCounts, settings &["/rate", "/counts/examination"],
+    PbmUcb { rate: Rate } on PbmCounts, of Line, settings &["/rate", "/counts/examination"],
     reads RenderedClicks, |feedback| feedback,
     level |round| rate.level(round).sqrt(),
     arm |counts, item| arm(counts, item)

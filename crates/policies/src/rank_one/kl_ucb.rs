@@ -2,7 +2,7 @@ use super::cell_counts::CellCounts;
 use crate::best_arms::BestArms;
 use crate::checked::with_state;
 use crate::kl_arms::KlArm;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::Ties;
 use crate::{Decision, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
@@ -23,24 +23,21 @@ pub struct CellKlUcb {
     rate: Rate,
     counts: CellCounts,
 } derived {
-    arms: BestArms<KlArm>,
+    arms: BestArms<KlArm> = {
+        let arms = counts.all().map(|(plays, clicks)| KlArm::new(plays, clicks));
+        BestArms::new(arms, 1).hashing(usize::MAX)
+    },
 }
 }
 
 impl CellKlUcb {
     /// A fresh policy.
     pub fn new(shape: TableShape, rate: Rate) -> Self {
-        Self::from(State { rate, counts: CellCounts::new(shape) })
+        Self::assemble(State { rate, counts: CellCounts::new(shape) })
     }
 }
 
-impl From<State> for CellKlUcb {
-    fn from(State { rate, counts }: State) -> Self {
-        let arms = counts.all().map(|(plays, clicks)| KlArm::new(plays, clicks));
-        Self { rate, arms: BestArms::new(arms, 1).hashing(usize::MAX), counts }
-    }
-}
-
+restored!(CellKlUcb, |saved| Ok(Self::assemble(saved)));
 setup!(CellKlUcb, &["/rate"], |policy| policy.counts.sizes());
 
 impl Select<Cell> for CellKlUcb {

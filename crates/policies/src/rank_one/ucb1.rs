@@ -2,7 +2,7 @@ use super::cell_counts::CellCounts;
 use crate::best_arms::BestArms;
 use crate::checked::with_state;
 use crate::exact::float;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::Ties;
 use crate::ucb_arms::Line;
 use crate::{Decision, Select, Update};
@@ -26,24 +26,21 @@ with_state! {
 pub struct Ucb1 {
     counts: CellCounts,
 } derived {
-    arms: BestArms<Line>,
+    arms: BestArms<Line> = {
+        let arms = counts.all().map(|(plays, clicks)| line(plays, clicks));
+        BestArms::without_shortlist(arms, 1).with_shortlist().hashing(0)
+    },
 }
 }
 
 impl Ucb1 {
     /// A fresh policy.
     pub fn new(shape: TableShape) -> Self {
-        Self::from(State { counts: CellCounts::new(shape) })
+        Self::assemble(State { counts: CellCounts::new(shape) })
     }
 }
 
-impl From<State> for Ucb1 {
-    fn from(State { counts }: State) -> Self {
-        let arms = counts.all().map(|(plays, clicks)| line(plays, clicks));
-        Self { arms: BestArms::without_shortlist(arms, 1).with_shortlist().hashing(0), counts }
-    }
-}
-
+restored!(Ucb1, |saved| Ok(Self::assemble(saved)));
 setup!(Ucb1, &[], |policy| policy.counts.sizes());
 
 impl Select<Cell> for Ucb1 {

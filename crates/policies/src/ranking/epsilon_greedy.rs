@@ -28,7 +28,7 @@ pub struct EpsilonGreedy {
     shows: Vec<u64>,
     clicks: Vec<u64>,
 } live derived {
-    top: TopL,
+    top: TopL = TopL::new(shape.n_positions()),
 }
 }
 
@@ -36,15 +36,7 @@ impl EpsilonGreedy {
     /// A fresh policy that shows a random list with probability `epsilon`.
     pub fn new(shape: ListShape, epsilon: Probability) -> Self {
         let fresh = vec![0; shape.n_items()];
-        Self {
-            shape,
-            epsilon,
-            rounds: 0,
-            shows: fresh.clone(),
-            clicks: fresh,
-            live: LiveState::default(),
-            top: TopL::new(shape.n_positions()),
-        }
+        Self::over(shape, epsilon, 0, fresh.clone(), fresh, LiveState::default())
     }
 
     /// The `epsilon` of the catalogue: 0.1.
@@ -68,7 +60,7 @@ restored!(EpsilonGreedy, |State { shape, epsilon, rounds, shows, clicks, live }|
     }
     check_counts(rounds, &shows, &clicks)?;
     let live = LiveState::restore(live, shows.len())?;
-    Ok(Self { shape, epsilon, rounds, shows, clicks, live, top: TopL::new(shape.n_positions()) })
+    Ok(Self::over(shape, epsilon, rounds, shows, clicks, live))
 });
 
 setup!(EpsilonGreedy, &["/epsilon"], |policy| [policy.shape.n_items(), policy.shape.n_positions()]);

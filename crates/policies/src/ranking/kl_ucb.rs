@@ -31,7 +31,7 @@ pub struct PrefixKlUcb {
     rate: Rate,
     counts: PrefixCounts,
 } live derived {
-    arms: BestArms<KlArm>,
+    arms: BestArms<KlArm> = Self::ranked(rate, &counts, &live),
 }
 }
 
@@ -43,7 +43,7 @@ impl PrefixKlUcb {
 }
 
 shows_largest_indices! {
-    PrefixKlUcb { rate: Rate } on PrefixCounts, settings &["/rate", "/counts/places"],
+    PrefixKlUcb { rate: Rate } on PrefixCounts, of KlArm, settings &["/rate", "/counts/places"],
     reads ObservedPrefix, |feedback| feedback.observed_clicks(),
     level |round| rate.level(round),
     arm |counts, item| KlArm::new(counts.shows(item), counts.clicks(item))

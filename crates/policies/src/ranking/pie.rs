@@ -43,10 +43,13 @@ pub struct Pie {
     counts: PrefixCounts,
 } derived {
     /// Rank of the leader at that position.
-    rank: usize,
-    arms: Vec<KlArm>,
-    leaders: BestArms<Mean>,
-    candidates: Reaching<KlUcbThreshold>,
+    rank: usize = (0..counts.n_positions).find(|&rank| counts.place(rank) == position).unwrap_or(0),
+    arms: Vec<KlArm> =
+        (0..counts.n_items()).map(|item| KlArm::new(counts.shows(item), counts.clicks(item))).collect(),
+    leaders: BestArms<Mean> =
+        BestArms::new((0..counts.n_items()).map(|item| mean(&counts, item)), counts.n_positions),
+    candidates: Reaching<KlUcbThreshold> =
+        Reaching::new(counts.n_items(), KlUcbThreshold::new(f64::INFINITY)),
 }
 }
 
@@ -54,7 +57,7 @@ impl Pie {
     /// PIE(L), which explores at the last leader's position.
     pub fn last<'a>(known: impl Into<PrefixKnown<'a>>, rate: Rate) -> Self {
         let counts = PrefixCounts::new(known.into());
-        Self::assemble(rate, counts.n_positions - 1, counts)
+        Self::assemble(State { rate, position: counts.place(counts.n_positions - 1), counts })
     }
 
     /// PIE(l), which explores at the 0-based `position`.
@@ -65,30 +68,13 @@ impl Pie {
     pub fn at<'a>(known: impl Into<PrefixKnown<'a>>, position: usize, rate: Rate) -> Result<Self, Error> {
         Self::try_from(State { rate, position, counts: PrefixCounts::new(known.into()) })
     }
-
-    /// Explores at the position of the leader of this rank.
-    fn assemble(rate: Rate, rank: usize, counts: PrefixCounts) -> Self {
-        let (n_items, n_positions) = (counts.n_items(), counts.n_positions);
-        let arms = (0..n_items).map(|item| KlArm::new(counts.shows(item), counts.clicks(item)));
-        let means = (0..n_items).map(|item| mean(&counts, item));
-        Self {
-            rate,
-            position: counts.place(rank),
-            rank,
-            arms: arms.collect(),
-            leaders: BestArms::new(means, n_positions),
-            candidates: Reaching::new(n_items, KlUcbThreshold::new(f64::INFINITY)),
-            counts,
-        }
-    }
 }
 
-restored!(Pie, |State { rate, position, counts }| {
-    let n_positions = counts.n_positions;
-    match (0..n_positions).find(|&rank| counts.place(rank) == position) {
-        Some(rank) => Ok(Self::assemble(rate, rank, counts)),
-        None => Err(Error::PositionBeyondList { position, n_positions }),
-    }
+restored!(Pie, |saved| {
+    let policy = Self::assemble(saved);
+    let Self { position, rank, counts: PrefixCounts { n_positions, .. }, .. } = policy;
+    let is_in_list = policy.counts.place(rank) == position;
+    if is_in_list { Ok(policy) } else { Err(Error::PositionBeyondList { position, n_positions }) }
 });
 
 /// Largest mean first; items without observations before all others.

@@ -50,13 +50,14 @@ pub struct TopRank {
     wins: Vec<u64>,
 } derived {
     /// Number of wins before which the row's item certainly does not beat the column's.
-    due: Vec<u64>,
+    due: Vec<u64> = vec![0; wins.len()],
     /// By item.
-    beaten_by: Vec<ItemSet>,
-    blocks: Blocks,
-    clicked: ItemSet,
-    scale: f64,
-}
+    beaten_by: Vec<ItemSet> = vec![ItemSet::none(shape.n_items()); shape.n_items()],
+    blocks: Blocks = Blocks::new(shape),
+    clicked: ItemSet = ItemSet::none(shape.n_items()),
+    // Any horizon is accepted, also one that means "unknown": a plain conversion.
+    scale: f64 = 3.43 * horizon.max(1) as f64,
+} then judge_all
 }
 
 impl TopRank {
@@ -66,25 +67,12 @@ impl TopRank {
         Self::assemble(State { shape, horizon, epoch: 1, wins })
     }
 
-    fn assemble(State { shape, horizon, epoch, wins }: State) -> Self {
-        let n_items = shape.n_items();
-        let mut policy = Self {
-            shape,
-            horizon,
-            epoch,
-            due: vec![0; wins.len()],
-            wins,
-            beaten_by: vec![ItemSet::none(n_items); n_items],
-            blocks: Blocks::new(shape),
-            clicked: ItemSet::none(n_items),
-            // Any horizon is accepted, also one that means "unknown": a plain conversion.
-            scale: 3.43 * horizon.max(1) as f64,
-        };
+    fn judge_all(&mut self) {
+        let n_items = self.shape.n_items();
         for (winner, loser) in (0..n_items).flat_map(|item| (0..n_items).map(move |other| (item, other))) {
-            policy.judge(winner, loser);
+            self.judge(winner, loser);
         }
-        policy.blocks.rebuild(shape, &policy.beaten_by);
-        policy
+        self.blocks.rebuild(self.shape, &self.beaten_by);
     }
 
     /// Tests whether `winner` beats `loser`; if not, computes after which win to test again.

@@ -33,8 +33,9 @@ with_state! {
 pub struct TsCascade {
     counts: PrefixCounts,
 } live derived {
-    arms: Tiles,
-    top: TopL,
+    arms: Tiles =
+        Tiles::new((0..counts.n_items()).map(|item| Arm::new(counts.shows(item), counts.clicks(item)))),
+    top: TopL = TopL::new(counts.n_positions),
 }
 }
 
@@ -51,11 +52,6 @@ impl TsCascade {
     /// A fresh policy.
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
         Self::over(PrefixCounts::new(known.into()), LiveState::default())
-    }
-
-    fn over(counts: PrefixCounts, live: LiveState) -> Self {
-        let arms = (0..counts.n_items()).map(|item| Arm::new(counts.shows(item), counts.clicks(item)));
-        Self { arms: Tiles::new(arms), top: TopL::new(counts.n_positions), counts, live }
     }
 
     /// Counts a round, and draws what all items share.

@@ -32,7 +32,7 @@ pub struct PrefixUcb {
     clipped: bool,
     counts: PrefixCounts,
 } live derived {
-    arms: BestArms<Line>,
+    arms: BestArms<Line> = Self::ranked(scale, clipped, &counts, &live),
 }
 }
 
@@ -66,7 +66,7 @@ fn arm(counts: &PrefixCounts, scale: f64, clipped: bool, item: usize) -> Line {
 }
 
 shows_largest_indices! {
-    PrefixUcb { scale: NonNegative, clipped: bool } on PrefixCounts,
+    PrefixUcb { scale: NonNegative, clipped: bool } on PrefixCounts, of Line,
     settings &["/scale", "/clipped", "/counts/places"],
     reads ObservedPrefix, |feedback| feedback.observed_clicks(),
     level |round| Rate::LOG.level(round).sqrt(),

@@ -35,7 +35,7 @@ pub struct PrefixUcbV {
     zeta: NonNegative,
     counts: PrefixCounts,
 } live derived {
-    arms: BestArms<BernsteinArm>,
+    arms: BestArms<BernsteinArm> = Self::ranked(zeta, &counts, &live),
 }
 }
 
@@ -95,7 +95,7 @@ impl PrefixUcbV {
 }
 
 shows_largest_indices! {
-    PrefixUcbV { zeta: NonNegative } on PrefixCounts, settings &["/zeta", "/counts/places"],
+    PrefixUcbV { zeta: NonNegative } on PrefixCounts, of BernsteinArm, settings &["/zeta", "/counts/places"],
     reads ObservedPrefix, |feedback| feedback.observed_clicks(),
     level |round| zeta.get() * Rate::LOG.level(round),
     arm |counts, item| BernsteinArm::new(counts.shows(item), counts.clicks(item))

@@ -173,7 +173,7 @@ fn settings(delta: f64, epsilon: f64, test: CascadeKlTest, order: CascadeKlOrder
 }
 
 fn policy(shape: ListShape, settings: Settings) -> CascadeKl {
-    CascadeKl::from(State { settings, candidates: Candidates::new(shape) })
+    CascadeKl::assemble(State { settings, candidates: Candidates::new(shape) })
 }
 
 fn numbers<'a>(items: impl IntoIterator<Item = &'a ItemId>) -> Vec<usize> {
