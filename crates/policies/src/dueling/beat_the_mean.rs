@@ -1,8 +1,8 @@
 use super::counts::{check_left, remove};
-use crate::checked::checked;
+use crate::checked::with_state;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -33,6 +33,7 @@ impl MeanRadius {
     }
 }
 
+with_state! {
 /// Beat the Mean: compares every item with random others, and removes the item of least average
 /// once it is certainly worse than the best.
 ///
@@ -75,8 +76,6 @@ impl MeanRadius {
 ///
 /// A round draws a key for ties, the rank of the item among those that are due, and the rank of its
 /// opponent. Memory: 16 bytes an ordered pair.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(remote = "Self")]
 pub struct BeatTheMean {
     shape: DuelShape,
     horizon: u64,
@@ -91,18 +90,21 @@ pub struct BeatTheMean {
     wins: Vec<u64>,
     /// Remaining items, by number.
     left: Vec<u32>,
-    #[serde(skip)]
-    item_duels: Vec<u64>,
-    #[serde(skip)]
-    item_wins: Vec<u64>,
+} derived {
+    item_duels: Vec<u64> = sums(&duels, &left, shape),
+    item_wins: Vec<u64> = sums(&wins, &left, shape),
     /// Items with the fewest comparisons, not chosen since the list was built, by number.
-    #[serde(skip)]
-    due: Vec<u32>,
+    due: Vec<u32> = Vec::with_capacity(left.len()),
     /// The fewest comparisons when that list was built.
-    #[serde(skip)]
-    fewest: u64,
-    #[serde(skip)]
-    level: f64,
+    fewest: u64 = 0,
+    level: f64 = ln(2.0 * horizon as f64 * shape.n_items() as f64),
+} then refill
+}
+
+/// The comparisons of each item with those that are left.
+fn sums(table: &[u64], left: &[u32], shape: DuelShape) -> Vec<u64> {
+    let sum = |row: &[u64]| left.iter().map(|&other| row[other as usize]).sum();
+    table.chunks_exact(shape.n_items()).map(sum).collect()
 }
 
 impl BeatTheMean {
@@ -115,37 +117,8 @@ impl BeatTheMean {
     pub fn with_radius(shape: DuelShape, horizon: u64, gamma: NonNegative, radius: MeanRadius) -> Self {
         let none = vec![0; shape.n_pairs()];
         let left = (0..).take(shape.n_items()).collect();
-        let (duels, wins) = (none.clone(), none);
-        let policy = Self {
-            shape,
-            horizon: horizon.max(1),
-            gamma,
-            radius,
-            rounds: 0,
-            duels,
-            wins,
-            left,
-            item_duels: vec![],
-            item_wins: vec![],
-            due: vec![],
-            fewest: 0,
-            level: 0.0,
-        };
-        policy.prepared()
-    }
-
-    /// Makes what follows from the comparisons.
-    fn prepared(mut self) -> Self {
-        let (n_items, left) = (self.shape.n_items(), &self.left);
-        self.level = ln(2.0 * self.horizon as f64 * n_items as f64);
-        let sums = |table: &[u64]| {
-            let sum = |row: &[u64]| left.iter().map(|&other| row[other as usize]).sum();
-            table.chunks_exact(n_items).map(sum).collect()
-        };
-        (self.item_duels, self.item_wins) = (sums(&self.duels), sums(&self.wins));
-        self.due.reserve_exact(self.left.len());
-        self.refill();
-        self
+        let (horizon, duels, wins) = (horizon.max(1), none.clone(), none);
+        Self::assemble(State { shape, horizon, gamma, radius, rounds: 0, duels, wins, left })
     }
 
     fn refill(&mut self) {
@@ -203,16 +176,16 @@ impl BeatTheMean {
     }
 }
 
-checked!(BeatTheMean, |self| {
-    check_left(&self.left, self.shape)?;
-    if self.duels.len() != self.shape.n_pairs() {
+restored!(BeatTheMean, |saved| {
+    check_left(&saved.left, saved.shape)?;
+    if saved.duels.len() != saved.shape.n_pairs() {
         return Err(Error::SavedSizes);
     }
-    check_counts(self.rounds, &self.duels, &self.wins)?;
-    if self.horizon == 0 {
+    check_counts(saved.rounds, &saved.duels, &saved.wins)?;
+    if saved.horizon == 0 {
         return Err(Error::SavedStage);
     }
-    Ok(self.prepared())
+    Ok(Self::assemble(saved))
 });
 
 setup!(BeatTheMean, &["/horizon", "/gamma", "/radius"], |policy| [policy.shape.n_items(), 2]);

@@ -1,14 +1,14 @@
-use crate::checked::checked;
+use crate::checked::with_state;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::math::ln;
 use rand::{Rng, RngExt};
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// Interleaved Filter (IF2): compares an incumbent with all others until it is beaten or last.
 ///
 /// The *incumbent* (at first a random item) is compared once with every remaining item, in repeated
@@ -41,8 +41,6 @@ use serde::{Deserialize, Serialize};
 /// | `level` | `ln(1 / delta)` | - | nats |
 ///
 /// Memory: 16 bytes an item.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(remote = "Self")]
 pub struct InterleavedFilter {
     shape: DuelShape,
     horizon: u64,
@@ -59,8 +57,9 @@ pub struct InterleavedFilter {
     /// Duels of the incumbent with every item, and its wins.
     duels: Vec<u64>,
     wins: Vec<u64>,
-    #[serde(skip)]
-    level: f64,
+} derived {
+    level: f64 = ln(horizon as f64) + 2.0 * ln(shape.n_items() as f64),
+}
 }
 
 /// Where an interval lies relative to 1/2.
@@ -75,7 +74,7 @@ impl InterleavedFilter {
     /// A fresh policy for `horizon` rounds. After the horizon it exploits.
     pub fn new(shape: DuelShape, horizon: u64) -> Self {
         let none = vec![0; shape.n_items()];
-        let policy = Self {
+        Self::assemble(State {
             shape,
             horizon: horizon.max(1),
             rounds: 0,
@@ -85,15 +84,7 @@ impl InterleavedFilter {
             place: 0,
             duels: none.clone(),
             wins: none,
-            level: 0.0,
-        };
-        policy.prepared()
-    }
-
-    /// Makes what follows from sizes.
-    fn prepared(self) -> Self {
-        let level = ln(self.horizon as f64) + 2.0 * ln(self.shape.n_items() as f64);
-        Self { level, ..self }
+        })
     }
 
     /// The incumbent; `None` before the first round.
@@ -139,28 +130,28 @@ impl InterleavedFilter {
     }
 }
 
-checked!(InterleavedFilter, |self| {
-    let n_items = self.shape.n_items();
-    let in_order = self.left.windows(2).all(|pair| pair[0] < pair[1]);
+restored!(InterleavedFilter, |saved| {
+    let n_items = saved.shape.n_items();
+    let in_order = saved.left.windows(2).all(|pair| pair[0] < pair[1]);
     let is_known = |&item: &u32| (item as usize) < n_items;
-    if !in_order || !self.left.last().is_none_or(is_known) {
+    if !in_order || !saved.left.last().is_none_or(is_known) {
         return Err(Error::SavedLeft);
     }
     // All items remain before the first round, and only then.
-    let is_alone = |incumbent: &u32| is_known(incumbent) && self.left.binary_search(incumbent).is_err();
-    if !self.incumbent.as_ref().map_or(self.left.len() == n_items, is_alone) {
+    let is_alone = |incumbent: &u32| is_known(incumbent) && saved.left.binary_search(incumbent).is_err();
+    if !saved.incumbent.as_ref().map_or(saved.left.len() == n_items, is_alone) {
         return Err(Error::SavedLeft);
     }
-    if self.duels.len() != n_items {
+    if saved.duels.len() != n_items {
         return Err(Error::SavedSizes);
     }
-    check_counts(self.rounds, &self.duels, &self.wins)?;
+    check_counts(saved.rounds, &saved.duels, &saved.wins)?;
     // Before the first sweep, the first incumbent still has to be taken from the remaining items.
-    let in_a_sweep = if self.incumbent.is_some() { self.left.len() } else { 0 };
-    if self.horizon == 0 || self.place >= in_a_sweep.max(1) {
+    let in_a_sweep = if saved.incumbent.is_some() { saved.left.len() } else { 0 };
+    if saved.horizon == 0 || saved.place >= in_a_sweep.max(1) {
         return Err(Error::SavedStage);
     }
-    Ok(self.prepared())
+    Ok(Self::assemble(saved))
 });
 
 setup!(InterleavedFilter, &["/horizon"], |policy| [policy.shape.n_items(), 2]);

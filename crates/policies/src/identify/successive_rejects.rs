@@ -1,13 +1,13 @@
 use super::candidates::{Candidates, Verdict};
-use crate::checked::checked;
+use crate::checked::with_state;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::{Decision, Select};
 use click_models::{Clicks, ItemId, ListShape, Ranking};
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// Successive accepts and rejects: finds the K most attractive items in a number of rounds.
 ///
 /// A round shows the undecided items, the least observed first, at most K of them. One item is
@@ -39,37 +39,24 @@ use serde::{Deserialize, Serialize};
 /// | `share` | `C_j` | - | - |
 ///
 /// Memory: O(L).
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(remote = "Self", deny_unknown_fields)]
 pub struct SuccessiveRejects {
     horizon: u64,
     rounds: u64,
     #[serde(rename = "counts")]
     candidates: Candidates,
+} derived {
     /// Budget before the next decision, and the whole, in units of the first phase.
-    #[serde(skip)]
-    share: f64,
-    #[serde(skip)]
-    total: f64,
+    share: f64 = until(candidates.in_question.len(), &candidates),
+    total: f64 = until(2, &candidates),
     /// Buffer of a decision: the items, best first.
-    #[serde(skip)]
-    ranked: Vec<(f64, usize, ItemId)>,
+    ranked: Vec<(f64, usize, ItemId)> = Vec::with_capacity(candidates.n_items()),
+} with #[serde(deny_unknown_fields)]
 }
 
 impl SuccessiveRejects {
     /// A fresh policy for `horizon` rounds that identifies as many items as a list has positions.
     pub fn new(shape: ListShape, horizon: u64) -> Self {
-        let candidates = Candidates::new(shape);
-        Self { horizon, rounds: 0, candidates, share: 0.0, total: 0.0, ranked: vec![] }.prepared()
-    }
-
-    /// Makes what follows from the decisions so far.
-    fn prepared(mut self) -> Self {
-        let n_items = self.candidates.n_items();
-        let until = |n_left: usize| (n_left..n_items).rev().fold(1.0, |share, left| share + phase(left));
-        (self.share, self.total) = (until(self.candidates.in_question.len()), until(2));
-        self.ranked.reserve_exact(n_items);
-        self
+        Self::assemble(State { horizon, rounds: 0, candidates: Candidates::new(shape) })
     }
 
     #[inline]
@@ -106,14 +93,19 @@ impl SuccessiveRejects {
     }
 }
 
+/// Length of all phases before this number of undecided items is left.
+fn until(n_left: usize, candidates: &Candidates) -> f64 {
+    (n_left..candidates.n_items()).rev().fold(1.0, |share, left| share + phase(left))
+}
+
 /// Length of a phase with this number of undecided items, relative to the first phase.
 fn phase(n_left: usize) -> f64 {
     1.0 / float(n_left as u64 + 1)
 }
 
-checked!(SuccessiveRejects, |self| {
-    check_counts(self.rounds, &[], &[])?;
-    Ok(self.prepared())
+restored!(SuccessiveRejects, |saved| {
+    check_counts(saved.rounds, &[], &[])?;
+    Ok(Self::assemble(saved))
 });
 
 identifies!(SuccessiveRejects);

@@ -1,15 +1,15 @@
 use crate::best_arms::BestArms;
-use crate::checked::checked;
+use crate::checked::with_state;
 use crate::error::check_counts;
 use crate::kl_arms::KlArm;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ItemId, ListFeedback, ListShape, Ranking};
 use confidence::Rate;
 use rand::{Rng, RngExt};
-use serde::{Deserialize, Serialize};
 
+with_state! {
 /// RBA-KL-UCB: ranked bandits, one KL-UCB bandit for every position.
 ///
 /// From the top position down, the bandit of a position picks its arm of largest KL-UCB index, at
@@ -22,8 +22,6 @@ use serde::{Deserialize, Serialize};
 /// compare with it. Deviations: none. The paper leaves open which item replaces a repeated pick.
 ///
 /// The decision's note holds the picks, since the list may show other items.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(remote = "Self")]
 pub struct RbaKlUcb {
     shape: ListShape,
     /// Rounds decided so far.
@@ -31,34 +29,30 @@ pub struct RbaKlUcb {
     /// Pulls and clicks of every position's bandit: position by position, every item.
     pulls: Vec<u64>,
     clicks: Vec<u64>,
-    #[serde(skip)]
-    bandits: Vec<BestArms<KlArm>>,
+} derived {
+    bandits: Vec<BestArms<KlArm>> = {
+        let bandit = |(pulls, clicks): (&[u64], &[u64])| {
+            BestArms::new(pulls.iter().zip(clicks).map(|(&pulls, &clicks)| KlArm::new(pulls, clicks)), 1)
+        };
+        pulls.chunks(shape.n_items()).zip(clicks.chunks(shape.n_items())).map(bandit).collect()
+    },
+}
 }
 
 impl RbaKlUcb {
     /// A fresh policy.
     pub fn new(shape: ListShape) -> Self {
         let fresh = vec![0; shape.n_items() * shape.n_positions()];
-        Self { shape, rounds: 0, pulls: fresh.clone(), clicks: fresh, bandits: vec![] }.prepared()
-    }
-
-    /// Makes the bandits from the counts.
-    fn prepared(mut self) -> Self {
-        let n_items = self.shape.n_items();
-        let bandit = |(pulls, clicks): (&[u64], &[u64])| {
-            BestArms::new(pulls.iter().zip(clicks).map(|(&pulls, &clicks)| KlArm::new(pulls, clicks)), 1)
-        };
-        self.bandits = self.pulls.chunks(n_items).zip(self.clicks.chunks(n_items)).map(bandit).collect();
-        self
+        Self::assemble(State { shape, rounds: 0, pulls: fresh.clone(), clicks: fresh })
     }
 }
 
-checked!(RbaKlUcb, |self| {
-    if self.pulls.len() != self.shape.n_items() * self.shape.n_positions() {
+restored!(RbaKlUcb, |saved| {
+    if saved.pulls.len() != saved.shape.n_items() * saved.shape.n_positions() {
         return Err(Error::SavedSizes);
     }
-    check_counts(self.rounds, &self.pulls, &self.clicks)?;
-    Ok(self.prepared())
+    check_counts(saved.rounds, &saved.pulls, &saved.clicks)?;
+    Ok(Self::assemble(saved))
 });
 
 setup!(RbaKlUcb, &[], |policy| [policy.shape.n_items(), policy.shape.n_positions()]);
