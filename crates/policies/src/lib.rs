@@ -12,6 +12,7 @@ mod error;
 mod exact;
 mod in_order;
 mod kl_arms;
+mod largest;
 mod largest_indices;
 mod live;
 mod policy;

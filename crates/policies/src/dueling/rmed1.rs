@@ -2,6 +2,7 @@ use super::counts::DuelCounts;
 use crate::checked::with_state;
 use crate::error::are_distinct;
 use crate::exact::{float, number};
+use crate::largest::Largest;
 use crate::setup::{restored, setup};
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
@@ -68,20 +69,17 @@ pub struct Rmed1 {
         let terms = counts.table(|wins, losses| term(wins, wins + losses));
         terms.chunks_exact(is_listed.len()).map(|row| row.iter().sum()).collect()
     },
-    /// The evidence in nats.
-    nats: Vec<f64> = evidence.iter().map(|&units| nats(units)).collect(),
+    /// The evidence in nats, negative: the leader has the largest.
+    leaders: Largest = Largest::new(evidence.iter().map(|&units| -nats(units)).collect()),
     n_not_beaten: Vec<u32> =
-        counts.shape.items().map(|item| number(nats.len() - 1 - counts.n_beaten(item))).collect(),
+        counts.shape.items().map(|item| number(is_listed.len() - 1 - counts.n_beaten(item))).collect(),
     /// The share of duels that a row's item lost against the column's; negative on the diagonal.
     lost: Vec<f64> = {
         let mut lost = counts.table(|wins, losses| share(losses, wins + losses));
-        lost.iter_mut().step_by(nats.len() + 1).for_each(|lost| *lost = f64::NEG_INFINITY);
+        lost.iter_mut().step_by(is_listed.len() + 1).for_each(|lost| *lost = f64::NEG_INFINITY);
         lost
     },
-    least: f64 = 0.0,
-    /// The items with `least` evidence; empty if they have to be searched.
-    leaders: Vec<u32> = Vec::with_capacity(nats.len()),
-    slack: f64 = 0.3 * libm::pow(nats.len() as f64, 1.01),
+    slack: f64 = 0.3 * libm::pow(is_listed.len() as f64, 1.01),
 } then make_room
 }
 
@@ -122,26 +120,8 @@ impl Rmed1 {
 
     fn make_room(&mut self) {
         for items in [&mut self.pass, &mut self.next] {
-            items.reserve_exact(self.nats.len() - items.len());
+            items.reserve_exact(self.is_listed.len() - items.len());
         }
-    }
-
-    fn find_leaders(&mut self) {
-        let Self { leaders, nats, least, .. } = self;
-        *least = nats.iter().copied().fold(f64::INFINITY, f64::min);
-        leaders.clear();
-        leaders.extend((0..).zip(nats).filter(|(_, against)| *against == least).map(|(item, _)| item));
-    }
-
-    #[inline]
-    fn leader(&mut self, ties: Ties) -> usize {
-        if self.leaders.is_empty() {
-            self.find_leaders();
-        }
-        if let [only] = self.leaders[..] {
-            return only as usize;
-        }
-        ties.first(self.leaders.iter().copied(), |_| 0.0).unwrap_or(0) as usize
     }
 
     #[inline]
@@ -150,7 +130,7 @@ impl Rmed1 {
         if self.n_not_beaten[item] == 0 || (item != leader && !is_beaten(leader)) {
             return leader;
         }
-        let row = &self.lost[item * self.nats.len()..][..self.nats.len()];
+        let row = &self.lost[item * self.is_listed.len()..][..self.is_listed.len()];
         let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let beat_most = (0..).zip(row).filter(|(_, lost)| **lost == most).map(|(other, _)| other);
         ties.first(beat_most, |_| most).map_or(leader, |other| other as usize)
@@ -175,7 +155,7 @@ impl Rmed1 {
 
     #[inline]
     fn consider(&mut self, item: usize, bar: f64) {
-        let excess = self.nats[item] - self.least;
+        let excess = self.leaders.best - self.leaders.numbers[item];
         if excess <= bar {
             self.is_listed[item] = true;
             self.next.push(number(item));
@@ -227,7 +207,7 @@ impl Select<Pair> for Rmed1 {
             }
             return;
         }
-        let leader = self.leader(ties);
+        let leader = self.leaders.select(ties);
         if self.place == self.pass.len() {
             std::mem::swap(&mut self.pass, &mut self.next);
             self.pass.sort_unstable();
@@ -251,14 +231,13 @@ impl Update<Pair, DuelOutcome> for Rmed1 {
             let (before, now) = (won + lost - 1, won + lost);
             self.evidence[item] += term(wins, now);
             self.evidence[item] -= term(wins_before, before);
-            self.nats[item] = nats(self.evidence[item]);
-            self.lost[item * self.nats.len() + winner + loser - item] = share(losses, now);
+            self.leaders.set(item, -nats(self.evidence[item]));
+            self.lost[item * self.is_listed.len() + winner + loser - item] = share(losses, now);
             let was_beaten = 2 * wins_before > before;
             let is_beaten = wins > losses;
             self.n_not_beaten[item] += u32::from(was_beaten);
             self.n_not_beaten[item] -= u32::from(is_beaten);
         }
-        self.leaders.clear();
         self.nearest = f64::NEG_INFINITY;
     }
 }
@@ -266,7 +245,8 @@ impl Update<Pair, DuelOutcome> for Rmed1 {
 impl Recommend<ItemId> for Rmed1 {
     /// The leader.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
-        let leader = Ties::draw(rng).first(0..number(self.nats.len()), |item| -self.nats[item as usize]);
+        let numbers = &self.leaders.numbers;
+        let leader = Ties::draw(rng).first(0..number(numbers.len()), |item| numbers[item as usize]);
         *out = ItemId::new(leader.unwrap_or(0));
     }
 }

@@ -1,11 +1,11 @@
 mod cross;
-mod leaders;
 #[cfg(test)]
 mod tests;
 
 use super::cell_counts::CellCounts;
 use crate::error::{MAX_COUNT, check_counts};
 use crate::exact::float;
+use crate::largest::Largest;
 use crate::sampling::Sampler;
 use crate::sampling::beta_posteriors::BetaPosteriors;
 use crate::sampling::thinning::Posteriors;
@@ -14,7 +14,6 @@ use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use cross::{Cross, LeaderDraws, SavedLeaderDraws};
-use leaders::Leaders;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +55,7 @@ pub struct Uts {
     #[serde(skip)]
     posteriors: BetaPosteriors,
     #[serde(skip)]
-    leaders: Leaders,
+    leaders: Largest,
     #[serde(skip)]
     sampler: Sampler,
 }
@@ -95,7 +94,7 @@ impl Uts {
     fn assemble(lead_every: u64, counts: CellCounts, leads: Vec<u64>) -> Self {
         let posteriors = BetaPosteriors::new(counts.all().map(evidence));
         let means = counts.all().map(|(plays, clicks)| mean(plays, clicks)).collect();
-        let leaders = Leaders::new(means);
+        let leaders = Largest::new(means);
         Self { lead_every, counts, leads, thinned: None, posteriors, leaders, sampler: Sampler::new() }
     }
 
