@@ -35,16 +35,18 @@ pub(crate) use checked;
 /// `State` a [`SavedLive`](crate::live::SavedLive), and `over` makes a policy of its fields.
 macro_rules! with_state {
     (
-        $(#[$meta:meta])* $vis:vis struct $Policy:ident { $($(#[$of:meta])* $field:ident: $Field:ty,)* }
-        derived { $($(#[$of_derived:meta])* $derived:ident: $Derived:ty = $made:expr,)* }
-        $(then $($finish:ident),+)? $(with #[$of_state:meta])?
+        $(#[$meta:meta])* $vis:vis struct $Policy:ident {
+            $($(#[$of:meta])* $see:vis $field:ident: $Field:ty,)*
+        } derived {
+            $($(#[$of_derived:meta])* $see_derived:vis $derived:ident: $Derived:ty = $made:expr,)*
+        } $(then $($finish:ident),+)? $(with #[$of_state:meta])?
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
         #[serde(try_from = "State")]
         $vis struct $Policy {
-            $($(#[$of])* $field: $Field,)*
-            $($(#[$of_derived])* #[serde(skip)] $derived: $Derived,)*
+            $($(#[$of])* $see $field: $Field,)*
+            $($(#[$of_derived])* #[serde(skip)] $see_derived $derived: $Derived,)*
         }
 
         #[derive(serde::Deserialize)]

@@ -3,32 +3,29 @@
 
 use super::normal::LARGEST;
 use crate::Error;
-use crate::checked::checked;
-use serde::{Deserialize, Serialize};
+use crate::checked::with_state;
+use crate::setup::restored;
 
 /// The range of an estimated standard deviation.
 const DEVIATIONS: std::ops::RangeInclusive<f64> = 0.03..=3.0;
 
+with_state! {
 /// Coefficients of one kind, `N(0, deviation^2)` each before the first answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(remote = "Self")]
+#[derive(PartialEq)]
 pub(super) struct Independent {
     pub(super) deviation: f64,
     pub(super) means: Vec<f64>,
     pub(super) precisions: Vec<f64>,
+} derived {
     /// Reciprocals of the precisions, so that scores need no division.
-    #[serde(skip)]
-    pub(super) variances: Vec<f64>,
+    pub(super) variances: Vec<f64> = precisions.iter().map(|precision| 1.0 / precision).collect(),
+}
 }
 
 impl Independent {
     pub(super) fn new(n: usize, deviation: f64) -> Self {
-        Self::with(deviation, vec![0.0; n], vec![1.0 / (deviation * deviation); n])
-    }
-
-    fn with(deviation: f64, means: Vec<f64>, precisions: Vec<f64>) -> Self {
-        let variances = precisions.iter().map(|precision| 1.0 / precision).collect();
-        Self { deviation, means, precisions, variances }
+        let precisions = vec![1.0 / (deviation * deviation); n];
+        Self::assemble(State { deviation, means: vec![0.0; n], precisions })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -98,15 +95,15 @@ impl Independent {
     }
 }
 
-checked!(Independent, |self| {
-    let Self { deviation, means, precisions, .. } = self;
+restored!(Independent, |saved| {
+    let State { deviation, means, precisions } = &saved;
     if means.len() != precisions.len() {
         return Err(Error::SavedSizes);
     }
     let is_posterior = means.iter().all(|mean| mean.abs() <= LARGEST)
         && precisions.iter().all(|precision| *precision > 0.0 && *precision <= LARGEST);
-    if is_posterior && DEVIATIONS.contains(&deviation) {
-        Ok(Self::with(deviation, means, precisions))
+    if is_posterior && DEVIATIONS.contains(deviation) {
+        Ok(Self::assemble(saved))
     } else {
         Err(Error::SavedPosterior)
     }

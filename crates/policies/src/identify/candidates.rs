@@ -1,22 +1,21 @@
 //! [`Candidates`]: the accepted, rejected and undecided items, with their observations and clicks.
 
 use crate::Error;
-use crate::checked::checked;
+use crate::checked::with_state;
 use crate::error::{check_counts, is_permutation};
 use crate::exact::float;
+use crate::setup::restored;
 use crate::sort::sort;
 use click_models::{Clicks, ItemId, ListShape, Ranking};
 use rand::Rng;
 use rand::seq::SliceRandom;
-use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
+with_state! {
 /// Accepted, rejected and undecided items, and the observations and clicks while undecided.
 ///
 /// The first request for a list puts the items into a random order, by which the caller can break
 /// ties.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(remote = "Self", deny_unknown_fields)]
 pub(super) struct Candidates {
     pub(super) n_best: usize,
     has_begun: bool,
@@ -25,8 +24,15 @@ pub(super) struct Candidates {
     pub(super) in_question: Vec<ItemId>,
     pub(super) accepted: Vec<ItemId>,
     pub(super) rejected: Vec<ItemId>,
-    #[serde(skip)]
-    is_in_question: Vec<bool>,
+} derived {
+    is_in_question: Vec<bool> = {
+        let mut is_in_question = vec![false; observations.len()];
+        for item in &in_question {
+            is_in_question[item.index()] = true;
+        }
+        is_in_question
+    },
+} then make_room with #[serde(deny_unknown_fields)]
 }
 
 /// The decision about an undecided item.
@@ -41,15 +47,21 @@ impl Candidates {
     /// Looks for as many items as a list has positions.
     pub(super) fn new(shape: ListShape) -> Self {
         let n_items = shape.n_items();
-        Self {
+        Self::assemble(State {
             n_best: shape.n_positions(),
             has_begun: false,
             observations: vec![0; n_items],
             clicks: vec![0; n_items],
             in_question: (0..n_items).map(ItemId::from_index).collect(),
-            accepted: Vec::with_capacity(n_items),
-            rejected: Vec::with_capacity(n_items),
-            is_in_question: vec![true; n_items],
+            accepted: vec![],
+            rejected: vec![],
+        })
+    }
+
+    fn make_room(&mut self) {
+        let n_items = self.n_items();
+        for items in [&mut self.accepted, &mut self.rejected] {
+            items.reserve_exact(n_items - items.len());
         }
     }
 
@@ -214,21 +226,14 @@ pub(super) fn fill(places: &mut [ItemId], items: impl Iterator<Item = ItemId>) {
     }
 }
 
-checked!(Candidates, |self| {
-    let mut candidates = self;
-    let n_items = candidates.n_items();
-    ListShape::new(n_items, candidates.n_best)?;
-    check_counts(0, &candidates.observations, &candidates.clicks)?;
-    let sets = candidates.in_question.iter().chain(&candidates.accepted).chain(&candidates.rejected);
+restored!(Candidates, |saved| {
+    let n_items = saved.observations.len();
+    ListShape::new(n_items, saved.n_best)?;
+    check_counts(0, &saved.observations, &saved.clicks)?;
+    let sets = saved.in_question.iter().chain(&saved.accepted).chain(&saved.rejected);
     let is_every_item_once = is_permutation(sets.map(|item| item.index()), n_items);
-    if candidates.rejected.len() > n_items - candidates.n_best || !is_every_item_once {
+    if saved.rejected.len() > n_items - saved.n_best || !is_every_item_once {
         return Err(Error::SavedItems);
     }
-    candidates.is_in_question = vec![false; n_items];
-    for item in &candidates.in_question {
-        candidates.is_in_question[item.index()] = true;
-    }
-    candidates.accepted.reserve_exact(n_items - candidates.accepted.len());
-    candidates.rejected.reserve_exact(n_items - candidates.rejected.len());
-    Ok(candidates)
+    Ok(Self::assemble(saved))
 });

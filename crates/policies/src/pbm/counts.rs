@@ -6,16 +6,16 @@
 //! | `clicks(item)[position]` | `S_{k,l}` |
 //! | `weighted_shows(item)` | `N~_k`, displays weighted by examination |
 
-use crate::checked::checked;
+use crate::checked::with_state;
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::live::Table;
 use crate::rounds::Rounds;
 use crate::sampling::thompson::ListCounts;
+use crate::setup::restored;
 use crate::{Error, Tally};
 use click_models::{ItemId, ListShape, PbmKnown, Ranking, RenderedClicks};
 use confidence::Probability;
-use serde::{Deserialize, Serialize};
 
 /// A position with a smaller examination counts as never examined, as in `confidence`: no run is
 /// long enough to learn from it, and the reciprocal would overflow.
@@ -38,32 +38,27 @@ pub(super) fn sort_by_examination(order: &mut [usize], examination: &[f64]) {
     order.sort_unstable_by(|&a, &b| examination[b].total_cmp(&examination[a]).then(a.cmp(&b)));
 }
 
+with_state! {
 /// The counts of a position-based policy, and its knowledge of the users.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(remote = "Self")]
+#[derive(PartialEq)]
 pub(crate) struct PbmCounts {
     examination: Vec<Probability>,
     pub(crate) rounds: Rounds,
     /// Item by item, every position.
     shows: Vec<u64>,
     clicks: Vec<u64>,
+} derived {
     /// Positions from the most to the least examined.
-    #[serde(skip)]
-    pub(crate) order: Vec<usize>,
-    #[serde(skip)]
-    weights: Vec<f64>,
+    pub(crate) order: Vec<usize> = order_of(&examination),
+    weights: Vec<f64> = examination.iter().copied().map(weight).collect(),
+}
 }
 
 impl PbmCounts {
     pub(crate) fn new(known: PbmKnown<'_>) -> Self {
-        let cells = known.shape().n_items() * known.shape().n_positions();
-        let fresh = vec![0; cells];
-        Self::assemble(known.examination().to_vec(), Rounds::default(), fresh.clone(), fresh)
-    }
-
-    fn assemble(examination: Vec<Probability>, rounds: Rounds, shows: Vec<u64>, clicks: Vec<u64>) -> Self {
-        let (order, weights) = (order_of(&examination), examination.iter().copied().map(weight).collect());
-        Self { examination, rounds, shows, clicks, order, weights }
+        let (examination, rounds) = (known.examination().to_vec(), Rounds::default());
+        let fresh = vec![0; known.shape().n_items() * known.shape().n_positions()];
+        Self::assemble(State { examination, rounds, shows: fresh.clone(), clicks: fresh })
     }
 
     pub(crate) fn n_positions(&self) -> usize {
@@ -204,12 +199,12 @@ impl Table for PbmCounts {
     }
 }
 
-checked!(PbmCounts, |self| {
-    let positions = self.examination.len();
-    if positions == 0 || !self.shows.len().is_multiple_of(positions) {
+restored!(PbmCounts, |saved| {
+    let positions = saved.examination.len();
+    if positions == 0 || !saved.shows.len().is_multiple_of(positions) {
         return Err(Error::SavedSizes);
     }
-    ListShape::new(self.shows.len() / positions, positions)?;
-    check_counts(self.rounds.get(), &self.shows, &self.clicks)?;
-    Ok(Self::assemble(self.examination, self.rounds, self.shows, self.clicks))
+    ListShape::new(saved.shows.len() / positions, positions)?;
+    check_counts(saved.rounds.get(), &saved.shows, &saved.clicks)?;
+    Ok(Self::assemble(saved))
 });

@@ -1,7 +1,7 @@
-use crate::checked::checked;
+use crate::checked::{checked, with_state};
 use crate::error::{MAX_COUNT, check_counts};
 use crate::exact::float;
-use crate::setup::setup;
+use crate::setup::{restored, setup};
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
@@ -65,40 +65,25 @@ impl Bounds {
     }
 }
 
+with_state! {
 /// Rows or columns: the remaining ones, and their counts.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(remote = "Self")]
 struct Line {
     /// The representative of each: itself, or the one that replaced it.
     stand_in: Vec<u32>,
     plays: Vec<u64>,
     clicks: Vec<u64>,
+} derived {
     /// Those that represent themselves, in order.
-    #[serde(skip)]
-    left: Vec<u32>,
+    left: Vec<u32> = Vec::with_capacity(stand_in.len()),
     /// Number of rows (columns) that each of them represents.
-    #[serde(skip)]
-    weights: Vec<u32>,
-    #[serde(skip)]
-    intervals: Vec<[f64; 2]>,
+    weights: Vec<u32> = Vec::with_capacity(stand_in.len()),
+    intervals: Vec<[f64; 2]> = Vec::with_capacity(stand_in.len()),
+} then count_left
 }
 
 impl Line {
     fn new(n: usize) -> Self {
-        let everybody = (0..).take(n).collect();
-        let (plays, clicks) = (vec![0; n], vec![0; n]);
-        Self { stand_in: everybody, plays, clicks, left: vec![], weights: vec![], intervals: vec![] }
-            .prepared()
-    }
-
-    /// Makes what follows from the representatives.
-    fn prepared(mut self) -> Self {
-        let n = self.stand_in.len();
-        self.left.reserve_exact(n);
-        self.weights.reserve_exact(n);
-        self.intervals.reserve_exact(n);
-        self.count_left();
-        self
+        Self::assemble(State { stand_in: (0..).take(n).collect(), plays: vec![0; n], clicks: vec![0; n] })
     }
 
     fn count_left(&mut self) {
@@ -165,16 +150,16 @@ impl Line {
     }
 }
 
-checked!(Line, |self| {
-    if self.stand_in.len() != self.plays.len() {
+restored!(Line, |saved| {
+    if saved.stand_in.len() != saved.plays.len() {
         return Err(Error::SavedSizes);
     }
-    check_counts(0, &self.plays, &self.clicks)?;
-    let stands_for_itself = |&other: &u32| self.stand_in.get(other as usize) == Some(&other);
-    if !self.stand_in.iter().all(stands_for_itself) {
+    check_counts(0, &saved.plays, &saved.clicks)?;
+    let stands_for_itself = |&other: &u32| saved.stand_in.get(other as usize) == Some(&other);
+    if !saved.stand_in.iter().all(stands_for_itself) {
         return Err(Error::SavedStandIns);
     }
-    Ok(self.prepared())
+    Ok(Self::assemble(saved))
 });
 
 /// `Rank1Elim` and `Rank1ElimKL`: compare rows on shared random columns and columns on shared
