@@ -93,7 +93,7 @@ const ROOM: usize = 4;
 /// one. The sets of items that they allow are independent sets of a matroid, so the items that stay
 /// are those that the greedy choice takes, which skips full groups, in whatever order they are
 /// offered. The list has items enough as soon as it is full.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct TopL {
     pub(crate) capacity: usize,
     terms: Option<Box<Terms>>,

@@ -98,19 +98,13 @@ pub(super) struct Learner {
     buffers: Buffers,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Buffers {
     draw: Vec<f64>,
     squares: Vec<f64>,
     phis: Vec<f64>,
     answers: Vec<(usize, f64, bool)>,
     top: TopL,
-}
-
-impl Default for Buffers {
-    fn default() -> Self {
-        Self { draw: vec![], squares: vec![], phis: vec![], answers: vec![], top: TopL::new(0) }
-    }
 }
 
 impl Learner {

@@ -343,7 +343,7 @@ impl SelectFor<Ranking> for CascadeLinear {
             self.products.contract(&self.buffers.draw);
         }
         let ties = Ties::draw(rng);
-        let mut top = std::mem::replace(&mut self.buffers.top, TopL::new(0));
+        let mut top = std::mem::take(&mut self.buffers.top);
         top.clear();
         for (item, number) in (0..self.products.n_items).zip(0..) {
             let estimate = self.products.sum(item);
