@@ -25,11 +25,6 @@ pub struct BcMpTs(Thompson<PbmCounts, BetaPosteriors>);
 
 impl BcMpTs {
     /// A fresh policy.
-    ///
-    /// # Panics
-    ///
-    /// If `known` does not have one examination probability per position.
-    /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>) -> Self {
         Self(Thompson::new(PbmCounts::new(known)))
     }

@@ -83,11 +83,6 @@ pub struct PbmPie {
 
 impl PbmPie {
     /// A fresh policy that explores at the last position; `rate` is the paper's delta.
-    ///
-    /// # Panics
-    ///
-    /// If `known` does not have one examination probability per position.
-    /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
         Self::assemble(State { rate, counts: PbmCounts::new(known), position: PbmPiePosition::Last })
     }

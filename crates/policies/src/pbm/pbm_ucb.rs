@@ -41,11 +41,6 @@ pub struct PbmUcb {
 
 impl PbmUcb {
     /// A fresh policy; `rate` is the paper's delta.
-    ///
-    /// # Panics
-    ///
-    /// If `known` does not have one examination probability per position.
-    /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
         Self::over(rate, PbmCounts::new(known), LiveState::default())
     }
