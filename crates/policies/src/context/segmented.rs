@@ -62,14 +62,6 @@ impl<P: Select<Ranking> + Clone> Segmented<P> {
 }
 
 impl<P: Select<Ranking>> Segmented<P> {
-    /// The policies of all segments, then that of all others.
-    pub(crate) fn of_policies(n_segments: u32, policies: Vec<P>) -> Result<Self, Error> {
-        if policies.len() != n_segments as usize + 1 {
-            return Err(Error::SavedSizes);
-        }
-        Ok(Self { n_segments, policies, buffer: Decision::default() })
-    }
-
     /// The policy of a segment.
     pub fn policy(&self, segment: u32) -> &P {
         &self.policies[self.place(segment)]
@@ -127,6 +119,9 @@ impl<P: Select<Ranking>> TryFrom<State<P>> for Segmented<P> {
     type Error = Error;
 
     fn try_from(State { n_segments, policies }: State<P>) -> Result<Self, Error> {
-        Self::of_policies(n_segments, policies)
+        if policies.len() != n_segments as usize + 1 {
+            return Err(Error::SavedSizes);
+        }
+        Ok(Self { n_segments, policies, buffer: Decision::default() })
     }
 }
