@@ -115,19 +115,6 @@ impl AsNote for () {
     fn load(&mut self, _note: &Note) {}
 }
 
-impl AsNote for u32 {
-    #[inline]
-    fn store(&self, note: &mut Note) {
-        u64::from(*self).store(note);
-    }
-
-    fn load(&mut self, note: &Note) {
-        let mut number = 0_u64;
-        number.load(note);
-        *self = Self::try_from(number).unwrap_or(Self::MAX);
-    }
-}
-
 /// Implements notes that are the content of a variant.
 macro_rules! notes {
     ($($Type:ident in $Variant:ident),+) => {$(

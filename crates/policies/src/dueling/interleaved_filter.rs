@@ -158,9 +158,9 @@ setup!(InterleavedFilter, &["/horizon"], |policy| [policy.shape.n_items(), 2]);
 
 impl Select<Pair> for InterleavedFilter {
     /// The epoch in which the pair was chosen.
-    type Note = u32;
+    type Note = u64;
 
-    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair, u32>) {
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Pair, u64>) {
         self.rounds += 1;
         let incumbent = match self.incumbent {
             Some(incumbent) if self.place > 0 || self.left.is_empty() || self.rounds > self.horizon => {
@@ -176,7 +176,7 @@ impl Select<Pair> for InterleavedFilter {
                 *self.incumbent.insert(incumbent)
             }
         };
-        out.note = self.epoch;
+        out.note = self.epoch.into();
         let incumbent = ItemId::new(incumbent);
         if self.rounds > self.horizon || self.left.is_empty() {
             out.action = Pair::of_one(incumbent);
@@ -189,9 +189,9 @@ impl Select<Pair> for InterleavedFilter {
 
 impl Update<Pair, DuelOutcome> for InterleavedFilter {
     #[inline]
-    fn update(&mut self, decision: &Decision<Pair, u32>, feedback: &DuelOutcome) {
+    fn update(&mut self, decision: &Decision<Pair, u64>, feedback: &DuelOutcome) {
         let Pair { first, second } = decision.action;
-        let is_of_now = decision.note == self.epoch && self.incumbent() == Some(first);
+        let is_of_now = decision.note == u64::from(self.epoch) && self.incumbent() == Some(first);
         if !is_of_now || first == second || !self.shape.contains(decision.action) {
             return;
         }
