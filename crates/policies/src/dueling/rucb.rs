@@ -1,15 +1,12 @@
-mod pool;
-
 use super::counts::DuelCounts;
 use crate::checked::with_state;
 use crate::coin::place;
 use crate::exact::float;
 use crate::setup::{restored, setup};
 use crate::{Decision, Recommend, Select, Update};
-use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
+use click_models::{DuelOutcome, DuelShape, ItemId, ItemSet, Pair};
 use confidence::{NonNegative, Rate};
 use num_traits::ToPrimitive as _;
-use pool::Pool;
 use rand::Rng;
 
 with_state! {
@@ -94,10 +91,10 @@ impl Rucb {
     fn champion_and_rival(&mut self, round: u64, champion_draw: u64, tie_draw: u64) -> (usize, usize) {
         let root_of_log = root_of_log(round);
         let pool = self.bounds.pool_at(root_of_log);
-        let n_champions = pool.len;
-        let champion = match n_champions {
-            0 => place(champion_draw, self.counts.shape.n_items()),
-            _ => pool.nth(place(champion_draw, n_champions)),
+        let n_champions = pool.len();
+        let champion = match pool.nth(place(champion_draw, n_champions)) {
+            Some(item) => item.index(),
+            None => place(champion_draw, self.counts.shape.n_items()),
         };
         let rival = self.bounds.rival(champion, root_of_log, tie_draw);
         if n_champions == 1 && rival == champion {
@@ -182,7 +179,7 @@ struct Bounds {
     /// The largest of every row: from then on the item is in the pool.
     back_at: Vec<f64>,
     /// The pool at `root_of_log`.
-    pool: Pool,
+    pool: ItemSet,
     root_of_log: f64,
     /// No further item enters the pool below this `sqrt(ln t)`.
     next_back_at: f64,
@@ -206,7 +203,7 @@ impl Bounds {
             widths: vec![0.0; n_items * stride],
             pair_back_at: table,
             back_at: vec![f64::NEG_INFINITY; n_items],
-            pool: Pool::new(n_items),
+            pool: ItemSet::none(n_items),
             root_of_log: f64::NEG_INFINITY,
             next_back_at: f64::NEG_INFINITY,
             upper: vec![f64::NEG_INFINITY; stride],
@@ -270,7 +267,7 @@ impl Bounds {
         };
         self.back_at[item] = back_at;
         let within = self.root_of_log >= back_at;
-        self.pool.set(item, within);
+        set_within(&mut self.pool, item, within);
         if !within && back_at < self.next_back_at {
             self.next_back_at = back_at;
         }
@@ -278,12 +275,12 @@ impl Bounds {
 
     /// The pool at a round; rounds never decrease.
     #[inline]
-    fn pool_at(&mut self, root_of_log: f64) -> &Pool {
+    fn pool_at(&mut self, root_of_log: f64) -> &ItemSet {
         self.root_of_log = root_of_log;
         if root_of_log >= self.next_back_at {
             self.next_back_at = f64::INFINITY;
             for (item, &back_at) in self.back_at.iter().enumerate() {
-                self.pool.set(item, root_of_log >= back_at);
+                set_within(&mut self.pool, item, root_of_log >= back_at);
                 if root_of_log < back_at && back_at < self.next_back_at {
                     self.next_back_at = back_at;
                 }
@@ -336,6 +333,13 @@ impl Bounds {
             && root_of_log(round) <= end;
         if quiet { round } else { 0 }
     }
+}
+
+/// Adds an item to a set, or removes it.
+#[inline]
+fn set_within(set: &mut ItemSet, item: usize, within: bool) {
+    let item = ItemId::from_index(item);
+    _ = if within { set.insert(item) } else { set.remove(item) };
 }
 
 /// The largest of some lanes of numbers, in a form that the compiler vectorises.
