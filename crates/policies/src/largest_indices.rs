@@ -3,9 +3,9 @@
 /// Implements a policy with the fields `counts`, `live` and `arms` that shows the items of largest
 /// index: how it is made and read, chooses, learns and is used live.
 ///
-/// A row is the policy with its other fields, the types of `counts` and of an arm, the settings in a
-/// saved state (see [`Setup`](crate::setup::Setup)), the feedback and what its counts record of it,
-/// the level of the indices in a round, and the arm of an item, which its counts determine.
+/// A row is the policy with its other fields, the types of `counts` and of an arm, the settings in
+/// a saved state (see [`Setup`](crate::setup::Setup)), the feedback and what its counts record of
+/// it, the level of the indices in a round, and the arm of an item, which its counts determine.
 macro_rules! shows_largest_indices {
     (
         $Policy:ident { $($field:ident: $Field:ty),* } on $Counts:ty, of $Arm:ty, settings $settings:expr,
