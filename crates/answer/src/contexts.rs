@@ -60,12 +60,10 @@ impl ContextSettings {
 /// Why a log with contexts cannot be fitted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "messages say what the fields are")]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum ContextError {
-    /// A feature of users or items has one value only.
     #[error("{of} feature `{name}`: constant, so it tells nothing: leave it out")]
     Constant { of: &'static str, name: String },
-    /// A feature of users or items cannot be standardised.
     #[error("{of} feature `{name}`: its deviation is too large or too small: divide it by a constant")]
     OffScale { of: &'static str, name: String },
     /// The log has no list, or not at least one for a fit and one held out.

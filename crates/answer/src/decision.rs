@@ -64,32 +64,27 @@ pub struct Settings<'a> {
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum Error {
-    /// A half of the log cannot be fitted.
     #[error("fitting a half of the log")]
     Fit(#[from] FitError),
-    /// The parameters of the queries cannot be written.
     #[error("writing the parameters")]
     Parameters(#[from] serde_json::Error),
     /// The parameters cannot be read, or lack a query.
     #[error("{0}")]
     Posterior(String),
-    /// The users cannot be drawn.
     #[error("drawing users")]
     Users(#[source] FileError),
     /// Today's lists cannot be shown to the users.
     #[error("the log's lists")]
     Lists(#[source] FileError),
-    /// The experiment is invalid.
     #[error("building the experiment")]
     Experiment(#[from] BuildError),
     /// The experiment failed, or was stopped.
     #[error("simulating the decision")]
     Run(#[from] RunError),
-    /// The runs cannot be read.
     #[error(transparent)]
     Runs(#[from] JournalError),
-    /// Today's ranking has no runs.
     #[error("today's ranking has no runs")]
     NoRuns,
     /// The log has too many sessions or files for its order to be known.
@@ -98,7 +93,6 @@ pub enum Error {
     /// No query has a second session, so the log has no two halves.
     #[error("no query has two lists")]
     OneHalf,
-    /// A query has no users.
     #[error("a query without users")]
     NoUsers,
 }

@@ -110,23 +110,18 @@ use log_reader::{Counts, Id, Sessions};
 /// Why a model cannot be fitted or compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "messages say what the fields are")]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum FitError {
-    /// There are no impressions.
     #[error("nothing to fit: no impressions")]
     NoImpressions,
-    /// The model needs sessions.
     #[error("the model `{0}` is fitted from sessions: this format has none, or they were not kept")]
     NoSessions(Model),
-    /// Nothing was held out for a comparison.
     #[error("nothing was held out to compare the models on")]
     NothingHeldOut,
-    /// The last half of a log is to be held out, and it is unknown which sessions came last.
     #[error(
         "no last half can be held out: counts have no order, nor have sessions of more than 65,536 files"
     )]
     NoOrder,
-    /// An invalid option.
     #[error("option `{option}`: {value} is not possible")]
     Option { option: &'static str, value: f64 },
 }

@@ -214,27 +214,22 @@ pub enum Step {
 /// Why a log cannot be studied.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "messages say what the fields are")]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum StudyError<E> {
     /// The caller's: of reading, or before a step.
     #[error("{0}")]
     Caller(E),
-    /// The log has no impressions.
     #[error("nothing to fit: the log has no impressions: {0}")]
     NoImpressions(Box<ReadReport>),
-    /// No query passes the filter.
     #[error("nothing to fit: none of {n_queries} queries passes the filter")]
     NothingPasses { n_queries: usize, n_positions: usize },
-    /// A model cannot be fitted.
     #[error("fitting {0}: {1}")]
     Fit(Model, FitError),
     /// The order of the sessions is not known.
     #[error("{0}")]
     HoldOut(FitError),
-    /// The models cannot be compared.
     #[error("comparing the models: {0}")]
     Compare(FitError),
-    /// The transfer of the models cannot be estimated.
     #[error("predicting lists that are left out: {0}")]
     Transfer(FitError),
 }

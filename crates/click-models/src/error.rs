@@ -13,78 +13,57 @@ impl fmt::Debug for Error {
 /// Parameters that do not describe a click model. Places in lists and matrices count from 0.
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "messages say what the fields are")]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum Error {
-    /// A parameter outside 0 to 1, or not a number.
     #[error("{field}[{index}] is {value}, not a probability: expected a number from 0 to 1")]
     NotAProbability { field: &'static str, index: usize, value: f64 },
-    /// A list needs at least one item to choose from.
     #[error("no items: at least one attraction probability is needed")]
     NoItems,
-    /// More items than an [`ItemId`](crate::ItemId) can name.
     #[error("{0} items: at most {max} are supported", max = u32::MAX)]
     TooManyItems(usize),
-    /// Features that are not equally many for every item.
     #[error("{found} features of {n_items} items: expected equally many for every item")]
     ItemFeatures { found: usize, n_items: usize },
-    /// A feature of an item that is no finite number.
     #[error("feature {feature} of item {item} (both counted from 0) is {value}: expected a finite number")]
     NotAFeature { item: usize, feature: usize, value: f64 },
-    /// A population needs at least one user.
     #[error("no users: at least one is needed")]
     NoUsers,
-    /// A user with attractions of more or fewer items than the first one.
     #[error("user {user} (counted from 0) has attractions of {found} items, the first one of {n_items}")]
     OtherItems { user: usize, found: usize, n_items: usize },
-    /// A user with more or fewer features than the first one.
     #[error("user {user} (counted from 0) has {found} features, the first one {n_features}")]
     OtherFeatures { user: usize, found: usize, n_features: usize },
-    /// A user of a segment that was not announced.
     #[error("user {user} (counted from 0) is of segment {segment}: expected one below {n_segments}")]
     BeyondSegments { user: usize, segment: u32, n_segments: u32 },
-    /// Coefficients of another shape, or one that is not finite.
     #[error("{name}: {found} coefficients: expected {expected} finite numbers, or none")]
     Coefficients { name: &'static str, found: usize, expected: usize },
-    /// A list needs at least one position.
     #[error("no positions: a list has at least one")]
     NoPositions,
-    /// A list cannot be longer than the catalogue it is drawn from.
     #[error(
         "{n_positions} positions but only {n_items} item{s}: a list shows every item at most once",
         s = if *n_items == 1 { "" } else { "s" }
     )]
     MorePositionsThanItems { n_positions: usize, n_items: usize },
-    /// A table needs at least one row and one column.
     #[error("a table of {n_rows} rows and {n_columns} columns has no cell: at least one of each is needed")]
     NoCells { n_rows: usize, n_columns: usize },
-    /// More cells than 32 bits can number.
     #[error("{n_rows} rows and {n_columns} columns: at most {max} cells are supported", max = u32::MAX)]
     TooManyCells { n_rows: usize, n_columns: usize },
-    /// Fewer than two items to compare.
     #[error("{0} to compare: at least 2 are needed")]
     TooFewToCompare(usize),
     /// More items than 65,535, the largest number whose ordered pairs 32 bits can number.
     #[error("{0} to compare: at most {max} are supported", max = u16::MAX)]
     TooManyToCompare(usize),
-    /// A row of a preference matrix whose length differs from the number of rows.
     #[error("row {row} has {found} entries, expected {expected}: a preference matrix is square")]
     NotSquare { row: usize, found: usize, expected: usize },
-    /// An entry of a preference matrix that is not a probability.
     #[error("row {row}, column {column}: {value} is not a probability: expected a number from 0 to 1")]
     NotAPreference { row: usize, column: usize, value: f64 },
-    /// A diagonal entry of a preference matrix that differs from 1/2.
     #[error("row {item}, column {item}: {value} on the diagonal: expected 1/2, an item compared with itself")]
     DiagonalNotHalf { item: usize, value: f64 },
-    /// Two opposite entries of a preference matrix that do not add up to 1.
     #[error(
         "row {row}, column {column}: {value} and {mirrored} the other way round do not add up to 1, as the two outcomes of a \
          comparison do"
     )]
     NotSkew { row: usize, column: usize, value: f64, mirrored: f64 },
-    /// An item of a subset that does not exist, or occurs twice.
     #[error("item {0} is unknown or named twice")]
     NotInASubset(usize),
-    /// An empty subset, or one with more items than there are.
     #[error("a subset of {size} of {n_items} items: expected from 1 to {n_items}")]
     NotASubsetSize { size: usize, n_items: usize },
     /// [`RankOneModel::calibrated`](crate::RankOneModel::calibrated) cannot construct an instance
@@ -97,21 +76,16 @@ pub enum Error {
     /// Feedback is a bit set of 64 positions.
     #[error("{0} positions: at most 64 are supported")]
     TooManyPositions(usize),
-    /// A click bit beyond the last position.
     #[error("clicks name a position beyond the last of {len}")]
     ClickBeyondList { len: usize },
-    /// The user reads from the top, so no position is examined more often than the one above it.
     #[error(
         "examination rises from {above} to {below} at position {position} (counted from 0): the user scans from the top, so it cannot"
     )]
     ExaminationRises { position: usize, above: f64, below: f64 },
-    /// The number of entries differs from the number of positions.
     #[error("{field}: {found} given, expected one for each of the {n_positions} positions")]
     OneForEachPosition { field: &'static str, found: usize, n_positions: usize },
-    /// The number of values is not the number of items.
     #[error("{field}: {found} given, expected one for each of the {n_items} items")]
     OneForEachItem { field: &'static str, found: usize, n_items: usize },
-    /// A row of examination probabilities of another length than its position asks for.
     #[error(
         "examination[{position}] has {found} entries, expected {expected}: one without a click above, and one for a last click at each \
          position above", expected = position + 1
@@ -123,29 +97,21 @@ pub enum Error {
          fewer positions or fewer items make the search shorter"
     )]
     SearchTooLong { n_items: usize, n_positions: usize },
-    /// `places` is not a permutation of the positions.
     #[error("places: expected the positions 0 to {last}, each once", last = n_positions - 1)]
     NotAnOrder { n_positions: usize },
-    /// A weight outside 0 to 1e9, or not a number.
     #[error("weights[{index}] is {value}: expected a number from 0 to 1e9")]
     NotAWeight { index: usize, value: f64 },
-    /// A value outside 0 to 1e9, or not a number.
     #[error("values[{index}] is {value}: expected a number from 0 to 1e9")]
     NotAValue { index: usize, value: f64 },
-    /// Weights of positions beside values of items.
     #[error("clicks have weights by position or values by item: expected one or the other")]
     WeightsAndValues,
-    /// Values of items for users who leave more often after a click at some positions than at
-    /// others.
     #[error("values of items need one probability to leave after a click, the same at all positions")]
     OtherContinuations,
-    /// A lower position has a larger weight than a higher one, so the most attractive items need
-    /// not make the best list.
+    /// With such weights the most attractive items need not make the best list.
     #[error(
         "weights rise from {above} to {below} at position {position} (counted from 0): expected them not to"
     )]
     WeightsRise { position: usize, above: f64, below: f64 },
-    /// Too many positions for the search over all orders that finds the list with the most clicks.
     #[error(
         "{n_positions} positions whose leave probabilities neither fall nor rise from the top down: the list of most clicks is \
          searched for among at most {most} positions"

@@ -77,33 +77,28 @@ pub struct Evaluation {
 /// Why a ranking cannot be evaluated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum EvaluationError {
     /// A name of the ranking cannot be one of a log.
     #[error("the ranking: {0}")]
     Name(Fault),
-    /// Two queries of the ranking have the same name in the log, and different lists.
     #[error("the ranking has two lists for the query `{0}`, as the log spells it: keep one")]
     TwoLists(String),
-    /// Values of clicks that do not fit.
     #[error("the values of clicks: expected {0} numbers of at least 0, one for each position")]
     Values(usize),
-    /// The log lacks the impressions that were not clicked.
     #[error("no answer: {ONLY_CLICKED}")]
     OnlyClicked,
     /// The ranking has no query, or no session, of the log; names on both sides.
     #[error("no {0} of the ranking is in the log: {1}")]
     NoQuery(&'static str, String),
-    /// Lists cannot be learned.
     #[error(
         "learned lists need whole lists in the log, and a model other than `ubm`, whose best lists take too long to find"
     )]
     NothingToLearn,
-    /// Models know clicks, not their values.
     #[error(
         "learned lists are the best for clicks, and the log has values of clicks: leave `value` out of the columns"
     )]
     LearnedValues,
-    /// A model cannot be fitted.
     #[error(transparent)]
     Fit(#[from] FitError),
     /// The caller ended it.

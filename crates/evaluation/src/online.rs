@@ -118,21 +118,17 @@ impl Settings {
 /// Why a test has no outcome.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "messages say what the fields are")]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum OnlineError<E> {
     /// The log could not be read.
     #[error("{0}")]
     Log(E),
-    /// Nothing to count.
     #[error("the log has no click of the test")]
     NoRows,
-    /// Only one ranker has rows.
     #[error("every row is of `{0}`: a test compares two")]
     OneName(String),
-    /// The baseline is neither of the two.
     #[error("the baseline `{baseline}` is neither `{}` nor `{}`", .names[0], .names[1])]
     Baseline { baseline: String, names: [String; 2] },
-    /// Too many looks, or a look beyond them.
     #[error("look {0} of {1}: expected {expected}", expected = expected_look(*.1))]
     Look(u32, u32),
 }

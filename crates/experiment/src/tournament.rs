@@ -16,7 +16,7 @@ documents::debug_is_display!(EnterError);
 /// Why contenders cannot play on the users of an experiment.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "messages say what the fields are")]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum EnterError {
     /// A contender of the caller is made for another type of users, or for another task.
     #[error(
@@ -26,13 +26,11 @@ pub enum EnterError {
     /// Users of another program, known from a file only.
     #[error("model {0:?}: only the program that has these users can play them")]
     NoAnswers(&'static str),
-    /// A policy of the catalogue cannot be played on the users.
     #[error(transparent)]
     CannotPlay(#[from] contenders::CannotPlay),
     /// A contender of the caller has a round loop that nothing disturbs.
     #[error("contender {label:?} is not played under `live`: only policies of the catalogue are")]
     NotDisturbed { label: String },
-    /// The checkpoints are not a valid schedule.
     #[error(transparent)]
     Schedule(#[from] sim::ScheduleError),
 }

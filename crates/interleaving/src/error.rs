@@ -3,56 +3,42 @@
 /// Invalid rankings, or settings of an estimation. Documents, features and places count from 0.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "messages say what the fields are")]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum Error {
-    /// A parameter outside 0 to 1, or not a number.
     #[error("{field}[{index}] is {value}, not a probability: expected a number from 0 to 1")]
     NotAProbability { field: &'static str, index: usize, value: f64 },
-    /// The numbers of grades of the click and stop probabilities differ, or are 0.
     #[error("{click} grades in `click`, {stop} in `stop`: expected the same number of both, at least one")]
     Grades { click: usize, stop: usize },
     /// A name of a query that could not be read back from a file.
     #[error("{0:?} cannot be the name of a query: expected something without spaces and #")]
     QueryName(String),
-    /// The numbers of labels and rows of features of a query differ.
     #[error("query {query:?}: {rows} rows of features for {labels} labels")]
     Rows { query: String, rows: usize, labels: usize },
-    /// A query without documents.
     #[error("query {query:?} has no documents")]
     NoDocuments { query: String },
-    /// A value that is not finite.
     #[error("query {query:?}, document {document}, feature {feature}: {value} is not a finite number")]
     NotFinite { query: String, document: usize, feature: usize, value: f64 },
-    /// Features of a document are not in order, or too many.
     #[error("query {query:?}, document {document}: feature {feature} is out of order, or not below {max}", max = crate::letor::MAX_FEATURES)]
     FeatureOrder { query: String, document: usize, feature: usize },
-    /// A ranking that omits a document, or names one twice.
     #[error(
         "not a ranking of {n_documents} documents: expected every number from 0 up once, position {position} has {document}"
     )]
     NotAPermutation { n_documents: usize, position: usize, document: u32 },
-    /// Two rankings of different documents cannot be interleaved.
     #[error("a ranking of {first} documents and one of {second}: expected the same documents in both")]
     DifferentDocuments { first: usize, second: usize },
-    /// Queries whose numbers of rankers differ.
     #[error("query {query} (counted from 0) is ranked by {found} rankers, the first one by {expected}")]
     DifferentRankers { query: usize, found: usize, expected: usize },
-    /// There is no query.
     #[error("no queries: at least one is needed")]
     NoQueries,
-    /// Fewer than two rankers, or too many.
     #[error("{0} rankers: at least two are needed for a comparison, at most 65535 are supported")]
     Rankers(usize),
     /// More rankings than fit in memory.
     #[error("{n_rankers} rankers of {n_documents} documents: at most 2^30 places in rankings are supported")]
     TooManyPlaces { n_rankers: usize, n_documents: usize },
-    /// A list length outside 1 to 64.
     #[error("list_length is {0}: expected 1 to 64")]
     ListLength(usize),
-    /// No comparisons per pair.
     #[error("comparisons_per_pair is 0: expected at least 1")]
     NoComparisons,
-    /// Counts of another number of pairs than the rankers have.
     #[error("{found} pairs with counts: expected {expected}")]
     Tallies { found: usize, expected: usize },
     /// A synthetic collection without queries, documents or features, or with too many of them.

@@ -140,9 +140,8 @@ by_name! {
 
 /// Why a policy by name cannot be used live.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[expect(missing_docs, reason = "messages say what the fields are")]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum ByNameError {
-    /// The policy cannot.
     #[error(transparent)]
     Policy(#[from] BuildError),
     /// A setting is out of range, or does not fit the policy.

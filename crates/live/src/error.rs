@@ -6,75 +6,57 @@ use click_models::ListShape;
 /// Why a setting or a list is refused. Positions count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "messages say what the fields are")]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum Error {
-    /// A window without observations.
     #[error("a window needs at least one observation")]
     EmptyWindow,
-    /// A probability of exploration outside [0, 1].
     #[error("the probability of exploration is {0}, which is not from 0 to 1")]
     Exploration(f64),
-    /// Exploration beside propensities, which do not contain it.
     #[error("`explore` is above 0, but propensities have an epsilon that explores")]
     ExploresTwice,
-    /// The prior of a policy without one cannot be estimated.
     #[error("the policy draws from no posterior, so it has no prior to estimate")]
     NoPrior,
-    /// A setting that corrects a table, of a policy that has none.
     #[error("`{0}` corrects a table, but the policy learns from whole answers, which cannot be taken back")]
     NoTable(&'static str),
-    /// A policy that learns from whole answers, or one that counts positions apart in place of one
-    /// that does not: the counts of the other do not tell what it has learned.
+    /// The policies learn from whole answers, or only one of the two counts positions apart.
     #[error("the counts of the present policy do not tell what another one would have learned")]
     OtherCounts,
-    /// A number that is not the value of a click.
     #[error("a value of {0}: expected a number from 0 to {most}", most = policies::MAX_VALUE)]
     Value(f64),
     /// The largest value of an item is not positive.
     #[error("a `cap` of {0}: expected a number above 0")]
     Cap(f64),
-    /// Values for a policy that has none.
     #[error(
         "the policy has no values of items: `pbm-ts`, `bc-mp-ts` and `pbm-gibbs` have, `cascade-ts`, `rsf-ts` and `dcm-ts` on cascades, and `dcm-ts` with a `continuation` on dependent clicks"
     )]
     NoValues,
-    /// A value is told, but they are means of answers.
     #[error("the values of items are those of the answers, and cannot be told")]
     ValuesOfAnswers,
-    /// The value of a click that was not counted.
     #[error("the position has no click, and no value")]
     NoClick(usize),
     /// A value without a revision after one with, so that it is not known which one holds.
     #[error("the value of the position has a `revision`: another one needs one too")]
     NoRevision(usize),
-    /// Values, groups or pins for a policy that sees who asks.
     #[error("the policy sees who asks: it takes no values, groups or pins")]
     NoTerms,
     /// Pins or limits of groups beside propensities, which would not be those of the list.
     #[error("pins and `most` are not possible together with propensities")]
     TermsAndPropensities,
-    /// No item of a group may be shown.
     #[error("`most` is 0: at least one item of a group may be shown")]
     NoneOfAGroup,
-    /// A limit of groups, but there are none.
     #[error("`most` limits the items of a group, but no item has a group")]
     NoGroups,
-    /// A pin at a position that the list does not have.
     #[error("a pin beyond a list of {positions}")]
     PinBeyondList { position: usize, positions: usize },
-    /// A position or an item that is pinned twice.
     #[error("an item or a position is pinned twice")]
     PinnedTwice(Handle),
-    /// A pinned item that may not be shown.
     #[error("the pinned item is not available")]
     PinNotAvailable(Handle),
-    /// No decision would stay open.
     #[error("at least one decision must stay open")]
     NothingOpen,
     /// A list with an item that is neither present nor retired.
     #[error("item {} (generation {}) is not in the catalogue", .0.slot.index(), .0.generation)]
     UnknownItem(Handle),
-    /// A list with an item twice.
     #[error("item {} is twice in the list", .0.slot.index())]
     RepeatedItem(Handle),
     /// A list with more positions than the policy counts, else [`ListShape::MAX_POSITIONS`].
@@ -85,14 +67,12 @@ pub enum Error {
 /// Why a saved state is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum SavedError {
-    /// The places of the items contradict each other or the policy.
     #[error("saved state: the items contradict each other or the policy")]
     Items,
-    /// A window does not belong to the policy's table.
     #[error("saved state: a window does not belong to the table")]
     Window,
-    /// An open decision contradicts itself.
     #[error("saved state: an open decision contradicts itself or the settings")]
     Decision,
     /// The displays and clicks of the items are impossible, or not those of the items.
@@ -104,7 +84,6 @@ pub enum SavedError {
     /// Values or groups of items are impossible, or not those of the items and decisions.
     #[error("saved state: values or groups are impossible")]
     Values,
-    /// A setting is invalid.
     #[error("saved state: a setting is invalid")]
     Settings,
 }

@@ -3,16 +3,12 @@
 /// Invalid parameters of a policy, or an invalid saved policy.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "messages say what the fields are")]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum Error {
-    /// The tables of a saved policy have inconsistent lengths.
     #[error("the saved tables have lengths that do not belong together")]
     SavedSizes,
-    /// A count of clicks exceeds the count of displays.
     #[error("the saved counts have more clicks than displays")]
     MoreClicksThanShows,
-    /// A saved count is too large: sums of such counts would not be exact, and no service reaches
-    /// it.
     #[error("a saved count is {0}, more than can have been counted: at most {max} is supported", max = MAX_COUNT)]
     TooManyRounds(u64),
     /// The saved numbers of items and positions are not those of a ranking problem.
@@ -21,10 +17,8 @@ pub enum Error {
     /// Saved batches of `BatchRank` overlap, name unknown items, or do not fill the list.
     #[error("the saved batches do not share out distinct items among all positions")]
     SavedBatches,
-    /// A saved row or column is represented by an eliminated one.
     #[error("a saved row or column has a stand-in that does not stand for itself")]
     SavedStandIns,
-    /// Saved columns of a sample are not probabilities.
     #[error("a sampled column that was saved is not a number from 0 to 1")]
     SavedColumns,
     /// The saved order of a large catalogue, or its threshold, is none.
@@ -32,44 +26,33 @@ pub enum Error {
         "the saved order of the items does not have each of them once, or the saved threshold is beyond its range"
     )]
     SavedThinning,
-    /// A list that was saved as a leader is no list.
     #[error("a saved leader has an unknown item, or an item twice")]
     SavedLeaders,
-    /// The saved state of a chain is outside its range.
     #[error(
         "a factor of the saved chain is not inside 0 to 1, or not 1 at the position that is examined most"
     )]
     SavedChain,
-    /// A mean and a standard deviation that no probability has.
     #[error(
         "a belief with mean {mean} and standard deviation {deviation}: expected a mean from 0 to 1 and a deviation of at least 0"
     )]
     NotABelief { mean: f64, deviation: f64 },
-    /// Beliefs of more items or positions than there are.
     #[error("beliefs of {found} {of}, but there are {most}")]
     TooManyBeliefs { of: &'static str, found: usize, most: usize },
-    /// Saved beliefs are not ones.
     #[error("a saved belief has more clicks than displays, or more displays than a belief can be worth")]
     SavedPrior,
-    /// The shapes of a prior are out of range.
     #[error("the prior Beta({a}, {b}): expected a above 0 and b of at least 1, both at most 2^30")]
     NotAPrior { a: f64, b: f64 },
     /// A policy cannot draw from the posterior after this prior.
     #[error("the prior Beta({a}, {b}): this policy needs a of at least 1")]
     PriorTooSmall { a: f64, b: f64 },
-    /// A prior for a policy that draws from no posterior.
     #[error("this policy draws from no posterior, so it has no prior")]
     NoPrior,
-    /// A number that is not the value of a click.
     #[error("a value of {0}: expected a number from 0 to {most}", most = crate::MAX_VALUE)]
     NotAValue(f64),
-    /// A number of draws that is 0 or too large.
     #[error("{found} draws of a list: expected 1 to {most}")]
     Draws { found: u32, most: u32 },
-    /// Saved items that are absent are not some of the items.
     #[error("the saved absent items are not some of the items, each once and in order")]
     SavedAbsent,
-    /// More products of features than a policy keeps the precision of.
     #[error("{0} products of user and item features: at most 2,048 are supported")]
     TooManyCoefficients(usize),
     /// More coefficients of segments and items than fit into memory.
@@ -78,53 +61,40 @@ pub enum Error {
     /// A precision, or the information of an answer, that is not positive.
     #[error("a precision or information of {0}: expected a positive number")]
     NotAScale(f64),
-    /// Features of an item that are not numbers, or of which there are too few or too many.
     #[error("the features of an item are {found:?}: expected {expected} finite numbers")]
     FeaturesOfItem { found: Vec<f64>, expected: usize },
-    /// Features of other items than those of the lists.
     #[error("features of {found} items, but lists of {n_items}")]
     FeaturesOfOtherItems { found: usize, n_items: usize },
-    /// A scale of features that is none.
     #[error(
         "a feature with mean {mean} and standard deviation {deviation}: expected finite numbers, the second above 0"
     )]
     NotAFeatureScale { mean: f64, deviation: f64 },
-    /// A prior of other users or items.
     #[error("{found} {of}, but the prior has {expected}")]
     PriorOfOthers { of: &'static str, found: usize, expected: usize },
-    /// A prior of items with other features.
     #[error("item {item}, feature {feature}, from 0: another value than in the prior")]
     PriorOfOtherFeatures { item: usize, feature: usize },
     /// A prior with shared coefficients for a policy without, or the other way around.
     #[error("the prior was learned with interactions = {0}: expected the same")]
     PriorWithInteractions(bool),
-    /// A saved normal posterior is none.
     #[error(
         "a saved posterior has a mean that is no number, a precision that is not positive, or a deviation outside 0.03 to 3"
     )]
     SavedPosterior,
-    /// Saved clicks of an item at its positions are not those of the item.
     #[error("the saved clicks at the positions of an item do not sum to its clicks, or exceed its displays")]
     SavedCellClicks,
     /// The saved stage of an elimination is impossible.
     #[error("the saved stage, sweep and place do not belong together")]
     SavedStage,
-    /// A number is outside its range.
     #[error(transparent)]
     Number(#[from] confidence::Error),
-    /// Saved items are not partitioned into accepted, rejected and undecided ones.
     #[error("the saved items are not each accepted, rejected or still in question")]
     SavedItems,
-    /// The saved remaining items are not distinct known items in a possible order.
     #[error("the saved items that are left are not some of the items, each once and where it belongs")]
     SavedLeft,
-    /// The places of a list are not a permutation of its positions.
     #[error("the places of a list of {n_positions} are not its positions, counted from 0, in some order")]
     NotTheirPlaces { n_positions: usize },
-    /// A policy that does not know the examination of positions was saved with it.
     #[error("the policy does not know examination: it was saved with probabilities")]
     KnowsExamination,
-    /// The exploring position is not on the list.
     #[error("position {position} (counted from 0) is beyond a list of {n_positions}")]
     PositionBeyondList { position: usize, n_positions: usize },
 }

@@ -43,15 +43,13 @@ impl StateStore for NoStore {
 /// Why a replication has no record: it cannot be continued from a state, or was stopped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "messages say what the fields are")]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum StateError {
     /// The store stopped the replication.
     #[error("stopped")]
     Stopped,
-    /// The contender cannot be continued from a state.
     #[error("contender {0:?} cannot be saved")]
     NotSaved(String),
-    /// The bytes are not a state of this contender in this replication.
     #[error("not a state of contender {label:?}: {fault}")]
     NotAState { label: String, fault: String },
 }

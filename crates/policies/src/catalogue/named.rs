@@ -26,27 +26,22 @@ pub use protocols::CatalogueProtocol;
 /// Why a policy cannot be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "messages say what the fields are")]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum BuildError {
-    /// The policy cannot read the feedback of these users.
     #[error("`{policy}` cannot read the answers of {users} users: it plays {plays}")]
     Protocol { policy: &'static str, users: Protocol, plays: String },
-    /// The policy sees who asks for a list.
     #[error("`{0}` chooses by segments or features: it plays users who differ, whose contexts it is told")]
     NoContexts(&'static str),
-    /// The policy needs the number of rounds.
     #[error("`{0}` needs a horizon: give the number of rounds")]
     NoHorizon(&'static str),
     /// The policy would need too much memory.
     #[error("`{policy}` keeps numbers for {of}, of which there are {found}: at most {most} are supported")]
     TooLarge { policy: &'static str, of: &'static str, found: usize, most: usize },
-    /// The policy does not learn from a table that can be changed.
     #[error("`{policy}` cannot be used live with a table: {can}{}", live::live_instead(policy))]
     NotLive { policy: &'static str, can: &'static str },
     /// The policy does not choose among items that come and go, for users who differ.
     #[error("`{0}` cannot be used live for users who differ: `hybrid-ts` can")]
     NotAmong(&'static str),
-    /// The policy has no values of items.
     #[error(
         "`{policy}` has no values of items for {users} users: `pbm-ts`, `bc-mp-ts` and `pbm-gibbs` have, `cascade-ts`, `rsf-ts` and `dcm-ts` on cascades, and `dcm-ts` with a `continuation` on dependent clicks"
     )]

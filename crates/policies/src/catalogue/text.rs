@@ -11,18 +11,15 @@ use std::str::FromStr;
 /// Why a text names no policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "messages say what the fields are")]
+#[expect(missing_docs, reason = "described where the messages do not say all")]
 pub enum SpecError {
-    /// There is no policy of this name.
     #[error("unknown policy `{name}`: expected one of {known}")]
     UnknownPolicy { name: String, known: String },
-    /// The text is not of the form `name` or `name(parameter=value,..)`.
     #[error("`{text}` is no policy: expected `name` or `name(parameter=value,..)`")]
     Form { text: String },
     /// The policy has no such parameter (`unknown`), or the text gives it twice (`twice the`).
     #[error("`{policy}`: {fault} parameter `{parameter}`: {expected}")]
     Parameter { policy: &'static str, fault: &'static str, parameter: String, expected: String },
-    /// The parameter cannot have this value.
     #[error("`{policy}`: {parameter} = {value}: expected {expected}")]
     Value { policy: &'static str, parameter: String, value: String, expected: String },
 }
