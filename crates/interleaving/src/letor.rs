@@ -49,6 +49,7 @@ mod tests;
 pub use error::{Kind, ReadError};
 
 use crate::Query;
+use documents::toml_reader::Error;
 use documents::{BYTE_ORDER_MARK, Decompressor, open_regular};
 use error::Place;
 use std::collections::BTreeMap;
@@ -70,7 +71,10 @@ pub fn read_file(path: &Path) -> Result<Vec<Query>, ReadError> {
     let name = path.display().to_string();
     match open_regular(path) {
         Ok(file) => Reader::new(name, file).collect(),
-        Err(error) => Err(ReadError::whole_file(name, Kind::Io, format!("cannot be read: {error}"))),
+        Err(error) => {
+            let in_file = Error::whole_file(&name, format!("cannot be read: {error}"));
+            Err(ReadError { kind: Kind::Io, in_file })
+        }
     }
 }
 
@@ -139,9 +143,13 @@ impl<R: Read> Reader<R> {
         }
         if self.seen.is_empty() {
             let message = "no documents: expected lines as in \"1 qid:10 1:0.5 2:3\"";
-            return Err(ReadError::whole_file(self.file.clone(), Kind::Empty, message.to_owned()));
+            return Err(ReadError { kind: Kind::Empty, in_file: Error::whole_file(&self.file, message) });
         }
         Ok(self.current.take())
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place { file: &self.file, line: self.number, text: &self.line }
     }
 
     /// Reads a line without its end; `false` at the end of the file.
@@ -164,7 +172,7 @@ impl<R: Read> Reader<R> {
             }
         };
         if let Some((kind, message)) = unread {
-            return Err(ReadError::at(self.file.clone(), self.number, self.line.len() + 1, kind, message));
+            return Err(self.place().error(kind, self.line.len() + 1, message));
         }
         if self.line.is_empty() {
             return Ok(false);
@@ -177,13 +185,7 @@ impl<R: Read> Reader<R> {
         }
         if self.line.len() > MAX_LINE {
             let message = "a line above 1 MiB: expected one document a line".to_owned();
-            return Err(ReadError::at(
-                self.file.clone(),
-                self.number,
-                MAX_LINE + 1,
-                Kind::LineTooLong,
-                message,
-            ));
+            return Err(self.place().error(Kind::LineTooLong, MAX_LINE + 1, message));
         }
         if self.number == 1 && self.line.starts_with(BYTE_ORDER_MARK) {
             self.line.drain(..BYTE_ORDER_MARK.len());

@@ -1,18 +1,15 @@
 //! Errors in a file, with their place.
 
-use std::fmt;
+use documents::toml_reader::{Error, Location};
 
 /// An error in a file, displayed as `FILE:LINE:COLUMN: message`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{in_file}")]
 pub struct ReadError {
-    /// The file's name, as given.
-    pub file: String,
-    /// 1-based line and column; `None` if the error concerns the file as a whole.
-    place: Option<(usize, usize)>,
     /// The kind of the error.
     pub kind: Kind,
-    /// The message, without the place.
-    pub message: String,
+    /// The place and the message.
+    pub in_file: Error,
 }
 
 /// The kind of an error in a file.
@@ -43,40 +40,6 @@ pub enum Kind {
     Value,
 }
 
-impl ReadError {
-    /// An error about the file as a whole.
-    pub(super) fn whole_file(file: String, kind: Kind, message: String) -> Self {
-        Self { file, place: None, kind, message }
-    }
-
-    /// An error at a 1-based line and column.
-    pub(super) fn at(file: String, line: usize, column: usize, kind: Kind, message: String) -> Self {
-        Self { file, place: Some((line, column)), kind, message }
-    }
-
-    /// 1-based line; `None` if the error concerns the file as a whole.
-    pub fn line(&self) -> Option<usize> {
-        self.place.map(|(line, _)| line)
-    }
-
-    /// 1-based column in characters; `None` if the error concerns the file as a whole.
-    pub fn column(&self) -> Option<usize> {
-        self.place.map(|(_, column)| column)
-    }
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:", self.file)?;
-        if let Some((line, column)) = self.place {
-            write!(formatter, "{line}:{column}:")?;
-        }
-        write!(formatter, " {}", self.message)
-    }
-}
-
-impl std::error::Error for ReadError {}
-
 /// A line of a file, to construct errors with their place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'line> {
@@ -93,7 +56,7 @@ impl Place<'_> {
     }
 
     pub(super) fn error(self, kind: Kind, column: usize, message: String) -> ReadError {
-        ReadError::at(self.file.to_owned(), self.line, column, kind, message)
+        ReadError { kind, in_file: Location::new(self.file, self.line, column, "").error(message) }
     }
 
     pub(super) fn error_at(self, kind: Kind, offset: usize, message: String) -> ReadError {

@@ -108,7 +108,10 @@ fn damaged_gzip_is_distinguished_from_text() {
     for length in 2..whole.len() {
         let error = read(&whole[..length]).unwrap_err();
         assert_eq!(error.kind, Kind::Gzip, "{length}: {error}");
-        assert!(error.line().is_some() && error.message.starts_with("damaged gzip: "), "{error}");
+        assert!(
+            error.in_file.line().is_some() && error.in_file.message().starts_with("damaged gzip: "),
+            "{error}"
+        );
     }
     // The check sum, and bytes after the end.
     let mut flipped = whole.clone();
@@ -123,7 +126,7 @@ fn damaged_gzip_is_distinguished_from_text() {
 fn an_endless_line_does_not_fill_memory() {
     let endless = BufReader::new(io::repeat(b'1'));
     let error = Reader::new("f", endless).next().unwrap().unwrap_err();
-    assert_eq!((error.kind, error.line()), (Kind::LineTooLong, Some(1)));
+    assert_eq!((error.kind, error.in_file.line()), (Kind::LineTooLong, Some(1)));
     assert!(error.to_string().len() < 200);
     // The longest permitted line.
     let mut longest = b"1 qid:1 1:2 #".to_vec();
@@ -164,7 +167,7 @@ quickcheck! {
         bytes[at] = byte;
         match read(&bytes) {
             Ok(queries) => !queries.is_empty(),
-            Err(error) => error.line().is_some_and(|line| line <= 5) && error.column().is_some(),
+            Err(error) => error.in_file.line().is_some_and(|line| line <= 5) && error.in_file.column().is_some(),
         }
     }
 }
@@ -210,7 +213,7 @@ fn written_queries_are_read_back_unchanged() {
             Err(error) => {
                 let lines = text.lines().count() + 1;
                 assert!(
-                    error.kind == Kind::Empty || error.line().is_some_and(|line| line <= lines),
+                    error.kind == Kind::Empty || error.in_file.line().is_some_and(|line| line <= lines),
                     "{error}"
                 );
             }
