@@ -40,7 +40,6 @@ pub struct Items {
     /// Retired items in order, with their number; those that have returned are still there.
     retired: VecDeque<(ItemId, u64)>,
     n_retired: usize,
-    /// Number of retirements.
     retirements: u64,
 }
 

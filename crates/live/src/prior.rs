@@ -20,7 +20,6 @@ const MOST_FORGOTTEN: usize = 100_000;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimator {
-    /// Number of decisions.
     decisions: u64,
     /// Clicks and examined displays without a click, of a random sample of the forgotten items.
     forgotten: Vec<(f64, f64)>,

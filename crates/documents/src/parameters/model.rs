@@ -10,7 +10,6 @@ pub struct ModelParameters {
     pub needs_sessions: bool,
     /// The largest attraction: infinite if attraction is relative to the first position.
     pub largest_attraction: f64,
-    /// Parameters of positions.
     pub positions: Option<PositionParameters>,
     /// Whether items have a probability of leaving satisfied after a click.
     pub has_satisfaction: bool,
@@ -23,7 +22,6 @@ pub struct ModelParameters {
 /// Parameters of positions.
 #[derive(Debug, Clone, Copy)]
 pub struct PositionParameters {
-    /// Their name.
     pub name: &'static str,
     /// The largest value.
     pub largest: f64,
