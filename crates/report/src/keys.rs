@@ -2,13 +2,13 @@
 //! of its reader's name and checks, its schema, and its lines in the tables of the README.
 
 use crate::reading::{KindReader, Requirement, SCALES};
-use documents::toml_reader::{Error, choice as read_choice};
+use documents::toml_reader::{Error, choice as read_choice, collect};
 use experiment::result::Quantity;
 use itertools::Itertools as _;
 use serde_json::{Map, Value, json};
 use spec::experiment::HORIZONS;
 pub(crate) use spec::key::Key;
-use spec::schema::{above, array, choice, described, entries, integer, names, object_of, with};
+use spec::schema::{above, array, choice, entries, integer, names, object_of, titled, with};
 use std::sync::Arc;
 
 /// A kind of claim (`T` is a test) or of figure (`T` is a plot).
@@ -33,8 +33,11 @@ pub(crate) const fn optional(name: &'static str, values: fn() -> Value, meaning:
 }
 
 pub(crate) const ROUND: Key = optional("t", round, "a checkpoint, the last by default");
-pub(crate) const SLOPE: Key =
-    optional("slope", || array(&round(), 2..=2), "two checkpoints, `[t1, t2]`, in place of `t`");
+pub(crate) const SLOPE: Key = optional(
+    "slope",
+    || titled(array(&round(), 2..=2), "two rounds, [t1, t2]"),
+    "two checkpoints, `[t1, t2]`, in place of `t`",
+);
 pub(crate) const FACTOR: Key = optional(
     "factor",
     || json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1e6, "default": 1 }),
@@ -52,8 +55,8 @@ fn quantities() -> Vec<&'static str> {
 
 /// Names of series, each once, at least this number.
 pub(crate) fn series(least: u64) -> Value {
-    let series = json!({ "type": "array", "minItems": least, "uniqueItems": true, "items": any_text() });
-    described(&series, "Labels of policies; in a panel with variants VARIANT/POLICY.")
+    let labels = format!("an array of labels of policies, at least {least}");
+    json!({ "type": "array", "minItems": least, "uniqueItems": true, "items": any_text(), "title": labels })
 }
 
 pub(crate) fn any_text() -> Value {
@@ -69,7 +72,7 @@ fn power() -> Value {
 }
 
 pub(crate) fn inside_unit() -> Value {
-    above(0, Some(1.0))
+    titled(above(0, Some(1.0)), "a share above 0 and below 1")
 }
 
 pub(crate) fn scale() -> Value {
@@ -96,6 +99,8 @@ impl<T: ?Sized> Kind<T> {
         let named = kinds.iter().map(|kind| (kind.name, *kind)).collect_vec();
         let kind = read_choice(&reading.kind, &named, "kind")?;
         kind.needs.iter().try_for_each(|need| need.check(reading))?;
+        let fields = kind.keys.iter().filter_map(|key| Some((key, reading.table.field(key.name)?)));
+        let () = collect(fields.map(|(key, field)| field.accept(&(key.kind)())))?;
         let read = (kind.read)(reading)?;
         reading.table.finish()?;
         Ok((kind.name, read))

@@ -105,12 +105,12 @@ impl<'a, 'doc> KindReader<'a, 'doc> {
 
     /// Reads `factor`, by which the higher of two values is multiplied.
     pub(crate) fn factor(&self) -> Result<f64, Error> {
-        Ok(FACTOR.given(self.table)?.unwrap_or(1.0))
+        Ok(self.table.optional(FACTOR.name)?.unwrap_or(1.0))
     }
 
     /// Reads the power of the variants' sizes in a fitted curve.
     pub(crate) fn power(&self) -> Result<f64, Error> {
-        match POWER.given(self.table)? {
+        match self.table.optional(POWER.name)? {
             Some(0.0) => {
                 let field: Field<'_> = self.table.required(POWER.name)?;
                 Err(field.error("0 is not a power: expected another number from −10 to 10"))
@@ -139,7 +139,7 @@ impl<'a, 'doc> KindReader<'a, 'doc> {
         }
     }
 
-    /// Reads series of the panel: at least one, each once.
+    /// Reads series of the panel, each once.
     pub(crate) fn series(&self, key: &str) -> Result<Vec<Series>, Error> {
         let panel = self.panel()?;
         let list: Field<'_> = self.table.required(key)?;
@@ -155,9 +155,6 @@ impl<'a, 'doc> KindReader<'a, 'doc> {
                 return Err(field.error(format!("{} is already given", field.describe())));
             }
             found.push(series[index].clone());
-        }
-        if found.is_empty() {
-            return Err(list.error("no policies: expected at least one label"));
         }
         Ok(found)
     }

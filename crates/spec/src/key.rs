@@ -65,17 +65,6 @@ impl Key {
         Ok(Part { value: field.get()?, field })
     }
 
-    /// The value of a key that may be absent, which is one of those that it accepts.
-    ///
-    /// # Errors
-    ///
-    /// Another value.
-    pub fn given<'doc, T: FromToml<'doc>>(&self, table: &Table<'doc>) -> Result<Option<T>, Error> {
-        let Some(field) = table.field(self.name) else { return Ok(None) };
-        field.accept(&(self.kind)())?;
-        field.get().map(Some)
-    }
-
     /// The schema of the values, with the meaning.
     pub fn schema(&self) -> Value {
         described(&(self.kind)(), self.meaning)

@@ -12,7 +12,7 @@ pub use key::of_keys;
 pub use policy::policy;
 pub use value::{
     above, array, choice, defined, described, either, entries, file, integer, items, list, names, number,
-    object, object_of, probability, reference, refuse, square, text, triangle, with,
+    object, object_of, probability, reference, refuse, square, text, titled, triangle, with,
 };
 
 use self::key::properties;

@@ -217,8 +217,9 @@ fn check(schema: &Value, field: &Field<'_>) -> Result<(), Error> {
     match field.value.get_ref() {
         _ if found.is_empty() => Err(field.wrong_type(&words(schema))),
         DeValue::String(text) if !names.is_empty() && !names.contains(&text.as_ref()) => {
-            let kind =
-                field.path.rsplit('.').next().unwrap_or_default().split('[').next().unwrap_or_default();
+            let key = field.path.rsplit('.').next().unwrap_or_default().split('[').next().unwrap_or_default();
+            // A title says what is named.
+            let kind = found.iter().find_map(|one| one["title"].as_str()).unwrap_or(key);
             let mut message = format!("unknown {kind} {}", field.describe());
             push_known(&mut message, text, &names, kind);
             Err(field.error(message))

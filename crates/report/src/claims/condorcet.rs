@@ -5,7 +5,6 @@ use spec::schema::probability;
 use std::sync::Arc;
 
 use super::{Basis, Comparison, Finding, JudgeError, Kind, KindReader, Sample, Test, Verdict};
-use confidence::Probability;
 use documents::number;
 use documents::toml_reader::Error;
 
@@ -32,7 +31,7 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let matrix = panel.matrix().ok_or_else(|| kind.error("the panel has no preferences"))?;
     let shares = (1..=matrix.shape().n_items()).map(|size| matrix.condorcet_share(size));
     let shares = shares.collect::<Result<_, _>>().map_err(|error| kind.error(error.to_string()))?;
-    Ok(Arc::new(Condorcet { least: reading.table.required::<Probability>("least")?.get(), shares }))
+    Ok(Arc::new(Condorcet { least: reading.table.required("least")?, shares }))
 }
 
 impl Test for Condorcet {

@@ -16,9 +16,8 @@ use super::{Basis, Comparison, Finding, JudgeError, Kind, KindReader, Test, mean
 use crate::least_squares::LeastSquares;
 use crate::reading::{Requirement, check_paired};
 use crate::student::CONFIDENCE;
-use confidence::Probability;
 use documents::number;
-use documents::toml_reader::{Error, Field};
+use documents::toml_reader::Error;
 
 pub(super) static KIND: Kind = Kind {
     name: "fit",
@@ -48,8 +47,7 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let panel = reading.panel()?;
     check_paired(&reading.kind, panel, &panel.series())?;
     let (power, policy) = (reading.power()?, reading.label("policy")?);
-    let field: Field<'_> = reading.table.required("r-squared")?;
-    Ok(Arc::new(Fit { policy, power, r_squared: field.get::<Probability>()?.get() }))
+    Ok(Arc::new(Fit { policy, power, r_squared: reading.table.required("r-squared")? }))
 }
 
 impl Test for Fit {

@@ -8,7 +8,7 @@
 
 use crate::keys::{LEAST, MOST, ROUND, has_a_limit, required, series};
 use serde_json::{Value, json};
-use spec::schema::above;
+use spec::schema::{above, titled};
 use std::sync::Arc;
 
 use super::evidence::same_length;
@@ -35,7 +35,8 @@ pub(super) static KIND: Kind = Kind {
 };
 
 fn sizes() -> Value {
-    json!({ "type": "array", "minItems": 3, "items": above(0, None), "uniqueItems": true })
+    let sizes = json!({ "type": "array", "minItems": 3, "items": above(0, None), "uniqueItems": true });
+    titled(sizes, "at least 3 numbers above 0, each larger than the one before")
 }
 
 /// The regret grows like a power of a number, with an exponent within limits.
@@ -54,20 +55,14 @@ pub struct Growth {
 fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let (panel, table) = (reading.panel()?, reading.table);
     let series = reading.series("series")?;
-    let field: Field<'_> = table.required("series")?;
-    if series.len() < 3 {
-        return Err(
-            field.error(format!("{} series: expected at least three, to fit a line to", series.len()))
-        );
-    }
-    check_paired(&field, panel, &series)?;
+    check_paired(&table.required("series")?, panel, &series)?;
     let field: Field<'_> = table.required("sizes")?;
     let sizes: Vec<f64> = field.get()?;
     if sizes.len() != series.len() {
         let (given, wanted) = (sizes.len(), series.len());
         return Err(field.error(format!("{given} sizes: expected one for each of the {wanted} series")));
     }
-    if !(sizes[0] > 0.0 && sizes.is_sorted_by(|a, b| a < b) && sizes.iter().all(|size| size.is_finite())) {
+    if !sizes.is_sorted_by(|a, b| a < b) {
         return Err(field.error("expected numbers above 0, each larger than the one before"));
     }
     Ok(Arc::new(Growth { t: reading.round(&series)?, series, sizes, limits: Limits::read(reading)? }))

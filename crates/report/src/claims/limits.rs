@@ -23,7 +23,7 @@ pub enum Limits {
 impl Limits {
     /// Reads `least`, `most`, or both.
     pub(super) fn read(reading: &KindReader<'_, '_>) -> Result<Self, Error> {
-        match (LEAST.given(reading.table)?, MOST.given(reading.table)?) {
+        match (reading.table.optional(LEAST.name)?, reading.table.optional(MOST.name)?) {
             (Some(least), Some(most)) if least < most => Ok(Self::Between(least, most)),
             (Some(_), Some(_)) => {
                 let most: Field<'_> = reading.table.required(MOST.name)?;

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::reading::checkpoint;
 use crate::series::Series;
-use documents::number;
 use documents::toml_reader::{Error, Field};
 use experiment::result::EndValue;
 use spec::Task;
@@ -68,16 +67,12 @@ impl ComparedAt {
             return Err(t.error("`slope` already gives the rounds: expected `t` or `slope`, not both"));
         }
         let ends: Vec<Field<'_>> = slope.get()?;
-        let [first, second] = ends.as_slice() else {
-            let rounds = number::counted(ends.len() as u64, "round");
-            return Err(slope.error(format!("{rounds}: expected two, [t1, t2]")));
-        };
-        let (from, to): (u64, u64) = (first.get()?, second.get()?);
+        let (from, to): (u64, u64) = (ends[0].get()?, ends[1].get()?);
         if from >= to {
             let fault = format!("round {to} is not after round {from}: expected [t1, t2] with t1 < t2");
             return Err(slope.error(fault));
         }
-        Ok(Self::Slope(checkpoint(first, panel, series)?, checkpoint(second, panel, series)?))
+        Ok(Self::Slope(checkpoint(&ends[0], panel, series)?, checkpoint(&ends[1], panel, series)?))
     }
 }
 

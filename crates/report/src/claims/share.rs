@@ -7,15 +7,13 @@
 
 use crate::keys::{inside_unit, optional, required, series};
 use itertools::Itertools as _;
-use serde_json::json;
-use spec::schema::probability;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 use super::{
     Basis, Comparison, Finding, JudgeError, Kind, KindReader, Levels, Sample, Test, Verdict, verdict_of,
 };
 use crate::series::Series;
-use confidence::Probability;
 use documents::number;
 use documents::toml_reader::{Error, Field};
 use experiment::result::{EndValue, Quantity};
@@ -26,14 +24,13 @@ pub(super) static KIND: Kind = Kind {
     says: "at most, or at least, this share of the runs has a wrong answer, or none, by exact binomial tests (`quantity`: `\"wrong\"` or `\"capped\"`); `most = 0`: not a single run, of enough that a share of `below` would have been seen",
     keys: &[
         required("series", || series(1), "series"),
-        optional("most", probability, "the largest share, below 1"),
+        optional("most", most, "the largest share, below 1"),
         optional("least", inside_unit, "in place of `most`: the smallest share"),
         optional("below", inside_unit, "with `most = 0`: the share that the runs have to detect"),
     ],
     relations: || {
         vec![
             json!({ "oneOf": [{ "required": ["most"] }, { "required": ["least"] }] }),
-            json!({ "properties": { "most": { "exclusiveMaximum": 1 } } }),
             json!({
                 "if": { "properties": { "most": { "const": 0 } }, "required": ["most"] },
                 "then": { "required": ["below"] },
@@ -68,6 +65,10 @@ pub enum ShareLimit {
     Least(f64),
 }
 
+fn most() -> Value {
+    json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1, "title": "a share of at least 0 and below 1" })
+}
+
 /// The meaning of `below`, for messages.
 const BELOW: &str = "the share of runs that the number of runs has to be able to detect";
 
@@ -84,28 +85,14 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
 
 fn read_limit(reading: &KindReader<'_, '_>) -> Result<ShareLimit, Error> {
     let table = reading.table;
-    let share = |key: &str| -> Result<Option<f64>, Error> {
-        let Some(field) = table.field(key) else { return Ok(None) };
-        let share = field.get::<Probability>()?.get();
-        if share < 1.0 && (share > 0.0 || key == "most") {
-            return Ok(Some(share));
-        }
-        Err(field.error(format!("{} is not a share that could be missed", field.describe())))
-    };
-    let (most, below) = (share("most")?, table.field("below"));
+    let (most, below) = (table.optional("most")?, table.field("below"));
     if let (Some(field), false) = (&below, most == Some(0.0)) {
         return Err(field.error("`below` belongs to `most = 0`: leave it out"));
     }
-    match (most, share("least")?) {
+    match (most, table.optional("least")?) {
         (Some(0.0), None) => {
             let field = below.ok_or_else(|| table.missing("below", BELOW))?;
-            let below = field.get::<Probability>()?.get();
-            if below == 0.0 || below == 1.0 {
-                return Err(
-                    field.error(format!("{} is none or all of them: expected {BELOW}", field.describe()))
-                );
-            }
-            Ok(ShareLimit::Never { below })
+            Ok(ShareLimit::Never { below: field.get()? })
         }
         (Some(most), None) => Ok(ShareLimit::Most(most)),
         (None, Some(least)) => Ok(ShareLimit::Least(least)),

@@ -2,7 +2,7 @@
 
 use crate::keys::required;
 use itertools::Itertools as _;
-use spec::schema::{array, integer, names};
+use spec::schema::{array, integer, names, titled};
 use std::sync::Arc;
 
 use super::{Basis, Comparison, Finding, JudgeError, Kind, KindReader, Sample, Test, Verdict};
@@ -15,7 +15,7 @@ pub(super) static KIND: Kind = Kind {
     keys: &[
         required(
             "columns",
-            || array(&names(&Column::NAMES.map(|(name, _)| name)), 1..=u64::MAX),
+            || array(&titled(names(&Column::NAMES.map(|(name, _)| name)), "column"), 1..=u64::MAX),
             "of `n_items`, `min_theta`, `max_theta`",
         ),
         required("decimals", || integer(&(0..=12)), "the number of printed decimals"),
@@ -72,9 +72,8 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
             .kind
             .error("the experiment has no printed table: expected `[printed]` in experiment.toml"));
     };
-    let list: Field<'_> = reading.table.required("columns")?;
     let mut columns = Vec::new();
-    for field in list.get::<Vec<Field<'_>>>()? {
+    for field in reading.table.required::<Vec<Field<'_>>>("columns")? {
         let column = choice(&field, &Column::NAMES, "column")?;
         if let Some(row) =
             printed.rows.iter().find(|row| row.printed.iter().all(|(key, _)| key != column.name()))
@@ -83,12 +82,8 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
         }
         columns.push(column);
     }
-    if columns.is_empty() {
-        return Err(list.error("no columns: expected at least one"));
-    }
     let decimals: Field<'_> = reading.table.required("decimals")?;
-    let decimals = u32::try_from(decimals.integer_in(&(0..=12))?).unwrap_or(12);
-    Ok(Arc::new(PrintedTable { columns, decimals }))
+    Ok(Arc::new(PrintedTable { columns, decimals: decimals.build()? }))
 }
 
 impl Test for PrintedTable {

@@ -8,7 +8,7 @@ use crate::keys::{LEAST, MOST, ROUND, SLOPE, has_a_limit, not_both, optional, re
 use confidence::math::ln;
 use itertools::Itertools as _;
 use serde_json::json;
-use spec::schema::names;
+use spec::schema::{names, titled};
 use std::sync::Arc;
 
 use super::evidence::{SeriesRuns, bound_at, same_length};
@@ -42,7 +42,7 @@ pub(super) static KIND: Kind = Kind {
         required("series", || series(1), "series"),
         optional(
             "by",
-            || json!({ "oneOf": [series(1), names(&WORDS)] }),
+            || json!({ "oneOf": [series(1), titled(names(&WORDS), "divisor")] }),
             "as many series, or `\"bound\"`, `\"printed\"` or `\"optimum\"`; every two of `series` by default",
         ),
         ROUND,

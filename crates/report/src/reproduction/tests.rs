@@ -252,7 +252,11 @@ fn errors_in_the_claims_name_their_place() {
             "lower = [\"pbm-t\"]",
             "claims.toml:11:10: claims[0].test.lower[0]: unknown policy \"pbm-t\": did you mean `pbm-ts`?",
         ),
-        ("lower = [\"pbm-ts\"]", "lower = []", "claims.toml:11:9: claims[0].test.lower: no policies"),
+        (
+            "lower = [\"pbm-ts\"]",
+            "lower = []",
+            "claims.toml:11:9: claims[0].test.lower: 0 entries found: expected an array of labels",
+        ),
         (
             "lower = [\"pbm-ts\"]",
             "lower = [\"pbm-ucb\"]",

@@ -69,7 +69,7 @@ pub fn defined(definition: &str, words: &str) -> Value {
 }
 
 /// A schema with a description of the values for readers.
-fn titled(mut schema: Value, words: &str) -> Value {
+pub fn titled(mut schema: Value, words: &str) -> Value {
     with(&mut schema, &json!({ "title": words }));
     schema
 }

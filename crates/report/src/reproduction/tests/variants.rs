@@ -263,7 +263,11 @@ fn errors_in_claims_about_variants_name_their_place() {
             "slope = [1000, 100]\nmost",
             "claims[2].test.slope: round 100 is not after round 1000",
         ),
-        ("slope = [100, 1000]\nmost", "slope = [100]\nmost", "claims[2].test.slope: 1 round: expected two"),
+        (
+            "slope = [100, 1000]\nmost",
+            "slope = [100]\nmost",
+            "claims[2].test.slope: 1 entry found: expected two rounds, [t1, t2]",
+        ),
         ("most = 1.2", "most = 0", "claims[2].test.most: 0 found: expected a number above 0"),
         ("most = 1.2\n", "", "claims[2].test.least: missing key"),
         ("most = 1.2", "by-t = 5", "claims[2].test.by-t: does not go with this `by`"),
@@ -310,15 +314,15 @@ fn errors_in_claims_about_variants_name_their_place() {
         (
             "\"b/pbm-ts\", \"b/pbm-ucb\"]",
             "\"b/pbm-ts\"]",
-            "claims[6].test.series: 2 series: expected at least three",
+            "claims[6].test.series: 2 entries found: expected an array of labels of policies, at least 3",
         ),
-        ("[1, 2, 4.5]", "[1, 2]", "claims[6].test.sizes: 2 sizes: expected one for each of the 3 series"),
+        ("[1, 2, 4.5]", "[1, 2]", "claims[6].test.sizes: 2 entries found: expected at least 3 numbers"),
         (
             "[1, 2, 4.5]",
             "[1, 2, 2]",
             "claims[6].test.sizes: expected numbers above 0, each larger than the one before",
         ),
-        ("[1, 2, 4.5]", "[0, 2, 4]", "claims[6].test.sizes: expected numbers above 0"),
+        ("[1, 2, 4.5]", "[0, 2, 4]", "claims[6].test.sizes[0]: 0 found: expected a number above 0"),
     ]);
 }
 
