@@ -6,6 +6,7 @@ mod claims;
 mod experiment;
 
 pub use self::claims::claims;
+pub(crate) use self::experiment::changes_of_quick;
 pub use self::experiment::experiment;
 
 #[cfg(test)]

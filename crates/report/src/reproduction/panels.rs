@@ -4,10 +4,12 @@ use super::{Extent, Panel, Paper, PrintedValue, Variant, tables};
 use crate::figure::Figure;
 use crate::reading::KindReader;
 use crate::report_dir::{CLAIMS, PAGE};
+use crate::schema::changes_of_quick;
 use crate::series::Series;
 use documents::names::read_title;
 use documents::toml_reader::{Error, Faults, Field, Table, all, collect, one_of};
 use experiment::result::EndValue;
+use spec::schema::above;
 use spec::{Experiment, Overrides, SpecContext, Task};
 
 /// The maximal number of characters of a variant's title. Legends and axes show it.
@@ -164,7 +166,7 @@ fn read_variants(
     let Some(list) = panel.field("variants") else {
         let over: Vec<&Table<'_>> = quick.table.iter().collect();
         let mut experiment = Experiment::from_panel(&over, panel, root, given)?;
-        quick.apply(&[], &mut experiment)?;
+        quick.apply(None, &mut experiment)?;
         let run = vec![Variant { name: None, title: String::new(), size: None, experiment, extent }];
         return Ok(Variants { run, ..Variants::default() });
     };
@@ -203,7 +205,7 @@ fn read_variant(
     let over: Vec<&Table<'_>> = own.table.iter().chain(&quick.table).collect();
     let is_played = name_of(table).is_none_or(|name| quick.has_variant(&name));
     let mut experiment = Experiment::from_variant(&over, table, panel, root, of_played(given, is_played))?;
-    quick.apply(&own.table.iter().collect::<Vec<_>>(), &mut experiment)?;
+    quick.apply(Some(&own), &mut experiment)?;
     let field: Field<'_> = table.required("name")?;
     let name: String = field.get()?;
     // On some systems folder names that differ only in case are the same.
@@ -257,10 +259,8 @@ fn read_short_title(field: &Field<'_>, others: &[Variant]) -> Result<String, Err
 /// Reads the number by which a variant differs from the others.
 fn read_size(table: &Table<'_>, others: &[Variant]) -> Result<Option<f64>, Error> {
     let Some(field) = table.field("size") else { return Ok(None) };
+    field.accept(&above(0, None))?;
     let size: f64 = field.get()?;
-    if !(size > 0.0 && size.is_finite()) {
-        return Err(field.error(format!("{} is not a size: expected a number above 0", field.describe())));
-    }
     if others.iter().any(|other| other.size == Some(size)) {
         return Err(field.error(format!("{} is already the size of another variant", field.describe())));
     }
@@ -270,7 +270,8 @@ fn read_size(table: &Table<'_>, others: &[Variant]) -> Result<Option<f64>, Error
 /// The changes of a quick check in a panel or variant; none at full extent.
 struct Quick<'doc> {
     extent: Extent,
-    /// The table `quick`, if there is one and the extent is quick.
+    /// The value of `quick`, if there is one and the extent is quick.
+    field: Option<Field<'doc>>,
     table: Option<Table<'doc>>,
     /// The variants that are run; all if absent.
     variants: Option<Field<'doc>>,
@@ -281,19 +282,14 @@ struct Quick<'doc> {
 }
 
 impl<'doc> Quick<'doc> {
-    /// The keys of the table that the reader of a panel or variant reads.
-    const OWN: [&'static str; 2] = ["title", "size"];
-    /// The keys with numbers that replace those of the experiment.
-    const NUMBERS: [&'static str; 5] = ["seed", "runs", "horizon", "max_steps", "subsets"];
     /// The keys that change the simulation, not only the number of runs.
     const DIFFERENT: [&'static str; 5] = ["horizon", "max_steps", "instances", "policies", "variants"];
 
     fn of(table: &Table<'doc>, extent: Extent) -> Result<Self, Error> {
-        let quick: Option<Table<'doc>> = table.optional("quick")?;
-        let table = quick.filter(|_| extent == Extent::Quick);
-        let mut all = Self { extent, variants: None, left: None, differs: false, table };
+        let field = table.field("quick").filter(|_| extent == Extent::Quick);
+        let table = field.as_ref().map(Field::get).transpose()?;
+        let mut all = Self { extent, field, table, variants: None, left: None, differs: false };
         if let Some(table) = &all.table {
-            table.know(&[&Self::OWN[..], &Self::NUMBERS, &Experiment::OVER].concat());
             all.variants = table.field("variants");
             all.left = table.optional("left")?;
             all.differs = Self::DIFFERENT.iter().any(|key| table.field(key).is_some());
@@ -301,17 +297,26 @@ impl<'doc> Quick<'doc> {
         Ok(all)
     }
 
-    /// Applies the numbers to an experiment, after those of the tables `nearer`.
-    fn apply(&self, nearer: &[&Table<'_>], experiment: &mut Experiment) -> Result<(), Error> {
-        let mut all = Overrides::default();
-        for table in nearer.iter().copied().chain(&self.table) {
-            let mut own = read_overrides(table, experiment)?;
-            for (number, other) in numbers(&mut all).into_iter().zip(numbers(&mut own)) {
-                *number = number.or(*other);
-            }
-        }
-        match (experiment.apply(all), nearer.first().copied().or(self.table.as_ref())) {
-            (Err(error), Some(table)) => Err(table.error(error.to_string())),
+    /// Applies the numbers to an experiment, after those of one that is `nearer`.
+    fn apply(&self, nearer: Option<&Self>, experiment: &mut Experiment) -> Result<(), Error> {
+        let all = || nearer.into_iter().chain([self]);
+        all().try_for_each(Self::finish)?;
+        let tables: Vec<&Table<'_>> = all().filter_map(|quick| quick.table.as_ref()).collect();
+        let field = |key: &str| tables.iter().find_map(|table| table.field(key));
+        let number = |key: &str| field(key).map(|field| field.get()).transpose();
+        let overrides = Overrides {
+            seed: number("seed")?,
+            runs: number("runs")?,
+            horizon: number("horizon")?,
+            max_steps: number("max_steps")?,
+            subsets: number("subsets")?,
+            ..Overrides::default()
+        };
+        match (experiment.apply(overrides), tables.first()) {
+            (Err(error), Some(nearest)) => Err(field(error.key).map_or_else(
+                || nearest.error(error.to_string()),
+                |field| field.error(format!("{}: {}", error.value, error.fault)),
+            )),
             _ => Ok(()),
         }
     }
@@ -339,28 +344,8 @@ impl<'doc> Quick<'doc> {
     }
 
     fn finish(&self) -> Result<(), Error> {
-        self.table.as_ref().map_or(Ok(()), Table::finish)
+        self.field.as_ref().map_or(Ok(()), |field| field.accept(&changes_of_quick()))
     }
-}
-
-/// The numbers of [`Quick::NUMBERS`], in that order.
-fn numbers(overrides: &mut Overrides) -> [&mut Option<u64>; 5] {
-    let Overrides { seed, runs, horizon, max_steps, subsets, .. } = overrides;
-    [seed, runs, horizon, max_steps, subsets]
-}
-
-fn read_overrides(table: &Table<'_>, experiment: &Experiment) -> Result<Overrides, Error> {
-    let mut all = Overrides::default();
-    for (index, key) in Quick::NUMBERS.into_iter().enumerate() {
-        let Some(field) = table.field(key) else { continue };
-        let value: u64 = field.get()?;
-        let mut one = Overrides::default();
-        *numbers(&mut one)[index] = Some(value);
-        let applied = experiment.clone().apply(one);
-        applied.map_err(|error| field.error(format!("{}: {}", error.value, error.fault)))?;
-        *numbers(&mut all)[index] = Some(value);
-    }
-    Ok(all)
 }
 
 fn read_printed(list: &[&Table<'_>], panel: &Panel) -> Result<Vec<PrintedValue>, Error> {

@@ -187,7 +187,7 @@ fn errors_in_the_experiment_name_their_place() {
         (
             "quick = { runs = 10,",
             "quick = { runs = 0,",
-            "experiment.toml:34:18: panels[0].quick.runs: 0: expected an integer from 1 to",
+            "experiment.toml:34:18: panels[0].quick.runs: 0 is too small: expected an integer from 1 to",
         ),
         (
             "quick = { runs = 10,",

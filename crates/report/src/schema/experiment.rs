@@ -94,7 +94,7 @@ fn panel() -> Value {
                 "Numbers that the paper prints.",
             ),
         ),
-        ("quick", quick()),
+        ("quick", changes_of_quick()),
         ("variants", array(&reference("variant"), 1..=u64::MAX)),
     ];
     let mut properties = simulation();
@@ -109,7 +109,7 @@ fn panel() -> Value {
 fn variant() -> Value {
     let title = json!({ "allOf": [reference("title"), { "maxLength": MAX_TITLE }] });
     let size = described(&above(0, None), "The number by which variants differ, for fits.");
-    let mut quick = quick();
+    let mut quick = changes_of_quick();
     with(&mut quick["properties"], &json!({ "title": title, "size": size }));
     let own = [
         ("name", described(&reference("file-name"), "The name of the variant, and of its folder.")),
@@ -130,7 +130,7 @@ fn conditions() -> Vec<Value> {
 }
 
 /// The changes of a quick check.
-fn quick() -> Value {
+pub(crate) fn changes_of_quick() -> Value {
     let rounds = integer(&HORIZONS);
     let mut keys = entries(Experiment::OVER.map(|key| (key, reference(key))));
     keys.insert("instances".to_owned(), reference("users-or-data"));

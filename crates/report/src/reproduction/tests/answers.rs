@@ -210,7 +210,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("below = 0.1", "below = 0", "claims[1].test.below: 0 found: expected a share above 0 and below 1"),
     ("most = 0, below", "most = 0.2, below", "claims[1].test.below: `below` belongs to `most = 0`"),
     ("size = 3", "size = 2", "panels[2].variants[2].size: 2 is already the size of another variant"),
-    ("size = 3", "size = 0", "panels[2].variants[2].size: 0 is not a size: expected a number above 0"),
+    ("size = 3", "size = 0", "panels[2].variants[2].size: 0 found: expected a number above 0"),
     (
         "size = 3\n",
         "",
