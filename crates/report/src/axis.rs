@@ -2,9 +2,12 @@
 
 use documents::number;
 use num_traits::ToPrimitive as _;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// The scale of an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Scale {
     /// Equal differences have equal lengths.
     Linear,

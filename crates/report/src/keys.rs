@@ -1,8 +1,8 @@
 //! The kinds of claims and of figures with their keys in files, as data. A kind's row is the source
 //! of its reader's name and checks, its schema, and its lines in the tables of the README.
 
-use crate::reading::{KindReader, Requirement, SCALES};
-use documents::toml_reader::{Error, choice as read_choice, collect};
+use crate::reading::{KindReader, Requirement};
+use documents::toml_reader::{Error, all, choice as read_choice, collect};
 use experiment::result::Quantity;
 use itertools::Itertools as _;
 use serde_json::{Map, Value, json};
@@ -75,10 +75,6 @@ pub(crate) fn inside_unit() -> Value {
     titled(above(0, Some(1.0)), "a share above 0 and below 1")
 }
 
-pub(crate) fn scale() -> Value {
-    names(&SCALES.map(|(name, _)| name))
-}
-
 /// At least one of the limits is given.
 pub(crate) fn has_a_limit() -> Value {
     json!({ "anyOf": [{ "required": ["least"] }, { "required": ["most"] }] })
@@ -100,10 +96,9 @@ impl<T: ?Sized> Kind<T> {
         let kind = read_choice(&reading.kind, &named, "kind")?;
         kind.needs.iter().try_for_each(|need| need.check(reading))?;
         let fields = kind.keys.iter().filter_map(|key| Some((key, reading.table.field(key.name)?)));
-        let () = collect(fields.map(|(key, field)| field.accept(&(key.kind)())))?;
-        let read = (kind.read)(reading)?;
-        reading.table.finish()?;
-        Ok((kind.name, read))
+        let accepted = collect(fields.map(|(key, field)| field.accept(&(key.kind)())));
+        let ((), ()) = all((accepted, reading.table.finish()))?;
+        Ok((kind.name, (kind.read)(reading)?))
     }
 
     /// The schema of a table with one of these kinds. `shared` are keys of every kind.

@@ -1,18 +1,14 @@
 //! Reads a test of `claims.toml` or a figure of `experiment.toml`: the input of a kind's reader,
 //! and the keys that several kinds share.
 
-use crate::axis::Scale;
 use crate::keys::{FACTOR, POWER};
 use crate::panel::{Panel, Variant};
 use crate::reproduction::PaperTable;
 use crate::series::Series;
-use documents::toml_reader::{Error, Field, Table, choice, one_of};
+use documents::toml_reader::{Error, Field, InFiles, Table, choice, one_of};
 use experiment::result::{EndValue, Quantity};
 use itertools::Itertools as _;
 use spec::Task;
-
-/// Scales by their names in files.
-pub(crate) const SCALES: [(&str, Scale); 2] = [("log", Scale::Log), ("linear", Scale::Linear)];
 
 /// The table of a test or a figure, and what it may refer to.
 pub(crate) struct KindReader<'a, 'doc> {
@@ -98,9 +94,9 @@ impl<'a, 'doc> KindReader<'a, 'doc> {
         )))
     }
 
-    /// Reads one of these words, if the key is given.
-    pub(crate) fn word<T: Copy>(&self, key: &str, known: &[(&str, T)]) -> Result<Option<T>, Error> {
-        self.table.field(key).map(|field| choice(&field, known, key)).transpose()
+    /// Reads a word for a `T`, if the key is given.
+    pub(crate) fn word<T: InFiles>(&self, key: &str) -> Result<Option<T>, Error> {
+        self.table.field(key).map(|field| field.build()).transpose()
     }
 
     /// Reads `factor`, by which the higher of two values is multiplied.

@@ -14,7 +14,7 @@ pub(super) static KIND: Kind = Kind {
     keys: &[SCALE, FROM, VARIANT],
     relations: Vec::new,
     needs: &[Requirement::Duels, Requirement::Rounds],
-    read: |reading| Ok(Arc::new(Accuracy { rounds: Rounds::read(reading, &[])? })),
+    read: |reading| Ok(Arc::new(Accuracy { rounds: Rounds::read(reading)? })),
 };
 
 /// Accuracy: share of the runs that would recommend the best item, over rounds.

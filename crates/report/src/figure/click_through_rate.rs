@@ -1,7 +1,7 @@
 //! Click-through rate: clicks so far divided by rounds so far.
 
 use super::curves::{FROM, OverRounds, SCALE, VARIANT, Value, highest, lowest};
-use super::{Band, Kind, Rounds};
+use super::{Kind, Rounds};
 use crate::axis::Axis;
 use crate::keys::optional;
 use crate::reading::Requirement;
@@ -14,21 +14,15 @@ pub(super) static KIND: Kind = Kind {
     name: "click-through-rate",
     says: "clicks so far by rounds so far; the curves of all variants together",
     keys: &[
-        optional(
-            "band",
-            || names(&BANDS.map(|(name, _)| name)),
-            "`\"confidence\"` by default, or `\"none\"`",
-        ),
+        optional("band", || names(&["none", "confidence"]), "`\"confidence\"` by default, or `\"none\"`"),
         SCALE,
         FROM,
         VARIANT,
     ],
     relations: Vec::new,
     needs: &[Requirement::Rounds],
-    read: |reading| Ok(Arc::new(ClickThroughRate { rounds: Rounds::read(reading, &BANDS)? })),
+    read: |reading| Ok(Arc::new(ClickThroughRate { rounds: Rounds::read(reading)? })),
 };
-
-const BANDS: [(&str, Band); 2] = [("none", Band::None), ("confidence", Band::Confidence)];
 
 /// Click-through rate: clicks so far divided by rounds so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -2,14 +2,16 @@
 
 use super::{FigureData, Plot, PolicyStyles, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
-use crate::keys::{Key, any_text, optional, round, scale};
-use crate::reading::{KindReader, SCALES};
+use crate::keys::{Key, any_text, optional, round};
+use crate::reading::KindReader;
 use crate::series::{VariantRuns, reader_name};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve, CurveStyle};
-use documents::toml_reader::{Error, one_of};
+use documents::toml_reader::{Error, one_of, schema};
 use experiment::result::{Curves, PolicyResult, ResultFile};
 use itertools::Itertools as _;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::any::Any;
 use std::fmt;
 
@@ -27,7 +29,8 @@ pub struct Rounds {
 }
 
 /// The shaded band around a curve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Band {
     /// No band.
     None,
@@ -47,22 +50,20 @@ impl Default for Rounds {
 
 /// The keys that all figures over rounds share, besides `band`.
 pub(super) const SCALE: Key =
-    optional("scale", scale, "of the rounds, `\"log\"` by default, or `\"linear\"`");
+    optional("scale", schema::<Scale>, "of the rounds, `\"log\"` by default, or `\"linear\"`");
 pub(super) const FROM: Key =
     optional("from", round, "the first round shown, at most the horizon (also of `quick`)");
 pub(super) const VARIANT: Key =
     optional("variant", any_text, "the only variant shown; all together by default");
 
 impl Rounds {
-    /// Reads the shared keys, and `band`, one of these.
-    pub(super) fn read(reading: &KindReader<'_, '_>, bands: &[(&str, Band)]) -> Result<Self, Error> {
+    /// Reads the shared keys, and `band`.
+    pub(super) fn read(reading: &KindReader<'_, '_>) -> Result<Self, Error> {
         let (table, panel, mut rounds) = (reading.table, reading.panel()?, Self::default());
-        if !bands.is_empty() {
-            rounds.band = reading.word("band", bands)?.unwrap_or(rounds.band);
-        }
-        rounds.scale = reading.word("scale", &SCALES)?.unwrap_or(rounds.scale);
+        rounds.band = reading.word("band")?.unwrap_or(rounds.band);
+        rounds.scale = reading.word("scale")?.unwrap_or(rounds.scale);
         if let Some(field) = table.field("from") {
-            rounds.from = field.integer_in(&(1..=u64::MAX))?;
+            rounds.from = field.get()?;
             let shorter = panel.variants.iter().find(|variant| variant.experiment.horizon() < rounds.from);
             if let Some(variant) = shorter {
                 return Err(field.error(format!(

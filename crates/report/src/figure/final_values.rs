@@ -4,13 +4,13 @@
 use super::end_values::{compared, finite, in_words};
 use super::{Band, FigureData, Kind, Plot, PolicyStyles, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::keys::{QUANTITY, any_text, optional, scale};
-use crate::reading::{KindReader, Requirement, SCALES, read_quantity};
+use crate::keys::{QUANTITY, any_text, optional};
+use crate::reading::{KindReader, Requirement, read_quantity};
 use crate::series::{VariantRuns, labels};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve};
 use documents::number;
-use documents::toml_reader::Error;
+use documents::toml_reader::{Error, schema};
 use experiment::result::{EndValue, Quantity, ResultFile};
 use spec::Task;
 use spec::schema::names;
@@ -21,10 +21,10 @@ pub(super) static KIND: Kind = Kind {
     name: "final",
     says: "regret at the end, or a quantity of whole runs, from variant to variant, a line a policy, with 95 % confidence intervals; needs variants, or runs that end with an answer: then from policy to policy",
     keys: &[
-        optional("scale", scale, "of the values, `\"linear\"` by default, or `\"log\"`"),
+        optional("scale", schema::<Scale>, "of the values, `\"linear\"` by default, or `\"log\"`"),
         optional(
             "band",
-            || names(&BANDS.map(|(name, _)| name)),
+            || names(&["none", "confidence", "range"]),
             "`\"confidence\"` by default, `\"range\"` of the runs (regrets only), or `\"none\"`",
         ),
         QUANTITY,
@@ -34,9 +34,6 @@ pub(super) static KIND: Kind = Kind {
     needs: &[Requirement::VariantsOrAnswers],
     read,
 };
-
-const BANDS: [(&str, Band); 3] =
-    [("none", Band::None), ("confidence", Band::Confidence), ("range", Band::Range)];
 
 /// The distance between the points of two policies, so that their bars can be seen.
 const SHIFT: f64 = 0.05;
@@ -62,9 +59,9 @@ impl Default for FinalValues {
 
 fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
     let panel = reading.panel()?;
-    let scale = reading.word("scale", &SCALES)?.unwrap_or(Scale::Linear);
+    let scale = reading.word("scale")?.unwrap_or(Scale::Linear);
     let value = read_quantity(reading.table, panel)?;
-    let band = reading.word("band", &BANDS)?.unwrap_or(Band::Confidence);
+    let band = reading.word("band")?.unwrap_or(Band::Confidence);
     let is_regret = panel.task() == Task::Regret && value.is_none_or(|value| value == EndValue::Regret);
     match reading.table.field("band") {
         Some(field) if band == Band::Range && !is_regret => {

@@ -3,11 +3,11 @@
 use super::curves::{FROM, OverRounds, SCALE, VARIANT, Value, highest};
 use super::{Band, Kind, Rounds};
 use crate::axis::{Axis, Scale};
-use crate::keys::{optional, scale};
-use crate::reading::{Requirement, SCALES};
+use crate::keys::optional;
+use crate::reading::Requirement;
 use crate::svg::Curve;
+use documents::toml_reader::schema;
 use experiment::result::{Bound, Curves, ResultFile};
-use spec::schema::names;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
@@ -16,13 +16,13 @@ pub(super) static KIND: Kind = Kind {
     keys: &[
         optional(
             "band",
-            || names(&BANDS.map(|(name, _)| name)),
+            schema::<Band>,
             "`\"confidence\"` by default, `\"deciles\"` of the runs, their `\"range\"`, or `\"none\"`",
         ),
         SCALE,
         optional(
             "y-scale",
-            scale,
+            schema::<Scale>,
             "by default `\"log\"` if more than half of the policies with regret end below a tenth of the largest, otherwise `\"linear\"`",
         ),
         FROM,
@@ -31,17 +31,10 @@ pub(super) static KIND: Kind = Kind {
     relations: Vec::new,
     needs: &[Requirement::Rounds],
     read: |reading| {
-        let rounds = Rounds::read(reading, &BANDS)?;
-        Ok(Arc::new(Regret { rounds, y_scale: reading.word("y-scale", &SCALES)? }))
+        let rounds = Rounds::read(reading)?;
+        Ok(Arc::new(Regret { rounds, y_scale: reading.word("y-scale")? }))
     },
 };
-
-const BANDS: [(&str, Band); 4] = [
-    ("none", Band::None),
-    ("confidence", Band::Confidence),
-    ("deciles", Band::Deciles),
-    ("range", Band::Range),
-];
 
 /// Regrets closer to zero count as zero. Their rounding errors are far smaller.
 const NOTHING: f64 = 1e-9;
