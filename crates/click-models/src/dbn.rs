@@ -40,10 +40,11 @@ use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, ClicksOnly, Error, ListClicks, ListShape, Ranking};
 use confidence::Probability;
 use rand::{Rng, RngExt};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The reward of a user's visit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DbnReward {
     /// The number of clicks.

@@ -38,13 +38,14 @@ use crate::value::{GoesOn, best_list, checked};
 use crate::{ClickModel, Clicks, Dcm, DcmFeedback, Error, ItemId, ListShape, Ranking, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A smaller share of the clicks on a list is a rounding error.
 const ROUNDING: f64 = 1e-12;
 
 /// The reward of a user's visit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DcmReward {
     /// 1 if the user left satisfied, after a click; the learner does not observe it.

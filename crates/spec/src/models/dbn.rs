@@ -1,14 +1,14 @@
 //! `dbn`: users scan a list from the top until a click satisfies them or they lose patience.
 
 use super::context::read_attraction;
-use super::fields::{at_fault, choice_or_default, name_of, read_each, read_positions};
+use super::fields::{at_fault, name_of, read_each, read_positions, word_or_default};
 use super::keys::{ALSO_THETA, ATTRACTION, OF_ITEMS, POSITIONS, THETA};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::key::Key;
-use crate::schema::{names, probability};
+use crate::schema::probability;
 use click_models::{DbnReward, DynamicBayesian, ListShape};
-use documents::toml_reader::{Error, Table, all};
+use documents::toml_reader::{Error, Table, all, schema};
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {
@@ -41,7 +41,7 @@ const CONTINUATION: Key = Key::required(
 
 const REWARD: Key = Key::optional(
     "reward",
-    || names(&REWARDS.map(|(name, _)| name)),
+    schema::<DbnReward>,
     "What counts: clicks, or satisfied users (satisfaction); \"clicks\" without the key.",
     "\"satisfaction\"",
 )
@@ -61,10 +61,6 @@ pub(super) static DRAWN: Drawn<DynamicBayesian> = Drawn {
     },
 };
 
-/// Rewards by their names in files.
-const REWARDS: [(&str, DbnReward); 2] =
-    [("clicks", DbnReward::Clicks), ("satisfaction", DbnReward::Satisfaction)];
-
 impl Member for DynamicBayesian {
     const MODEL: &'static Model = &MODEL;
     const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
@@ -77,7 +73,7 @@ impl Member for DynamicBayesian {
             SATISFACTION.with(users.satisfaction()),
             CONTINUATION.with(users.continuation().get()),
             POSITIONS.with(users.shape().n_positions()),
-            REWARD.with(name_of(&REWARDS, users.reward())),
+            REWARD.with(&*name_of(users.reward())),
         ]
     }
 
@@ -95,7 +91,7 @@ fn read(table: &Table<'_>) -> Result<DynamicBayesian, Error> {
         SATISFACTION.read::<Vec<_>>(table),
         CONTINUATION.read(table),
         read_positions(table),
-        choice_or_default(table, &REWARD, &REWARDS),
+        word_or_default(table, &REWARD),
         table.finish(),
     ))?;
     DynamicBayesian::new(attraction.value, satisfaction.value, continuation.value, positions.value, reward)

@@ -1,14 +1,13 @@
 //! `dcm`: users scan a list from the top, click what attracts them, and may leave after a click.
 
 use super::context::{self, CONTEXT, ItemCount, read_attraction};
-use super::fields::{at_fault, choice_or_default, name_of};
+use super::fields::{at_fault, name_of, word_or_default};
 use super::keys::{ALSO_THETA, ATTRACTION, OF_POSITIONS, THETA, VALUES};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, WithValues, evidence};
 use crate::key::Key;
-use crate::schema::names;
 use click_models::{DcmReward, DependentClick, ListShape};
-use documents::toml_reader::{Error, Table, all};
+use documents::toml_reader::{Error, Table, all, schema};
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {
@@ -33,7 +32,7 @@ const LEAVE: Key = Key::required(
 
 const REWARD: Key = Key::optional(
     "reward",
-    || names(&REWARDS.map(|(name, _)| name)),
+    schema::<DcmReward>,
     "What counts: users who leave after a click (satisfaction), or clicks; \"satisfaction\" without the key.",
     "\"clicks\"",
 )
@@ -53,10 +52,6 @@ pub(super) static DRAWN: Drawn<DependentClick> = Drawn {
     build: |lists, _| DependentClick::from_values(&lists[0], &lists[1], DcmReward::Clicks),
 };
 
-/// Rewards by their names in files.
-const REWARDS: [(&str, DcmReward); 2] =
-    [("satisfaction", DcmReward::Satisfaction), ("clicks", DcmReward::Clicks)];
-
 impl Member for DependentClick {
     const MODEL: &'static Model = &MODEL;
     const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
@@ -69,7 +64,7 @@ impl Member for DependentClick {
         vec![
             ATTRACTION.with(users.attraction()),
             LEAVE.with(users.leave()),
-            REWARD.with(name_of(&REWARDS, users.reward())),
+            REWARD.with(&*name_of(users.reward())),
         ]
     }
 
@@ -85,7 +80,7 @@ fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<DependentCli
     let (attraction, leave, reward, ()) = all((
         read_attraction(table, given, &[ATTRACTION, THETA]),
         LEAVE.read::<Vec<_>>(table),
-        choice_or_default(table, &REWARD, &REWARDS),
+        word_or_default(table, &REWARD),
         table.finish(),
     ))?;
     let named = (table.field(REWARD.name), table.field(VALUES.name));

@@ -4,9 +4,10 @@ use super::keys::{POSITIONS, VALUES};
 use super::{Instance, Member};
 use crate::key::{Key, Part};
 use click_models::value::log_normal;
-use documents::toml_reader::{Error, Field, Table, all, choice, collect};
+use documents::toml_reader::{Error, Field, InFiles, Table, all, collect};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use sim::Streams;
 
 /// Reads the instances of tables, with the values of their items if the model has some. Their
@@ -51,18 +52,14 @@ pub(super) struct LogNormal {
     seed: u64,
 }
 
-/// The name of one of the `known` values; the default one if the key is absent.
-pub(super) fn choice_or_default<T: Copy + Default>(
-    table: &Table<'_>,
-    key: &Key,
-    known: &[(&str, T)],
-) -> Result<T, Error> {
-    table.field(key.name).map_or_else(|| Ok(T::default()), |field| choice(&field, known, key.name))
+/// A word for a `T`; the default one if the key is absent.
+pub(super) fn word_or_default<T: InFiles + Default>(table: &Table<'_>, key: &Key) -> Result<T, Error> {
+    table.field(key.name).map_or_else(|| Ok(T::default()), |field| field.build())
 }
 
-/// The name of one of the `known` values.
-pub(super) fn name_of<T: Copy + PartialEq>(known: &[(&'static str, T)], value: T) -> &'static str {
-    known.iter().find(|(_, other)| *other == value).map_or("", |(name, _)| name)
+/// The word for a value.
+pub(super) fn name_of(value: impl Serialize) -> String {
+    json!(value).as_str().unwrap_or_default().to_owned()
 }
 
 /// An error of a click model at its place: the items, the positions, or one of the positions.

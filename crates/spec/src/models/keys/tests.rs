@@ -117,7 +117,7 @@ fn tables_have_the_keys_of_their_rows_and_no_others() {
 
 /// Values just outside of a schema.
 fn outside(schema: &Value) -> Vec<String> {
-    if let Some(all) = schema["anyOf"].as_array() {
+    if let Some(all) = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array()) {
         return all.iter().flat_map(outside).collect();
     }
     match schema["type"].as_str() {
@@ -156,14 +156,18 @@ fn values_that_a_row_excludes_are_refused() {
 
 #[test]
 fn names_of_a_choice_are_accepted() {
+    let mut names = 0;
     for (model, key) in each_key() {
         let kind = (key.kind)();
-        for name in kind["enum"].as_array().into_iter().flatten() {
+        let one_by_one = kind["oneOf"].as_array().into_iter().flatten().filter_map(|one| one.get("const"));
+        for name in kind["enum"].as_array().into_iter().flatten().chain(one_by_one) {
+            names += 1;
             let (value, mut keys) = (name.to_string(), with(model, key));
             keys.last_mut().unwrap().1 = &value;
             assert_eq!(read(model, &keys), Ok(()), "{}: {name}", model.name);
         }
     }
+    assert_eq!(names, 4, "the rewards of dcm and of dbn");
 }
 
 #[test]
