@@ -91,6 +91,21 @@ def test_learned_lists_and_models():
     assert given["value"] == pytest.approx(row["value"], abs=3 * given["se"])
 
 
+def test_a_ranking_has_the_columns_of_the_log(tmp_path):
+    log = {"visit": [row // 2 for row in range(200)], "sku": ["a", "b", "b", "a"] * 50, "rank": [1, 2] * 100, "click": [1, 0, 0, 0] * 50}
+    columns = {"session": "visit", "item": "sku", "position": "rank", "click": "click"}
+    ranking = {"query": ["all"] * 2, "rank": [1, 2], "sku": ["b", "a"]}
+    file, own = tmp_path / "log.csv", tmp_path / "new.csv"
+    for path, table in [(file, log), (own, ranking)]:
+        path.write_text("\n".join(",".join(map(str, row)) for row in [list(table), *zip(*table.values())]) + "\n")
+    expected = evaluate(log, {"query": ["all"] * 2, "position": [1, 2], "item": ["b", "a"]}, columns=columns, model=None)
+    assert evaluate(log, ranking, columns=columns, model=None).to_json() == expected.to_json()
+    assert evaluate(log, own, columns=columns, model=None).to_json() == expected.to_json()
+    assert evaluate(file, own, format="csv", columns=columns, model=None).to_json() == expected.to_json()
+    with pytest.raises(TypeError, match="no column `item`"):
+        evaluate({**log, "position": log["rank"], "item": log["sku"], "session": log["visit"]}, ranking, model=None)
+
+
 def test_what_is_no_ranking_is_refused():
     log = {"session": [1, 1], "item": ["a", "b"], "position": [1, 2], "click": [0, 1]}
     for ranking, error, message in [

@@ -11,7 +11,7 @@ use crate::sequence;
 use crate::table::{Column, Table};
 use ::evaluation::{Key, Question, Ranking, RankingError, Row};
 use click_logs::study::ModelsToFit;
-use log_reader::{Columns, Ids, ReadSettings, Ubi};
+use log_reader::{Columns, Format, Ids, ReadSettings, Ubi};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
@@ -30,9 +30,10 @@ use std::sync::atomic::Ordering;
 /// which models know nothing.
 ///
 /// ranking is the path of a file (CSV or a TREC run); a table with the columns query (or session),
-/// position and item, and list and probability if a query has several lists; or "learned", the best
-/// lists of the models, learned on one half of the users and valued on the other. values are those
-/// of a click at each position, 1 by default. model is a name, a list of names, "all", or None.
+/// position and item, or with those of the log in their place, and list and probability if a query
+/// has several lists; or "learned", the best lists of the models, learned on one half of the users
+/// and valued on the other. values are those of a click at each position, 1 by default. model is a
+/// name, a list of names, "all", or None.
 ///
 /// Raises ValueError for what is no log or no ranking, with the row and the column, TypeError for
 /// other types, and OSError for files.
@@ -61,10 +62,10 @@ pub(crate) fn evaluate(
     given.end("evaluate")?;
     let named = model.filter(|Texts(names)| names[..] != ["none"]);
     let named = named.map_or_else(|| Ok(Vec::new()), models)?;
-    let ranking = new_ranking(ranking)?;
     // A column that is called `value` may be of anything.
     let [also @ .., _] = &Columns::LOGGED_KEYS;
     let (source, format) = Source::new(log, format.as_deref(), columns.as_ref(), ubi, None, also)?;
+    let ranking = new_ranking(ranking, &format)?;
     let has_sessions = format.has_sessions() && !source.is_counts;
     let mut reader = reading.reader(format.clone()).map_err(value_error)?;
     let named = ModelsToFit::new(named, has_sessions).map_err(|model| {
@@ -94,8 +95,8 @@ const EXPECTED: &str =
 /// The best lists of the models.
 const LEARNED: &str = "learned";
 
-/// A ranking from a path, a table, or "learned".
-fn new_ranking(given: &Bound<'_, PyAny>) -> PyResult<Ranking> {
+/// A ranking from a path, a table, or "learned", for a log of this format.
+fn new_ranking(given: &Bound<'_, PyAny>, format: &Format) -> PyResult<Ranking> {
     let of_ranking = |error: RankingError| {
         if error.line == 0 { PyOSError::new_err(error.to_string()) } else { value_error(error) }
     };
@@ -104,12 +105,18 @@ fn new_ranking(given: &Bound<'_, PyAny>) -> PyResult<Ranking> {
     }
     if is_path(given)? {
         let path = existing("ranking", given.extract()?, EXPECTED, &[LEARNED])?;
-        return Ranking::open(&path).map_err(of_ranking);
+        return Ranking::open_for(&path, format).map_err(of_ranking);
     }
     let key = if column(given, "session").is_some() { Key::Session } else { Key::Query };
+    let of_log = |name: &str| match format {
+        Format::Delimited(columns) | Format::Parquet(columns) => {
+            columns.by_key().find(|(key, _)| *key == name)
+        }
+        _ => None,
+    };
     let needed = |name: &str| {
         let missing = || type_error(format!("ranking: expected {EXPECTED}; no column `{name}`"));
-        column(given, name).ok_or_else(missing)
+        column(given, name).or_else(|| column(given, &of_log(name)?.1)).ok_or_else(missing)
     };
     let names = |name: &str| -> PyResult<Vec<String>> {
         let values = needed(name)?.try_iter()?.enumerate();
