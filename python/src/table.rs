@@ -45,14 +45,12 @@ impl Column {
         Self(Arc::new(values.into_iter().map(Into::into).collect::<BooleanArray>()))
     }
 
-    /// Columns of one type, one below the other.
+    /// Columns of runs, of one type, one below the other.
     fn joined<'a>(parts: impl Iterator<Item = &'a ArrayRef> + Clone) -> Self {
         let kind = parts.clone().next().map_or(DataType::Float64, |part| part.data_type().clone());
         match kind {
             DataType::Int64 => Self::integers(parts.flat_map(ArrayRef::as_primitive::<Int64Type>)),
-            DataType::UInt64 => Self::counts(parts.flat_map(ArrayRef::as_primitive::<UInt64Type>)),
             DataType::Boolean => Self::flags(parts.flat_map(ArrayRef::as_boolean)),
-            DataType::LargeUtf8 => Self::texts(parts.flat_map(ArrayRef::as_string::<i64>)),
             _ => Self::floats(parts.flat_map(ArrayRef::as_primitive::<Float64Type>)),
         }
     }
@@ -110,6 +108,12 @@ impl Table {
             .map(|(name, Column(array))| (Field::new(name.into(), array.data_type().clone(), true), array))
             .unzip();
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map(Self).map_err(value_error)
+    }
+
+    /// The columns as libraries that read Arrow get them.
+    fn signed(&self) -> PyResult<Self> {
+        let columns = self.names().into_iter().zip(self.0.columns());
+        Self::new(columns.map(|(name, array)| (name, Column(signed(array)))))
     }
 
     /// Tables with the same columns, one below the other, with a first column that tells them
@@ -242,11 +246,12 @@ impl Table {
 
     /// The schema for libraries that read Arrow.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.0.schema_ref().as_ref()).map_err(value_error)?;
+        let schema =
+            FFI_ArrowSchema::try_from(self.signed()?.0.schema_ref().as_ref()).map_err(value_error)?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// The columns for libraries that read Arrow, without a copy. Another schema is not respected,
+    /// The columns for libraries that read Arrow; counts are int64. Another schema is not respected,
     /// as the interface allows: casts to every type would be a quarter of the package.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
@@ -255,7 +260,9 @@ impl Table {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
+        let Self(batch) = self.signed()?;
+        let schema = batch.schema();
+        let batches = RecordBatchIterator::new([Ok(batch)], schema);
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
     }
 
@@ -268,24 +275,28 @@ pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A numpy array of the column's values.
+/// Counts as signed numbers, so that their differences do not wrap; names beyond these stay.
+fn signed(array: &ArrayRef) -> ArrayRef {
+    let counts = array.as_primitive_opt::<UInt64Type>();
+    match counts.map(|counts| counts.try_unary::<_, Int64Type, _>(i64::try_from)) {
+        Some(Ok(signed)) => Arc::new(signed),
+        _ => Arc::clone(array),
+    }
+}
+
 fn to_numpy<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyAny>> {
     fn of<'py, T: Element + Copy>(py: Python<'py>, values: &[T]) -> Bound<'py, PyAny> {
         PyArray1::from_slice(py, values).into_any()
     }
     let missing = array.null_count() > 0;
+    let array = &if missing { Arc::clone(array) } else { signed(array) };
     let floats = |values: &mut dyn Iterator<Item = Option<f64>>| {
         of(py, &values.map(|value| value.unwrap_or(f64::NAN)).collect::<Vec<f64>>())
     };
     Ok(match array.data_type() {
         DataType::Float64 if !missing => of(py, array.as_primitive::<Float64Type>().values()),
         DataType::Int64 if !missing => of(py, array.as_primitive::<Int64Type>().values()),
-        DataType::UInt64 if !missing => {
-            // Signed, so that differences of counts do not wrap.
-            let numbers = array.as_primitive::<UInt64Type>().values();
-            let signed: Result<Vec<i64>, _> = numbers.iter().map(|&number| number.try_into()).collect();
-            signed.map_or_else(|_| of(py, numbers), |signed| of(py, &signed))
-        }
+        DataType::UInt64 if !missing => of(py, array.as_primitive::<UInt64Type>().values()),
         DataType::Boolean if !missing => of(py, &array.as_boolean().values().iter().collect::<Vec<bool>>()),
         DataType::Float64 => floats(&mut array.as_primitive::<Float64Type>().iter()),
         DataType::UInt64 => floats(

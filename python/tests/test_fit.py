@@ -256,6 +256,8 @@ def test_tables_for_other_libraries(expected):
         table["estimat"]
     polars = pytest.importorskip("polars")
     assert polars.DataFrame(table).rows(named=True) == list(table)
+    # Differences of counts do not wrap.
+    assert table.to_polars()["clicks"].dtype == polars.Int64
     pyarrow = pytest.importorskip("pyarrow")
     assert pyarrow.table(table).to_pylist() == list(table)
     pandas = pytest.importorskip("pandas")
