@@ -3,6 +3,8 @@
 import inspect
 import json
 import pickle
+import re
+from pathlib import Path
 
 import click_bandits
 import numpy as np
@@ -27,6 +29,7 @@ from click_bandits import (
     simulate,
     spec_files,
 )
+from click_bandits._native import _options
 
 PBM = {"items": 6, "examination": [0.9, 0.6, 0.3]}
 
@@ -359,13 +362,27 @@ def test_remedies_are_arguments_of_python():
         assert fit({key: LOG[key] for key in ("item", "position", "click")}, model="pbm").answer() is None
     with pytest.warns(UserWarning, match=r'no times, .*`columns=\{"time": \.\.\}`'):
         assert fit(LOG, model="pbm", today=2).answer() is None
-    for text, expected in {
-        "(time=.. in --columns): --today .1 takes": '(columns={"time": ..}): today=.1 takes',
-        "(`--columns ..,stratum=device`), or `fit --context`.": '(`columns={"stratum": ..}`), or `fit(.., segment=..)`.',
-        "--today all takes; --baseline NAME; --max-clicks": 'today="all" takes; baseline="NAME"; max_clicks',
-        "a--b.csv: no `-- ` here": "a--b.csv: no `-- ` here",
-    }.items():
-        assert _names.spelt(text) == expected
+    with pytest.raises(ValueError, match="first_position: 2 is too large.* in logs with columns and in counts"):
+        fit(LOG, first_position=2)
+    # Options in the words of users are theirs.
+    with pytest.raises(ValueError, match='model "--today .1 --fresh" is unknown'):
+        fit(LOG, model="--today .1 --fresh")
+
+
+def test_every_remedy_of_the_library_is_spelt_as_in_python():
+    crates = Path(__file__).parents[2] / "crates"
+    # Descriptions of formats are printed by the command alone.
+    of_formats = "columns named with --columns"
+    texts = [option["description"] for schema in json.loads(_options()).values() for option in schema["properties"].values()]
+    for crate in ("answer", "click-logs", "documents", "evaluation", "experiment", "live", "log-reader"):
+        for path in (crates / crate / "src").rglob("*.rs"):
+            if "tests" not in path.stem:
+                code = re.sub(r"^ *//.*$|'\"'", "", path.read_text(), flags=re.MULTILINE)
+                texts += re.findall(r'"((?:[^"\\]|\\.)*)"', re.sub(r"\\\n *", "", code), re.DOTALL)
+    remedies = [text for text in texts if re.search("--[a-z]|=COLUMN", text) and of_formats not in text]
+    assert len(remedies) >= 15
+    for text in remedies:
+        assert not re.search("--[a-z]|=COLUMN", _names.spelt(text)), text
 
 
 def test_saved_decisions_that_are_none():

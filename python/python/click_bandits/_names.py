@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import json
 import math
-import re
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -107,23 +106,30 @@ def actions(items: tuple[Any, ...], numbers: Any) -> Any:
     return named
 
 
-# Options of the command in sentences, and what Python has in their place.
-_SPELT = (
-    (r"`fit --context`", "`fit(.., segment=..)`"),
-    (r"fit --parameters json", "Fitted.save"),
-    (r"(\w+)=\.\. in --columns|--columns \.\.,(\w+)=[\w.]+|\b(\w+)=COLUMN", lambda found: f'columns={{"{found[found.lastindex]}": ..}}'),
-    (r"(?<![\w-])--([a-z][a-z-]*)(?: (all|last|[A-Z]+|[\d.]*\d))?", lambda found: found[1].replace("-", "_") + (f"={_literal(found[2])}" if found[2] else "")),
-)
-
-
-def _literal(value: str) -> str:
-    return value if value[-1].isdigit() else f'"{value}"'
+# Options of the command in sentences of the library, as these have them, and what Python has in their place. Whole phrases, since
+# names and files of users may look like options.
+_SPELT = {
+    "`fit --context`": "`fit(.., segment=..)`",
+    "a fit with --context": "a fit with context",
+    "`fit --parameters json`": "`Fitted.save`",
+    "`--columns ..,time=..`": '`columns={"time": ..}`',
+    "`--columns ..,stratum=device`": '`columns={"stratum": ..}`',
+    "(time=.. in --columns)": '(columns={"time": ..})',
+    "in logs with --columns and in counts": "in logs with columns and in counts",
+    "and for test --depth": "and for test depth",
+    "`session=COLUMN` makes": '`columns={"session": ..}` makes',
+    "--today all takes all": 'today="all" takes all',
+    "--today .1 takes": "today=.1 takes",
+    "expected one without `--prior 0`": "expected one without `prior=0`",
+    "again (`--fresh`)": "again (`fresh`)",
+    "--baseline NAME chooses": 'baseline="NAME" chooses',
+}
 
 
 def spelt(text: str) -> str:
     """A sentence that names options of the command, with the arguments of Python."""
-    for option, argument in _SPELT:
-        text = re.sub(option, argument, text)
+    for option, argument in _SPELT.items():
+        text = text.replace(option, argument)
     return text
 
 
