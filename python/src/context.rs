@@ -152,15 +152,6 @@ impl Contexts {
     }
 }
 
-/// The argument `segments` of a policy.
-pub(crate) fn n_segments(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u32>> {
-    let Some(segments) = count("segments", given)? else { return Ok(None) };
-    match u32::try_from(segments) {
-        Ok(segments) if segments > 0 => Ok(Some(segments)),
-        _ => Err(value_error(format!("segments is {segments}: expected an integer from 1 to 2^32 - 1"))),
-    }
-}
-
 /// The features of all items, given their number.
 pub(crate) fn item_features(given: &Bound<'_, PyAny>, n_items: usize) -> PyResult<Vec<f64>> {
     let shape: Vec<usize> = as_array("item_features", given)?.0.getattr("shape")?.extract()?;

@@ -24,7 +24,6 @@ use self::source::Source;
 use crate::interrupt::{abandoning, check_signals};
 use crate::message::{in_row, none_of, type_error, value_error};
 use crate::options::Given;
-use crate::task::count;
 use click_logs::fit::Model;
 use click_logs::settings::{FitSettings, HoldOut};
 use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, StudyError, study, with_users};
@@ -33,7 +32,6 @@ use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::error::Error as _;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -216,19 +214,6 @@ fn no_sessions(format: &Format, is_counts: bool, cut: bool) -> Option<String> {
     } else {
         None
     }
-}
-
-fn whole<T: TryFrom<u64>>(
-    name: &str,
-    given: Option<&Bound<'_, PyAny>>,
-    range: RangeInclusive<u64>,
-) -> PyResult<Option<T>> {
-    let Some(number) = count(name, given)? else { return Ok(None) };
-    let value = T::try_from(number).ok().filter(|_| range.contains(&number));
-    value.map(Some).ok_or_else(|| {
-        let (min, max) = range.into_inner();
-        value_error(format!("{name} is {number}: expected an integer from {min} to {max}"))
-    })
 }
 
 fn of_study(error: StudyError<PyErr>, filter: &Filter) -> PyErr {

@@ -207,7 +207,7 @@ impl LivePolicy {
         let generator = seeded(given.seed()?)?;
         let (positions, examination) = (given.size("positions")?, given.examination()?);
         let (order, prior, query) = (given.take("order")?, given.take("prior")?, given.query()?);
-        let prior = prior.map(|prior| Prior::read(&prior)).transpose()?;
+        let prior = Prior::of_query(prior.as_ref(), query.as_deref())?;
         let epsilon = given.one("epsilon")?.unwrap_or(0.05);
         let drawing = drawing(given.take("draws")?.as_ref(), epsilon)?;
         let (told, values) = item_values(given.take("values")?.as_ref(), given.one("cap")?)?;

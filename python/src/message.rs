@@ -66,6 +66,17 @@ pub(crate) fn one_of<T: Copy>(name: &str, given: &str, known: &[(&str, T)]) -> P
     found.ok_or_else(|| value_error(none_of(format!("{name} is `{given}`"), given, words)))
 }
 
+/// Refuses an argument that is given and not what a fit has in its place.
+pub(crate) fn check_fit(name: &str, found: Option<&str>, expected: Option<&str>) -> PyResult<()> {
+    match found {
+        Some(found) if Some(found) != expected => {
+            let expected = expected.unwrap_or("none");
+            Err(value_error(format!("{name} is {found:?}: that of the fit is {expected:?}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A fault of a word, the words that there are, and the nearest.
 pub(crate) fn none_of<'a>(fault: String, word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();

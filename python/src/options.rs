@@ -9,6 +9,7 @@ use documents::toml_reader::{InFiles, Source, read, schema};
 use log_reader::Columns;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use toml::{Table, Value};
 
@@ -53,6 +54,19 @@ impl<'py> Given<'py> {
 
     pub(crate) fn count(&mut self, name: &str) -> PyResult<Option<u64>> {
         count(name, self.take(name)?.as_ref())
+    }
+
+    pub(crate) fn whole<T: TryFrom<u64>>(
+        &mut self,
+        name: &str,
+        range: RangeInclusive<u64>,
+    ) -> PyResult<Option<T>> {
+        let Some(number) = self.count(name)? else { return Ok(None) };
+        let value = T::try_from(number).ok().filter(|_| range.contains(&number));
+        value.map(Some).ok_or_else(|| {
+            let (min, max) = range.into_inner();
+            value_error(format!("{name} is {number}: expected an integer from {min} to {max}"))
+        })
     }
 
     pub(crate) fn size(&mut self, name: &str) -> PyResult<Option<usize>> {

@@ -209,7 +209,7 @@ impl Policy {
                 .map(|given| items.map_or_else(|| Ok(vec![]), |n| context::item_features(&given, n)))
                 .transpose()?,
             user_features: given.size("user_features")?,
-            segments: context::n_segments(given.take("segments")?.as_ref())?,
+            segments: given.whole("segments", 1..=0xffff_ffff)?,
             horizon: given.count("horizon")?,
         };
         let mut parameters = to_parameters(Some(&given.dict))?;
@@ -218,8 +218,7 @@ impl Policy {
         let protocol = protocol_of(&spec, model, &given)?;
         let mut policy = build(spec, protocol, &given)?;
         let (mut estimator, mut users) = (None, UserNames::default());
-        if let Some(prior) = prior {
-            let mut prior = Prior::read(&prior)?;
+        if let Some(mut prior) = Prior::of_query(prior.as_ref(), query.as_deref())? {
             if policy.coefficients().is_some() {
                 prior = prior.of_coefficients(py, names.as_deref())?;
             }

@@ -1,7 +1,7 @@
 //! The argument `prior`.
 
 use crate::fit::{ContextFit, Fitted};
-use crate::message::{existing, type_error, value_error};
+use crate::message::{check_fit, existing, type_error, value_error};
 use crate::name::typed;
 use crate::names::Names;
 use click_logs::fit::Model;
@@ -42,7 +42,18 @@ pub(crate) enum Prior {
 }
 
 impl Prior {
-    pub(crate) fn read(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+    /// The arguments `prior` and `query`, the second of which means one of the queries of a fit.
+    pub(crate) fn of_query(given: Option<&Bound<'_, PyAny>>, query: Option<&str>) -> PyResult<Option<Self>> {
+        let prior = given.map(Self::read).transpose()?;
+        match (&prior, query) {
+            (_, None) | (Some(Self::Fitted(_) | Self::Written(_)), _) => {}
+            (Some(Self::Contexts(fit)), _) => check_fit("query", query, fit.query.as_deref())?,
+            (_, Some(query)) => return Err(value_error(format!("query is {query:?}: only with the prior of a fit"))),
+        }
+        Ok(prior)
+    }
+
+    fn read(given: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok((a, b)) = given.extract() {
             return Ok(Self::Given(a, b));
         }

@@ -13,7 +13,7 @@ use self::spec::OwnObjects;
 use crate::message::{existing, type_error, value_error};
 use crate::models::with_protocol;
 use crate::options::Given;
-use crate::task::{seed_of, size};
+use crate::task::seed_of;
 use crate::watch::{Watch, watched};
 use ::spec::models::OwnAnswers;
 use ::spec::{Experiment, Overrides};
@@ -38,16 +38,6 @@ fn failure(error: &(dyn std::error::Error + 'static)) -> PyErr {
     match error.downcast_ref::<RunError>() {
         Some(RunError::File(_)) => PyOSError::new_err(text),
         _ => value_error(text),
-    }
-}
-
-/// The number of threads; `None` for one per core.
-fn threads_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
-    match size("threads", given)? {
-        Some(threads) if !(1..=1024).contains(&threads) => {
-            Err(value_error(format!("threads is {threads}: expected an integer from 1 to 1024")))
-        }
-        threads => Ok(threads),
     }
 }
 
@@ -141,7 +131,7 @@ pub(crate) fn simulate(
     given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Option<Simulation>> {
     let (py, mut given) = (spec.py(), Given::new(spec.py(), given)?);
-    let (progress, threads) = (given.take("progress")?, threads_of(given.take("threads")?.as_ref())?);
+    let (progress, threads) = (given.take("progress")?, given.whole("threads", 1..=1024)?);
     let shard = given.take("shard")?.map(|shard| shard_of(&shard)).transpose()?;
     let (out, fresh) = (given.one("out")?, given.one("fresh")?.unwrap_or(false));
     let keep_runs = given.one("keep_runs")?.unwrap_or(false);

@@ -267,6 +267,7 @@ def test_a_fit_that_live_use_cannot_begin_with_is_refused(tmp_path, fitted):
 
     refused('model is "dcm": that of the fit is "cascade"', "hybrid-ts", "dcm")
     refused("segments is 3: the fit has 2", segments=3)
+    refused('query is "shoe": that of the fit is "none"', query="shoe")
     refused("user_features is 1: the fit has 2", user_features=1)
     refused("item_features is 2: the fit has 1", item_features=2)
     refused("items: 'w' has other features|items: \"w\" has other features", items={"w": [7.0]})

@@ -216,8 +216,11 @@ def test_the_prior_of_a_fit(log, tmp_path):
     fitted.save(tmp_path / "parameters.json")
     by_file = cascade(prior=tmp_path, query="shoes")
     assert cascade(prior=fitted, query="shoes").scores() == by_file.scores() != cascade().scores()
-    with pytest.raises(ValueError, match='no query "shirts"'):
+    with pytest.raises(ValueError, match='no query "shirts".*known: shoes'):
         cascade(prior=fitted, query="shirts")
+    for prior in (None, (1, 2), "estimated"):
+        with pytest.raises(ValueError, match='query is "shoes": only with the prior of a fit'):
+            cascade(prior=prior, query="shoes")
     with pytest.raises(ValueError, match="no fit of `pbm`, but of cascade"):
         Policy("pbm-ts", items=2, examination=[1.0], prior=fitted)
 

@@ -3,7 +3,7 @@
 use super::contexts::{content, in_directory, write_content};
 use super::source::Source;
 use super::state::{of_bytes, to_bytes};
-use super::{no_sessions, of_log, whole};
+use super::{no_sessions, of_log};
 use crate::interrupt::{self, check_signals, interruptible};
 use crate::json::{self, dict};
 use crate::message::{in_python, none_of, value_error, warn};
@@ -500,16 +500,13 @@ impl Fitted {
     ///     >>> answer["lists"], answer["all"]["observed"]
     ///     (200, 1000.0)
     #[pyo3(text_signature = "($self, *, queries=10, seed=1, threads=None, progress=None)",
-        signature = (*, queries=None, seed=None, threads=None, progress=None))]
+        signature = (**given))]
     fn answer<'py>(
         &self,
         py: Python<'py>,
-        queries: Option<&Bound<'py, PyAny>>,
-        seed: Option<&Bound<'py, PyAny>>,
-        threads: Option<&Bound<'py, PyAny>>,
-        progress: Option<&Bound<'py, PyAny>>,
+        given: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let answer = self.decided(py, queries, seed, threads, progress)?;
+        let answer = self.decided("answer", Given::new(py, given)?)?;
         answer.map(|answer| json::to_python(py, &answer)).transpose()
     }
 
@@ -522,16 +519,9 @@ impl Fitted {
     ///     >>> fit(log, model="pbm").sentences(threads=1)[0].split(" (")[1].split(").")[0]
     ///     '1,000 were observed'
     #[pyo3(text_signature = "($self, *, queries=10, seed=1, threads=None, progress=None)",
-        signature = (*, queries=None, seed=None, threads=None, progress=None))]
-    fn sentences(
-        &self,
-        py: Python<'_>,
-        queries: Option<&Bound<'_, PyAny>>,
-        seed: Option<&Bound<'_, PyAny>>,
-        threads: Option<&Bound<'_, PyAny>>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Vec<String>> {
-        let answer = self.decided(py, queries, seed, threads, progress)?;
+        signature = (**given))]
+    fn sentences(&self, py: Python<'_>, given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
+        let answer = self.decided("sentences", Given::new(py, given)?)?;
         Ok(answer.iter().flat_map(Answer::sentences).map(in_python).collect())
     }
 
@@ -607,19 +597,15 @@ impl Fitted {
     }
 
     /// The answer; none, with a warning, if the log has none.
-    fn decided(
-        &self,
-        py: Python<'_>,
-        queries: Option<&Bound<'_, PyAny>>,
-        seed: Option<&Bound<'_, PyAny>>,
-        threads: Option<&Bound<'_, PyAny>>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Option<Answer>> {
-        let n_queries = whole("queries", queries, 1..=1000)?.unwrap_or(10);
-        let seed = whole("seed", seed, 0..=u64::MAX)?.unwrap_or(1);
-        let threads = whole("threads", threads, 1..=1024)?;
+    fn decided(&self, function: &str, mut given: Given<'_>) -> PyResult<Option<Answer>> {
+        let py = given.dict.py();
+        let n_queries = given.whole("queries", 1..=1000)?.unwrap_or(10);
+        let seed = given.count("seed")?.unwrap_or(1);
+        let threads = given.whole("threads", 1..=1024)?;
+        let progress = given.take("progress")?;
+        given.end(function)?;
         self.whole("answer")?;
-        let watch = Arc::new(Watch::new(py, progress)?);
+        let watch = Arc::new(Watch::new(py, progress.as_ref())?);
         let (study, options, observer) = (Arc::clone(&self.study), self.options, Arc::clone(&watch));
         let made = abandoning(py, &watch, move || {
             let stop = Some(observer.flag());

@@ -2,8 +2,8 @@
 //! ratings.
 
 use super::fitted::Fitted;
+use super::of_log_of;
 use super::source::{Content, frame_of, pairs, paths};
-use super::{of_log_of, whole};
 use crate::interrupt::interruptible;
 use crate::json;
 use crate::message::{one_of, value_error};
@@ -83,10 +83,8 @@ pub(crate) fn ab_test<'py>(
     if !(split > 0.0 && split < 1.0) {
         return Err(value_error(format!("split is {split}: expected a number above 0 and below 1")));
     }
-    let most_sessions =
-        whole("max_sessions_per_user", given.take("max_sessions_per_user")?.as_ref(), FROM_ONE)?;
-    let [look, looks] = ["look", "looks"].map(|name| whole(name, given.take(name)?.as_ref(), FROM_ONE));
-    let (look, looks) = (look?, looks?);
+    let most_sessions = given.whole("max_sessions_per_user", FROM_ONE)?;
+    let (look, looks) = (given.whole("look", FROM_ONE)?, given.whole("looks", FROM_ONE)?);
     if looks.is_some() != look.is_some() {
         return Err(value_error("looks and look: give both or none"));
     }
@@ -94,7 +92,7 @@ pub(crate) fn ab_test<'py>(
         metric: given.word("metric", "clicks", &[("clicks", Metric::Clicks), ("value", Metric::Value)])?,
         most_sessions,
         split,
-        planned: whole("planned", given.take("planned")?.as_ref(), 1..=u64::MAX)?.unwrap_or(10_000),
+        planned: given.whole("planned", 1..=u64::MAX)?.unwrap_or(10_000),
         look: look.zip(looks),
         baseline: given.one("baseline")?,
         miss: miss_of(&mut given)?,
@@ -180,7 +178,7 @@ pub(crate) fn test_plan<'py>(
         effect: given.one("effect")?.unwrap_or(0.05),
         power: given.one("power")?.unwrap_or(0.8),
         miss: miss_of(&mut given)?,
-        looks: whole("looks", given.take("looks")?.as_ref(), 0..=u64::from(u32::MAX))?.unwrap_or(10),
+        looks: given.whole("looks", 0..=u64::from(u32::MAX))?.unwrap_or(10),
         per_day: given.one("per_day")?,
         clicks: given.one("mean")?.zip(given.one("sd")?),
         sessions: 1.0,

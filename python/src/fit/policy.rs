@@ -4,7 +4,7 @@ use super::{ContextFit, Fitted};
 use crate::catalogue::{spec_of, to_parameters};
 use crate::context::UserNames;
 use crate::live::fit_protocol;
-use crate::message::value_error;
+use crate::message::{check_fit, value_error};
 use crate::name::query_text;
 use crate::names::Names;
 use crate::options::Given;
@@ -73,16 +73,8 @@ impl ContextFit {
     pub(crate) fn to_policy(&self, py: Python<'_>, from: &FromFit<'_>) -> PyResult<Policy> {
         let fit = &self.fit;
         let query = from.query.as_ref().map(|query| query_text(query, None)).transpose()?;
-        let own = [
-            ("query", query.as_deref(), fit.query.as_deref()),
-            ("model", from.model.as_deref(), Some(&*fit.model)),
-        ];
-        for (name, found, expected) in own {
-            if found.is_some() && found != expected {
-                let (found, expected) = (found.unwrap_or_default(), expected.unwrap_or("none"));
-                return Err(value_error(format!("{name} is {found:?}: that of the fit is {expected:?}")));
-            }
-        }
+        check_fit("query", query.as_deref(), fit.query.as_deref())?;
+        check_fit("model", from.model.as_deref(), Some(&fit.model))?;
         let protocol = fit_protocol(fit);
         let given = UserFacts { horizon: from.horizon, ..given_of(fit, protocol) };
         let spec = from.spec("hybrid-ts")?;

@@ -2,7 +2,7 @@
 //! its users; and what it is told of the values and places of items.
 
 use crate::fit::given_of;
-use crate::message::{argument, none_of, type_error, value_error};
+use crate::message::{argument, check_fit, none_of, type_error, value_error};
 use crate::name::Name;
 use crate::prior::Prior;
 use crate::sequence;
@@ -17,12 +17,10 @@ use std::collections::BTreeSet;
 pub(super) type Sizes = [(&'static str, Option<usize>); 3];
 
 /// Refuses what is given and is not that of the fit that a policy begins with.
-fn check_fit(fit: &ContextFit, protocol: Protocol, sizes: Sizes) -> PyResult<()> {
-    let own = fit_protocol(fit);
+fn check_users(fit: &ContextFit, protocol: Protocol, sizes: Sizes) -> PyResult<()> {
     // Attraction does not depend on what was seen.
-    if protocol != own && protocol != Protocol::SemiBandit {
-        let (found, expected) = (protocol.name(), own.name());
-        return Err(value_error(format!("model is {found:?}: that of the fit is {expected:?}")));
+    if protocol != Protocol::SemiBandit {
+        check_fit("model", Some(protocol.name()), Some(fit_protocol(fit).name()))?;
     }
     let known = fit.prior.known();
     let expected = [known.n_item_features(), known.n_user_features(), known.n_segments() as usize];
@@ -64,7 +62,7 @@ pub(super) fn new_policy(
             _ => protocol_of(&spec, model, &given)?,
         };
         if let Some(fit) = &fit {
-            check_fit(fit, protocol, sizes)?;
+            check_users(fit, protocol, sizes)?;
         }
         return Ok((for_users(spec, protocol, given, sizes, settings, fit.as_deref())?, fit));
     }

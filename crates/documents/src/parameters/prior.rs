@@ -3,7 +3,7 @@
 use super::{Model, PositionRecord, SCHEMA, WITH_TABLE, null};
 use crate::json::read_json;
 use crate::regular::read_regular;
-use crate::toml_reader::Error;
+use crate::toml_reader::{Error, push_known};
 use itertools::Itertools as _;
 use serde::Deserialize;
 use std::path::Path;
@@ -129,7 +129,12 @@ pub fn item_prior_in(
             Some(Query { typical, items, .. }) => {
                 common_prior(*strength, *typical, items.iter().filter_map(|item| item.prior))
             }
-            None => return Err(fault(format!("no query {query:?}"))),
+            None => {
+                let known: Vec<&str> = queries.iter().map(|fitted| &*fitted.name).take(30).collect();
+                let mut message = format!("no query {query:?}");
+                push_known(&mut message, query, &known, "query");
+                return Err(fault(message));
+            }
         },
         (Some(_), None) => {
             return Err(fault("queries are in a table: write them with `fit --parameters json`".to_owned()));
