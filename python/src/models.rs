@@ -8,19 +8,43 @@ mod crowd;
 
 pub(crate) use self::crowd::not_admitted;
 
+use crate::json::dict;
 use crate::message::value_error;
 use crate::simulate::InPython;
 use click_models::{CascadeModel, ClickModel, DependentClick, Personal, PositionBased};
 use experiment::Runner;
+use policies::catalogue::{CatalogueProtocol, Knowledge, Protocol};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::Schedule;
 use spec::models::{Instance, OwnUsers, Parameter, UserModel};
 
-/// Users that tell a policy in Python what it may know; the classes of `models` implement it.
-pub(crate) trait PolicyFacts: ClickModel {
+/// Users that tell policies of the catalogue what they may know.
+pub(crate) trait PolicyFacts: ClickModel<Interaction: CatalogueProtocol> {
+    const PROTOCOL: Protocol = <Self::Interaction as CatalogueProtocol>::PROTOCOL;
+
+    fn told(&self) -> Knowledge;
+
     /// Keyword arguments of `Policy`.
-    fn known_in<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>>;
+    fn known_in<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Knowledge { sizes, examination, places, .. } = self.told();
+        let known = dict!(py; "model": Self::PROTOCOL.name());
+        let names: &[&str] = match Self::PROTOCOL {
+            Protocol::RankOne => &["rows", "columns"],
+            Protocol::Dueling => &["items"],
+            _ => &["items", "positions"],
+        };
+        for (name, size) in names.iter().zip(sizes) {
+            known.set_item(name, size)?;
+        }
+        if !examination.is_empty() {
+            known.set_item("examination", examination.iter().map(|p| p.get()).collect::<Vec<_>>())?;
+        }
+        if !places.is_empty() {
+            known.set_item("order", places)?;
+        }
+        Ok(known)
+    }
 }
 
 /// Does something with the protocol of users written in Python, and their list.

@@ -5,20 +5,13 @@
 macro_rules! users {
     (
         $(#[doc = $doc:literal])+
-        $Class:ident($Model:ty),
-        knows $protocol:literal $(with $word:literal: $value:expr)+;
+        $Class:ident($Model:ty);
         new($($argument:ident: $read:ident),+ $(; $option:ident: $Option:ty = $default:tt)?) = $users:expr;
         $($methods:tt)*
     ) => {
         impl PolicyFacts for $Model {
-            fn known_in<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-                let known = PyDict::new(py);
-                known.set_item("model", $protocol)?;
-                $({
-                    let value: fn(&$Model) -> _ = $value;
-                    known.set_item($word, value(self))?;
-                })+
-                Ok(known)
+            fn told(&self) -> Knowledge {
+                <<Self as ClickModel>::Interaction as CatalogueProtocol>::knowledge(&self.known().into())
             }
         }
 
@@ -99,18 +92,13 @@ macro_rules! users {
 macro_rules! users_of_lists {
     (
         $(#[doc = $doc:literal])+
-        $Class:ident($Model:ty), responds with $respond:ident,
-        knows $protocol:literal $(with $word:literal: $more:expr)?;
+        $Class:ident($Model:ty), responds with $respond:ident;
         new($($arguments:tt)+) = $users:expr;
         $($methods:tt)*
     ) => {
         users! {
             $(#[doc = $doc])+
-            $Class($Model),
-            knows $protocol
-                with "items": |users| users.shape().n_items()
-                with "positions": |users| users.shape().n_positions()
-                $(with $word: $more)?;
+            $Class($Model);
             new($($arguments)+) = $users;
 
             $($methods)*

@@ -13,6 +13,7 @@ use crate::task::length;
 use click_models::{
     CascadeModel, ClickModel, DbnReward, DcmReward, DuelingModel, ItemId, Pair, RankOneModel,
 };
+use policies::catalogue::{CatalogueProtocol, Knowledge};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
@@ -40,8 +41,7 @@ users_of_lists! {
     ///     >>> users = models.Cascade([0.5, 0.4, 0.1], 2)
     ///     >>> users.are_best([1, 0]), round(users.lower_bound(), 4)
     ///     (True, 0.6629)
-    Cascade(CascadeModel), responds with clicks,
-        knows "cascade";
+    Cascade(CascadeModel), responds with clicks;
 
     new(attraction: floats, positions: length; weights: Option<&Bound<'_, PyAny>> = None) = {
         let users = CascadeModel::from_values(&attraction, positions);
@@ -85,8 +85,7 @@ users_of_lists! {
     /// Examples:
     ///     >>> models.ClickChain([0.4, 0.3], [0.9, 0.3, 0.6], 2).best_list()
     ///     [0, 1]
-    ClickChain(click_models::ClickChain), responds with clicks,
-        knows "clicks-only";
+    ClickChain(click_models::ClickChain), responds with clicks;
 
     new(attraction: floats, continuation: three, positions: length) =
         click_models::ClickChain::from_values(&attraction, continuation, positions);
@@ -106,9 +105,7 @@ users_of_lists! {
     ///     >>> users = models.DependentClick([0.4, 0.3, 0.1], [0.5, 0.2])
     ///     >>> round(users.best_reward, 4), round(users.lower_bound(), 4)
     ///     (0.248, 0.3439)
-    DependentClick(click_models::DependentClick), responds with clicks,
-        knows "dcm"
-        with "order": |users| users.known().places().to_vec();
+    DependentClick(click_models::DependentClick), responds with clicks;
 
     new(attraction: floats, leave: floats; reward: &str = "satisfaction") = {
         let rewards = [("clicks", DcmReward::Clicks), ("satisfaction", DcmReward::Satisfaction)];
@@ -138,8 +135,7 @@ users_of_lists! {
     /// Examples:
     ///     >>> models.DynamicBayesian([0.4, 0.3], [0.5, 0.2], 0.9, 2).best_list()
     ///     [1, 0]
-    DynamicBayesian(click_models::DynamicBayesian), responds with clicks,
-        knows "clicks-only";
+    DynamicBayesian(click_models::DynamicBayesian), responds with clicks;
 
     new(attraction: floats, satisfaction: floats, continuation: argument, positions: length; reward: &str = "clicks") = {
         let rewards = [("clicks", DbnReward::Clicks), ("satisfaction", DbnReward::Satisfaction)];
@@ -160,9 +156,7 @@ users_of_lists! {
     /// Examples:
     ///     >>> round(models.PositionBased([0.4, 0.3, 0.1], [1.0, 0.5]).lower_bound(), 4)
     ///     1.9711
-    PositionBased(click_models::PositionBased), responds with clicks,
-        knows "pbm"
-        with "examination": |users| users.examination().iter().map(|p| p.get()).collect::<Vec<f64>>();
+    PositionBased(click_models::PositionBased), responds with clicks;
 
     new(attraction: floats, examination: floats) =
         click_models::PositionBased::from_values(&attraction, &examination);
@@ -188,8 +182,7 @@ users_of_lists! {
     ///     >>> users = models.RandomSemiBandit([0.4, 0.3, 0.1], [1.0, 0.5])
     ///     >>> round(users.best_reward, 4), round(users.lower_bound(), 4)
     ///     (0.55, 1.7194)
-    RandomSemiBandit(click_models::RandomSemiBandit), responds with prefix,
-        knows "semi-bandit";
+    RandomSemiBandit(click_models::RandomSemiBandit), responds with prefix;
 
     new(attraction: floats, examination: floats) =
         click_models::RandomSemiBandit::from_values(&attraction, &examination);
@@ -214,8 +207,7 @@ users_of_lists! {
     /// Examples:
     ///     >>> models.UserBrowsing([0.4, 0.3], [[1.0], [0.5, 0.8]]).best_list()
     ///     [0, 1]
-    UserBrowsing(click_models::UserBrowsing), responds with clicks,
-        knows "clicks-only";
+    UserBrowsing(click_models::UserBrowsing), responds with clicks;
 
     new(attraction: floats, examination: rows) = {
         let rows: Vec<&[f64]> = examination.iter().map(Vec::as_slice).collect();
@@ -235,8 +227,7 @@ users! {
     ///     >>> users = models.Dueling([[0.5, 0.9], [0.1, 0.5]], seed=1)
     ///     >>> users.best_item(), users.regret((0, 1)), users.respond((0, 1), n=4).shape
     ///     (0, 0.2, (4,))
-    Dueling(DuelingModel),
-        knows "dueling" with "items": |users| users.preferences().shape().n_items();
+    Dueling(DuelingModel);
 
     new(preferences: matrix) = Ok(DuelingModel::new(preferences));
 
@@ -284,8 +275,7 @@ users! {
     ///     ((0, 0), 0.15, 0.25)
     ///     >>> users.hardness()["mu"], users.respond((0, 0), n=4).shape
     ///     (0.35, (4,))
-    RankOne(RankOneModel),
-        knows "rank-one" with "rows": |users| users.rows().len() with "columns": |users| users.columns().len();
+    RankOne(RankOneModel);
 
     new(rows: floats, columns: floats) = RankOneModel::from_values(&rows, &columns);
 

@@ -12,7 +12,6 @@ use crate::task::{is_alive, seed_or_rng, seeded, size};
 use click_models::{Action, Clicks, ListFeedback, Ranking};
 use documents::read_json;
 use numpy::{PyArray1, PyArrayMethods};
-use policies::catalogue::{CatalogueProtocol, Protocol};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -55,26 +54,15 @@ impl<A> CrowdArguments<A> {
     }
 }
 
-/// The error for numbers that are no action of these users.
-pub(crate) fn not_admitted<M>(py: Python<'_>, users: &M, width: usize, numbers: &[u32]) -> PyResult<PyErr>
-where
-    M: PolicyFacts<Interaction: CatalogueProtocol>,
-{
-    let known = users.known_in(py)?;
-    let size = |name: &str| known.get_item(name)?.map_or(Ok(0), |size| size.extract::<usize>());
-    let protocol = <M::Interaction as CatalogueProtocol>::PROTOCOL;
-    let sizes = if protocol == Protocol::RankOne {
-        [size("rows")?, size("columns")?]
-    } else {
-        [size("items")?, width]
-    };
-    let fault = fault(protocol, sizes, width, numbers).unwrap_or_default();
-    Ok(value_error(format!("{numbers:?} is no action of these users: {fault}")))
+/// Why these numbers are no action of these users.
+pub(crate) fn not_admitted<M: PolicyFacts>(users: &M, width: usize, numbers: &[u32]) -> String {
+    let fault = fault(M::PROTOCOL, users.told().sizes, width, numbers).unwrap_or_default();
+    format!("{numbers:?} is no action of these users: {fault}")
 }
 
 impl<M> Crowd<M>
 where
-    M: PolicyFacts<Interaction: CatalogueProtocol> + Serialize + DeserializeOwned + Send,
+    M: PolicyFacts + Serialize + DeserializeOwned + Send,
     Action<M>: Sync,
 {
     pub(super) fn new(
@@ -103,7 +91,7 @@ where
         for numbers in numbers.chunks(width) {
             let action = play::read(numbers);
             if numbers.len() != width || !self.model.admits(&action) {
-                return Err(not_admitted(given.py(), &self.model, width, numbers)?);
+                return Err(value_error(not_admitted(&self.model, width, numbers)));
             }
             read.push(action);
         }
@@ -160,7 +148,7 @@ where
 impl<M> Crowd<M>
 where
     M: PolicyFacts + Serialize + DeserializeOwned + Send,
-    M::Interaction: CatalogueProtocol + click_models::Interaction<Action = Ranking, Feedback: ListFeedback>,
+    M::Interaction: click_models::Interaction<Action = Ranking, Feedback: ListFeedback>,
 {
     /// The responses, whether they are to one user, and their clicks as an array.
     fn seen<'py>(

@@ -13,7 +13,6 @@ use crate::policy::Policy;
 use click_models::{Action, Context, Feedback, Personal, Ranking, WithAttraction};
 use experiment::Runner;
 use numpy::{PyArray1, PyArrayMethods};
-use policies::catalogue::CatalogueProtocol;
 use policies::{Select, SelectFor, Update, UpdateFor};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -61,7 +60,7 @@ pub(crate) struct InPython {
 
 impl<M> Contender<M> for InPython
 where
-    M: PolicyFacts<Interaction: CatalogueProtocol>,
+    M: PolicyFacts,
 {
     fn label(&self) -> &str {
         &self.label
@@ -141,7 +140,7 @@ struct PolicyInPython<'a, M: PolicyFacts> {
     contender: &'a InPython,
 }
 
-impl<'a, M: PolicyFacts<Interaction: CatalogueProtocol>> PolicyInPython<'a, M> {
+impl<'a, M: PolicyFacts> PolicyInPython<'a, M> {
     /// `known` has the arguments of the factory but for the seed.
     fn new(
         contender: &'a InPython,
@@ -195,9 +194,8 @@ impl<'a, M: PolicyFacts<Interaction: CatalogueProtocol>> PolicyInPython<'a, M> {
                 self.users.admits(action)
             };
             if !is_right {
-                let error = not_admitted(py, self.users, self.numbers.len(), &numbers)?;
-                let label = &self.contender.label;
-                return Err(value_error(format!("policy {label:?}: select: {}", error.value(py))));
+                let fault = not_admitted(self.users, self.numbers.len(), &numbers);
+                return Err(value_error(format!("policy {:?}: select: {fault}", self.contender.label)));
             }
             self.numbers = numbers;
             self.decision = Some(decision.unbind());
@@ -238,7 +236,7 @@ impl<'a, M: PolicyFacts<Interaction: CatalogueProtocol>> PolicyInPython<'a, M> {
     }
 }
 
-impl<M: PolicyFacts<Interaction: CatalogueProtocol>> Select<Action<M>> for PolicyInPython<'_, M> {
+impl<M: PolicyFacts> Select<Action<M>> for PolicyInPython<'_, M> {
     type Note = ();
 
     fn select<R: Rng + ?Sized>(&mut self, _rng: &mut R, out: &mut policies::Decision<Action<M>, ()>) {
@@ -246,9 +244,7 @@ impl<M: PolicyFacts<Interaction: CatalogueProtocol>> Select<Action<M>> for Polic
     }
 }
 
-impl<M: PolicyFacts<Interaction: CatalogueProtocol>> Update<Action<M>, Feedback<M>>
-    for PolicyInPython<'_, M>
-{
+impl<M: PolicyFacts> Update<Action<M>, Feedback<M>> for PolicyInPython<'_, M> {
     fn update(&mut self, _decision: &policies::Decision<Action<M>, ()>, feedback: &Feedback<M>) {
         self.learn_or_stop(feedback);
     }
@@ -271,7 +267,7 @@ fn known_in<'py, M: PolicyFacts + WithAttraction>(
 
 impl<M> Contender<Personal<M>> for InPython
 where
-    M: PolicyFacts<Interaction: CatalogueProtocol> + WithAttraction + Send + Sync,
+    M: PolicyFacts + WithAttraction + Send + Sync,
 {
     fn label(&self) -> &str {
         &self.label
@@ -289,7 +285,7 @@ where
 /// A policy that may see who asks.
 struct ForUsers<'a, M: PolicyFacts>(PolicyInPython<'a, M>);
 
-impl<M: PolicyFacts<Interaction: CatalogueProtocol> + WithAttraction> SelectFor<Ranking> for ForUsers<'_, M> {
+impl<M: PolicyFacts + WithAttraction> SelectFor<Ranking> for ForUsers<'_, M> {
     type Note = ();
 
     fn select_for<R: Rng + ?Sized>(
@@ -302,9 +298,7 @@ impl<M: PolicyFacts<Interaction: CatalogueProtocol> + WithAttraction> SelectFor<
     }
 }
 
-impl<M: PolicyFacts<Interaction: CatalogueProtocol> + WithAttraction> UpdateFor<Ranking, Feedback<M>>
-    for ForUsers<'_, M>
-{
+impl<M: PolicyFacts + WithAttraction> UpdateFor<Ranking, Feedback<M>> for ForUsers<'_, M> {
     fn update_for(&mut self, _decision: &policies::Decision<Ranking>, feedback: &Feedback<M>) {
         self.0.learn_or_stop(feedback);
     }

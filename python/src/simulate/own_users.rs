@@ -4,13 +4,12 @@
 
 use super::contender::Fault;
 use crate::clicks;
-use crate::json::dict;
 use crate::message::{type_error, value_error};
 use crate::models::PolicyFacts;
 use crate::play::filled;
 use crate::task::protocol_named;
-use click_models::{ClickModel as _, Clicks, Ranking};
-use policies::catalogue::Protocol;
+use click_models::{ClickModel as _, Clicks, ItemId, Ranking};
+use policies::catalogue::{Knowledge, Protocol};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use spec::models::{MODELS, OwnAnswers, OwnProtocol, OwnRun, OwnUsers};
@@ -22,14 +21,8 @@ use toml::{Table, Value};
 const KEPT: usize = 1 << 16;
 
 impl<I: OwnProtocol> PolicyFacts for OwnUsers<I> {
-    fn known_in<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let [items, positions] = [self.shape.n_items(), self.shape.n_positions()];
-        let known = dict!(py; "model": I::PROTOCOL.name(), "items": items, "positions": positions);
-        if !self.examination.is_empty() {
-            let examination: Vec<f64> = self.examination.iter().map(|examined| examined.get()).collect();
-            known.set_item("examination", examination)?;
-        }
-        Ok(known)
+    fn told(&self) -> Knowledge {
+        I::knowledge(&self.known())
     }
 }
 
@@ -126,7 +119,7 @@ impl InPython {
 }
 
 fn numbers(list: &Ranking) -> Vec<u32> {
-    list.iter().map(|item| u32::try_from(item.index()).unwrap_or(u32::MAX)).collect()
+    list.iter().map(ItemId::number).collect()
 }
 
 impl OwnAnswers for InPython {
