@@ -97,16 +97,7 @@ pub(crate) struct Columns<const N: usize> {
 impl<const N: usize> Columns<N> {
     /// Checks and broadcasts the arguments, as numpy does.
     pub(crate) fn of(py: Python<'_>, arguments: [Argument<'_, '_>; N]) -> PyResult<Self> {
-        Self::with(py, arguments, None)
-    }
-
-    /// Checks the arguments and broadcasts them with another one, whose name and shape these are.
-    pub(crate) fn with(
-        py: Python<'_>,
-        arguments: [Argument<'_, '_>; N],
-        other: Option<(&str, &[usize])>,
-    ) -> PyResult<Self> {
-        let (shape, columns) = broadcast(py, &arguments, other)?;
+        let (shape, columns) = broadcast(py, &arguments)?;
         let columns = columns.try_into().map_err(|_| value_error("an argument is missing"))?;
         Ok(Self { shape, columns })
     }
@@ -116,36 +107,26 @@ impl<const N: usize> Columns<N> {
         self.shape.iter().product()
     }
 
-    fn at(&self, place: usize) -> [f64; N] {
-        self.columns.each_ref().map(|column| column.get(place))
-    }
-
-    /// `M` numbers at each place, from the place and the arguments there, computed without the
-    /// interpreter's lock.
+    /// `M` numbers at each place, from the arguments there, computed without the interpreter's lock.
     pub(crate) fn map<const M: usize>(
         &self,
         py: Python<'_>,
-        compute: impl Fn(usize, [f64; N]) -> [f64; M] + Sync,
+        compute: impl Fn([f64; N]) -> [f64; M] + Sync,
     ) -> PyResult<Results<'_>> {
         Results::computed(py, &self.shape, M, &|place, numbers| {
-            numbers.copy_from_slice(&compute(place, self.at(place)));
+            numbers.copy_from_slice(&compute(self.columns.each_ref().map(|column| column.get(place))));
         })
     }
 }
 
-/// Checks the arguments and broadcasts them with another one: the common shape, and the numbers of
-/// each argument.
-fn broadcast(
-    py: Python<'_>,
-    arguments: &[Argument<'_, '_>],
-    other: Option<(&str, &[usize])>,
-) -> PyResult<(Vec<usize>, Vec<Column>)> {
+/// The common shape, and the numbers of each argument.
+fn broadcast(py: Python<'_>, arguments: &[Argument<'_, '_>]) -> PyResult<(Vec<usize>, Vec<Column>)> {
     let arrays: Vec<Bound<'_, PyArrayDyn<f64>>> =
         arguments.iter().map(|(name, given, _)| as_floats(py, name, given)).collect::<PyResult<_>>()?;
     let shapes: Vec<Vec<usize>> =
         arrays.iter().map(|array| array.getattr("shape")?.extract()).collect::<PyResult<_>>()?;
     let named = arguments.iter().zip(&shapes).map(|((name, ..), shape)| (*name, &shape[..]));
-    let shape = common_shape(&named.chain(other).collect::<Vec<_>>())?;
+    let shape = common_shape(&named.collect::<Vec<_>>())?;
     let mut columns = Vec::with_capacity(arguments.len());
     for ((name, _, domain), array) in arguments.iter().zip(&arrays) {
         let array = array.try_readonly()?;

@@ -60,7 +60,7 @@ macro_rules! elementwise {
             $($(let $given = crate::bounds::$read_given(stringify!($given), $given)?;)*)?
             $(let $option = $read(stringify!($option), $option)?;)?
             let columns = Columns::of(py, [$((stringify!($argument), $argument, crate::arrays::Domain::$Domain)),*])?;
-            let results = columns.map(py, |_, [$($argument),*]: [f64; _]| {
+            let results = columns.map(py, |[$($argument),*]: [f64; _]| {
                 $($(let $argument = $convert($argument);)?)*
                 (elementwise!(@of $name $($compute)?))($($(&$given,)*)? $($argument,)* $($option)?).all()
             })?;

@@ -2,8 +2,10 @@
 
 use crate::arrays::{Argument, Columns, Domain, Place, Shape, vector};
 use crate::clicks::counts;
+use crate::elementwise::size;
 use crate::message::value_error;
 use confidence::{self as scalar, MAX_POSITIONS};
+use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 
 /// The clicks on items and their displays at every position.
@@ -50,24 +52,20 @@ impl Items {
     }
 
     /// The results for each item and each of the numbers with which the items broadcast.
-    fn results<'py, const N: usize, const M: usize>(
+    fn results<'py, const M: usize>(
         &self,
         py: Python<'py>,
-        numbers: [Argument<'_, 'py>; N],
-        compute: impl Fn(&[u64], &[u64], &[f64], [f64; N]) -> [f64; M] + Sync,
+        number: Argument<'_, 'py>,
+        compute: impl Fn(&[u64], &[u64], &[f64], f64) -> [f64; M] + Sync,
     ) -> PyResult<Bound<'py, PyAny>> {
         let n_positions = self.examination.len();
-        let columns = Columns::with(py, numbers, Some(("items", &self.shape)))?;
-        // The item at each place of the common shape.
-        let numpy = py.import("numpy")?;
-        let items = numpy.call_method1("arange", (self.shape.iter().product::<usize>(),))?;
+        let items = py.import("numpy")?.call_method1("arange", (self.shape.iter().product::<usize>(),))?;
         let items = items.call_method1("reshape", (&self.shape,))?;
-        let items = numpy.call_method1("broadcast_to", (items, &columns.shape))?.call_method0("ravel")?;
-        let items: Vec<usize> = items.call_method0("tolist")?.extract()?;
-        let results = columns.map(py, |place, numbers| {
-            let start = items[place] * n_positions;
+        let columns = Columns::of(py, [number, ("items", &items, Domain::Count)])?;
+        let results = columns.map(py, |[number, item]| {
+            let start = size(item) * n_positions;
             let range = start..start + n_positions;
-            compute(&self.clicks[range.clone()], &self.shows[range], &self.examination, numbers)
+            compute(&self.clicks[range.clone()], &self.shows[range], &self.examination, number)
         })?;
         results.into_python(py)
     }
@@ -86,7 +84,7 @@ macro_rules! of_items {
             $value: &Bound<'py, PyAny>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let argument = (stringify!($value), $value, Domain::$Domain);
-            Items::read(clicks, shows, examination)?.results(py, [argument], |clicks, shows, kappa, [value]| {
+            Items::read(clicks, shows, examination)?.results(py, argument, |clicks, shows, kappa, value| {
                 [scalar::$name(clicks, shows, kappa, value)]
             })
         }
@@ -156,7 +154,9 @@ pub(crate) fn multi_position_minimum<'py>(
     shows: &Bound<'py, PyAny>,
     examination: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    Items::read(clicks, shows, examination)?.results(py, [], |clicks, shows, kappa, []| {
+    let none = 0.into_bound_py_any(py)?;
+    let none = ("none", &none, Domain::Finite);
+    Items::read(clicks, shows, examination)?.results(py, none, |clicks, shows, kappa, _| {
         scalar::multi_position_minimum(clicks, shows, kappa)
             .map_or([f64::NAN; 2], |minimum| [minimum.theta, minimum.divergence])
     })

@@ -45,7 +45,7 @@ pub(crate) fn exploration_level<'py>(
     let known = one_of("rate", rate, &RATES)?;
     let Some(epsilon) = epsilon else {
         let columns = Columns::of(py, [("t", t, Domain::Count)])?;
-        return columns.map(py, |_, [t]| [known.level(whole(t))])?.into_python(py);
+        return columns.map(py, |[t]| [known.level(whole(t))])?.into_python(py);
     };
     if known != Rate::LOG {
         return Err(value_error(format!("epsilon: the rate `{rate}` has none")));
@@ -55,5 +55,5 @@ pub(crate) fn exploration_level<'py>(
     let level = |t: f64, epsilon: f64| {
         NonNegative::new(epsilon).map_or(f64::NAN, |epsilon| Rate::scaled_log(epsilon).level(whole(t)))
     };
-    columns.map(py, |_, [t, epsilon]| [level(t, epsilon)])?.into_python(py)
+    columns.map(py, |[t, epsilon]| [level(t, epsilon)])?.into_python(py)
 }
