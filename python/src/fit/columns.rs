@@ -18,6 +18,7 @@ use log_reader::{NUMBERS, ReadColumn, TEXTS, Value};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -33,7 +34,6 @@ pub(super) struct ArrowColumn {
 }
 
 impl ArrowColumn {
-    /// The values.
     pub(super) fn array(&self) -> &dyn Array {
         &self.array
     }
@@ -42,29 +42,21 @@ impl ArrowColumn {
     ///
     /// `TypeError` if the values are neither numbers, truth values, times nor texts.
     pub(super) fn new(of: &str, name: &str, array: ArrayRef) -> PyResult<Self> {
-        let rows = 0..array.len();
-        // None of a row that is missing.
-        let present = |row, list: ArrayRef| if array.is_null(row) { list.slice(0, 0) } else { list };
-        match array.data_type() {
-            DataType::List(field) if is_supported(field.data_type()) => {
-                let lists = array.as_list::<i32>();
-                return Ok(Self::of_lists(rows.map(|row| present(row, lists.value(row)))));
-            }
-            DataType::LargeList(field) if is_supported(field.data_type()) => {
-                let lists = array.as_list::<i64>();
-                return Ok(Self::of_lists(rows.map(|row| present(row, lists.value(row)))));
-            }
-            DataType::FixedSizeList(field, _) if is_supported(field.data_type()) => {
-                let lists = array.as_fixed_size_list();
-                return Ok(Self::of_lists(rows.map(|row| present(row, lists.value(row)))));
+        let (of_lists, list): (&DataType, &dyn Fn(usize) -> ArrayRef) = match array.data_type() {
+            DataType::List(field) => (field.data_type(), &|row| array.as_list::<i32>().value(row)),
+            DataType::LargeList(field) => (field.data_type(), &|row| array.as_list::<i64>().value(row)),
+            DataType::FixedSizeList(field, _) => {
+                (field.data_type(), &|row| array.as_fixed_size_list().value(row))
             }
             found if is_supported(found) => return Ok(Self { array, is_list: false }),
-            _ => {}
+            found => return Err(unsupported(of, name, found)),
+        };
+        if !is_supported(of_lists) {
+            return Err(unsupported(of, name, array.data_type()));
         }
-        Err(type_error(format!(
-            "{of}: column `{name}` has type {}: expected whole numbers, truth values, times or texts",
-            array.data_type()
-        )))
+        // None of a row that is missing.
+        let present = |row| if array.is_null(row) { list(row).slice(0, 0) } else { list(row) };
+        Ok(Self::of_lists((0..array.len()).map(present)))
     }
 
     /// A column of a dict or a data frame, copied; its values may be lists.
@@ -295,12 +287,15 @@ fn copied(of: &str, py: Python<'_>, name: &str, given: &Bound<'_, PyAny>) -> PyR
             Arc::new(texts.collect::<PyResult<LargeStringArray>>()?)
         }
         _ => {
-            let found = array.getattr("dtype")?;
-            return Err(type_error(format!(
-                "{of}: column `{name}` has type {found}: expected whole numbers, truth values, times or texts"
-            )));
+            return Err(unsupported(of, name, array.getattr("dtype")?));
         }
     })
+}
+
+fn unsupported(of: &str, name: &str, found: impl Display) -> PyErr {
+    type_error(format!(
+        "{of}: column `{name}` has type {found}: expected whole numbers, truth values, times or texts"
+    ))
 }
 
 fn vector<T: Element + Copy>(array: &Bound<'_, PyAny>, of: &str) -> PyResult<Vec<T>> {
