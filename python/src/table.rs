@@ -45,16 +45,6 @@ impl Column {
         Self(Arc::new(values.into_iter().map(Into::into).collect::<BooleanArray>()))
     }
 
-    /// Columns of runs, of one type, one below the other.
-    fn joined<'a>(parts: impl Iterator<Item = &'a ArrayRef> + Clone) -> Self {
-        let kind = parts.clone().next().map_or(DataType::Float64, |part| part.data_type().clone());
-        match kind {
-            DataType::Int64 => Self::integers(parts.flat_map(ArrayRef::as_primitive::<Int64Type>)),
-            DataType::Boolean => Self::flags(parts.flat_map(ArrayRef::as_boolean)),
-            _ => Self::floats(parts.flat_map(ArrayRef::as_primitive::<Float64Type>)),
-        }
-    }
-
     /// Names of a log, or `None` where one is missing, with the type that they had there.
     pub(crate) fn names<T: AsRef<str>>(names: impl IntoIterator<Item = Option<T>>, of: IdType) -> Self {
         fn numbers<N: FromStr>(names: &[Option<impl AsRef<str>>]) -> Option<Vec<Option<N>>> {
@@ -114,22 +104,6 @@ impl Table {
     fn signed(&self) -> PyResult<Self> {
         let columns = self.names().into_iter().zip(self.0.columns());
         Self::new(columns.map(|(name, array)| (name, Column(signed(array)))))
-    }
-
-    /// Tables with the same columns, one below the other, with a first column that tells them
-    /// apart.
-    pub(crate) fn stacked(name: &str, tables: Vec<(&str, Self)>) -> PyResult<Self> {
-        let Some((_, first)) = tables.first() else {
-            return Self::new([(name, Column::texts([None::<&str>; 0]))]);
-        };
-        let labels =
-            tables.iter().flat_map(|(label, table)| std::iter::repeat_n(Some(*label), table.0.num_rows()));
-        let mut columns = vec![(name.to_owned(), Column::texts(labels))];
-        for (place, name) in first.names().into_iter().enumerate() {
-            let parts = tables.iter().map(|(_, table)| table.0.column(place));
-            columns.push((name, Column::joined(parts)));
-        }
-        Self::new(columns)
     }
 }
 
@@ -251,8 +225,8 @@ impl Table {
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// The columns for libraries that read Arrow; counts are int64. Another schema is not respected,
-    /// as the interface allows: casts to every type would be a quarter of the package.
+    /// The columns for libraries that read Arrow; counts are int64. Another schema is not
+    /// respected, as the interface allows: casts to every type would be a quarter of the package.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -10,9 +10,10 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyTuple};
 use report::Leaderboard;
 use report::figure::{self, Figure, FigureData, PolicyStyles};
-use sim::Summary;
+use sim::{Identification, Summary};
 use spec::models::OWN;
 use spec::{Experiment, Overrides};
+use std::iter::repeat_n;
 use std::path::{Path, PathBuf};
 
 /// The result of an experiment.
@@ -83,6 +84,47 @@ impl Simulation {
             return Err(value_error(format!("policy {label:?} has no such values")));
         }
         PyArray1::from_vec(py, values).reshape([self.runs(), n_checkpoints])
+    }
+
+    /// Every run of these policies, perhaps with their labels in a first column.
+    fn rows(&self, policies: &[usize], label: Option<&'static str>) -> PyResult<Table> {
+        let Measurement { runs, result, .. } = &self.measured;
+        let curves = |policy: usize| result.policies[policy].curves();
+        let rounds = |policy: usize| curves(policy).map_or(&[][..], |curves| &curves.t);
+        // A run has a row for each checkpoint, or one for its answer.
+        let n_rows = |policy: usize| if runs.n_checkpoints().is_some() { rounds(policy).len() } else { 1 };
+        let of_runs = |values: &dyn Fn(usize) -> i64| {
+            let of_run = |policy| move |run| repeat_n(values(run), n_rows(policy));
+            Column::integers(policies.iter().flat_map(|&policy| (0..runs.n_runs()).flat_map(of_run(policy))))
+        };
+        let labels =
+            |&policy: &usize| repeat_n(Some(&result.policies[policy].label), runs.n_runs() * n_rows(policy));
+        let first = label.map(|name| (name, Column::texts(policies.iter().flat_map(labels))));
+        let mut columns: Vec<(&str, Column)> = first.into_iter().collect();
+        columns.push(("run", of_runs(&|run| signed(run as u64))));
+        columns.push(("instance", of_runs(&|run| signed(runs.instances()[run] as u64))));
+        if runs.n_checkpoints().is_some() {
+            let numbers = |quantity| {
+                let numbers = policies.iter().map(|&policy| self.run_by_run(policy, quantity));
+                numbers.collect::<PyResult<Vec<_>>>().map(|numbers| Column::floats(numbers.concat()))
+            };
+            let rounds =
+                policies.iter().flat_map(|&policy| (0..runs.n_runs()).flat_map(move |_| rounds(policy)));
+            columns.push(("t", Column::integers(rounds.copied().map(signed))));
+            columns.push(("regret", numbers(Quantity::Regret)?));
+            columns.push(("clicks", numbers(Quantity::Clicks)?));
+        } else {
+            let answers = policies.iter().map(|&policy| runs.answers(policy).map_err(unreadable));
+            let answers = answers.collect::<PyResult<Vec<_>>>()?.concat();
+            let number =
+                |value: fn(&Identification) -> u64| Column::integers(answers.iter().map(value).map(signed));
+            let flag = |value: fn(&Identification) -> bool| Column::flags(answers.iter().map(value));
+            columns.push(("steps", number(|answer| answer.steps)));
+            columns.push(("observations", number(|answer| answer.observations)));
+            columns.push(("answered", flag(|answer| answer.answered)));
+            columns.push(("correct", flag(|answer| answer.correct)));
+        }
+        Table::new(columns)
     }
 
     fn run_by_run(&self, index: usize, quantity: Quantity) -> PyResult<Vec<f64>> {
@@ -164,9 +206,8 @@ impl Simulation {
     /// Raises:
     ///     RuntimeError: the runs cannot be read from the directory.
     fn frame(&self) -> PyResult<Table> {
-        let labels = self.policies();
-        let tables = labels.iter().map(|label| self.table(label)).collect::<PyResult<Vec<_>>>()?;
-        Table::stacked("policy", labels.into_iter().zip(tables).collect())
+        let all: Vec<usize> = (0..self.policies().len()).collect();
+        self.rows(&all, Some("policy"))
     }
 
     /// Draws the regret of all policies over rounds with matplotlib: means, and bands from the 10 %
@@ -333,30 +374,7 @@ impl Simulation {
     ///     ValueError: there is no such policy.
     ///     RuntimeError: the runs cannot be read from the directory.
     fn table(&self, policy: &str) -> PyResult<Table> {
-        let index = self.index(policy)?;
-        let runs = &self.measured.runs;
-        let instances = || runs.instances().iter().map(|&instance| signed(instance as u64));
-        if runs.n_checkpoints().is_none() {
-            let answers = runs.answers(index).map_err(unreadable)?;
-            return Table::new([
-                ("run", Column::integers(0..signed(answers.len() as u64))),
-                ("instance", Column::integers(instances())),
-                ("steps", Column::integers(answers.iter().map(|answer| signed(answer.steps)))),
-                ("observations", Column::integers(answers.iter().map(|answer| signed(answer.observations)))),
-                ("answered", Column::flags(answers.iter().map(|answer| answer.answered))),
-                ("correct", Column::flags(answers.iter().map(|answer| answer.correct))),
-            ]);
-        }
-        let rounds = self.measured.result.policies[index].curves().map_or(&[][..], |curves| &curves.t);
-        let of_runs = |quantity| self.run_by_run(index, quantity).map(Column::floats);
-        let each = |value: i64| std::iter::repeat_n(value, rounds.len());
-        Table::new([
-            ("run", Column::integers((0..signed(runs.n_runs() as u64)).flat_map(each))),
-            ("instance", Column::integers(instances().flat_map(each))),
-            ("t", Column::integers((0..runs.n_runs()).flat_map(|_| rounds.iter().copied().map(signed)))),
-            ("regret", of_runs(Quantity::Regret)?),
-            ("clicks", of_runs(Quantity::Clicks)?),
-        ])
+        self.rows(&[self.index(policy)?], None)
     }
 
     /// The content of result.json: the same bytes as of the command.
