@@ -20,7 +20,7 @@ pub(crate) use online::{ab_test, interleaving_test, judgments, test_plan};
 pub(crate) use policy::{CountedItem, FromFit, given_of};
 
 use self::contexts::{ContextArguments, fit_log};
-use self::source::Source;
+use self::source::{Content, Source};
 use crate::interrupt::{abandoning, check_signals};
 use crate::message::{in_row, none_of, type_error, value_error};
 use crate::options::Given;
@@ -233,7 +233,7 @@ fn of_study(error: StudyError<PyErr>, filter: &Filter) -> PyErr {
 
 /// The library's error; rows of a table in memory count from 0, as its library counts them.
 fn of_log(error: &Error, source: &Source) -> PyErr {
-    of_log_of(error, "log", source.is_frame())
+    of_log_of(error, source.name, matches!(source.content, Content::Frame(_)))
 }
 
 /// An error of a log or a table called `name`, whose rows are counted from 0 if it is in memory.

@@ -2,8 +2,8 @@
 //! ratings.
 
 use super::fitted::Fitted;
-use super::of_log_of;
-use super::source::{Content, frame_of, pairs, paths};
+use super::of_log;
+use super::source::{Content, Source, frame_of, pairs, paths};
 use crate::interrupt::interruptible;
 use crate::json;
 use crate::message::{one_of, value_error};
@@ -118,6 +118,7 @@ fn verdict<'py>(
     mut given: Given<'py>,
     settings: &Settings,
 ) -> PyResult<Bound<'py, PyAny>> {
+    const NAME: &str = "table";
     let (py, columns) = (table.py(), given.take("columns")?);
     given.end(function)?;
     let named = columns.as_ref().map(|columns| match columns.cast::<PyString>() {
@@ -132,17 +133,18 @@ fn verdict<'py>(
     let names: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();
     let content = match paths(table)? {
         Some(files) => Content::Files(files),
-        None => Content::Frame(frame_of("table", table, &|_| Ok(((), names.clone())))?.0),
+        None => Content::Frame(frame_of(NAME, table, &|_| Ok(((), names.clone())))?.0),
     };
+    let source = Source { name: NAME, content, is_counts: false };
     let outcome = interruptible(py, |stop| {
         online(settings, |_, rows: &mut dyn TakeRows| {
             let is_parquet =
-                matches!(&content, Content::Files(files) if files.iter().any(|path| is_parquet(path)));
-            read_rows(&columns, is_parquet, content.inputs("table", stop)?, None, rows)
+                matches!(&source.content, Content::Files(files) if files.iter().any(|path| is_parquet(path)));
+            read_rows(&columns, is_parquet, source.inputs(stop)?, None, rows)
         })
     });
     let outcome = outcome?.map_err(|error| match error {
-        OnlineError::Log(error) => of_log_of(&error, "table", content.is_frame()),
+        OnlineError::Log(error) => of_log(&error, &source),
         error => value_error(error),
     })?;
     json::to_python(py, &outcome.to_json())

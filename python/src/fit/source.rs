@@ -14,22 +14,21 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// The name of a table in memory in messages.
 const NAME: &str = "log";
 /// The format of counts, one row for each query, item and position.
 const COUNTS: &str = "counts";
 /// The format of User Behavior Insights.
 const UBI: &str = "ubi";
 
-/// A log to read.
 #[derive(Debug)]
 pub(super) struct Source {
-    content: Content,
+    /// That of a table in memory in messages.
+    pub(super) name: &'static str,
+    pub(super) content: Content,
     /// Whether rows are counts.
     pub(super) is_counts: bool,
 }
 
-/// Files, or a table in memory.
 #[derive(Debug)]
 pub(super) enum Content {
     Files(Vec<PathBuf>),
@@ -75,7 +74,7 @@ impl Source {
                 Format::Ubi(_) => Format::Ubi(ubi),
                 other => other,
             };
-            return Ok((Self { content: Content::Files(files), is_counts }, format));
+            return Ok((Self { name: NAME, content: Content::Files(files), is_counts }, format));
         }
         if let Some(format) = format.filter(|_| !is_counts) {
             return Err(value_error(format!(
@@ -83,32 +82,15 @@ impl Source {
             )));
         }
         let (frame, format) = of_table(log, is_counts, named, contexts, also)?;
-        Ok((Self { content: Content::Frame(frame), is_counts }, format))
-    }
-
-    /// Returns whether the log is a table in memory.
-    pub(super) fn is_frame(&self) -> bool {
-        self.content.is_frame()
+        Ok((Self { name: NAME, content: Content::Frame(frame), is_counts }, format))
     }
 
     /// Inputs for readers, until they are stopped.
     pub(super) fn inputs<'a>(&'a self, stop: &'a AtomicBool) -> Result<Vec<Input<'a>>, Error> {
-        self.content.inputs(NAME, stop)
-    }
-}
-
-impl Content {
-    /// As [`Source::inputs`]; `name` is that of a table in memory in messages.
-    pub(super) fn inputs<'a>(&'a self, name: &str, stop: &'a AtomicBool) -> Result<Vec<Input<'a>>, Error> {
-        match self {
-            Self::Files(files) => files.iter().map(|path| Ok(Input::file(path)?.until(stop))).collect(),
-            Self::Frame(frame) => Ok(vec![Input::frame(name, frame).until(stop)]),
+        match &self.content {
+            Content::Files(files) => files.iter().map(|path| Ok(Input::file(path)?.until(stop))).collect(),
+            Content::Frame(frame) => Ok(vec![Input::frame(self.name, frame).until(stop)]),
         }
-    }
-
-    /// Returns whether it is a table in memory.
-    pub(super) fn is_frame(&self) -> bool {
-        matches!(self, Self::Frame(_))
     }
 }
 
