@@ -3,8 +3,7 @@
 use crate::arrays::{Domain, Place, Results, number, vector};
 use crate::message::value_error;
 use crate::sequence::rows;
-use click_models::{Error, PreferenceMatrix};
-use confidence::Probability;
+use click_models::PreferenceMatrix;
 use pyo3::prelude::*;
 
 /// Makes functions of Python from functions of one instance, whose result has a form of its own.
@@ -65,10 +64,7 @@ pub(crate) mod bounds {
 /// Probabilities of shape (n,); a number that is none is named as by the models.
 pub(crate) fn probabilities(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let values = crate::sequence::numbers(name, given)?;
-    match values.iter().position(|&value| Probability::new(value).is_err()) {
-        Some(index) => Err(value_error(Error::NotAProbability { field: name, index, value: values[index] })),
-        None => Ok(values),
-    }
+    crate::task::probabilities(name, &values).map(|_| values)
 }
 
 /// Rewards of shape (n,).

@@ -19,13 +19,16 @@ const EXPECTED: &str = "(a, b), the result of fit, its file or directory, or \"e
 /// The prior from all items so far.
 const ESTIMATED: &str = "estimated";
 
+/// The models whose fit a policy may begin with, their users, and the policy of these by default.
+pub(crate) const BEGINNINGS: [(Model, Protocol, &str); 3] = [
+    (Model::Pbm, Protocol::PositionBased, "pbm-ts"),
+    (Model::Cascade, Protocol::Cascade, "cascade-ts"),
+    (Model::Dcm, Protocol::Dcm, "dcm-ts"),
+];
+
 /// The model by which a log is fitted for these users.
 pub(crate) fn model_of(protocol: Protocol) -> Model {
-    match protocol {
-        Protocol::Cascade => Model::Cascade,
-        Protocol::Dcm => Model::Dcm,
-        _ => Model::Pbm,
-    }
+    BEGINNINGS.iter().find(|row| row.1 == protocol).map_or(Model::Pbm, |row| row.0)
 }
 
 /// The prior of the attraction of items.
@@ -48,7 +51,9 @@ impl Prior {
         match (&prior, query) {
             (_, None) | (Some(Self::Fitted(_) | Self::Written(_)), _) => {}
             (Some(Self::Contexts(fit)), _) => check_fit("query", query, fit.query.as_deref())?,
-            (_, Some(query)) => return Err(value_error(format!("query is {query:?}: only with the prior of a fit"))),
+            (_, Some(query)) => {
+                return Err(value_error(format!("query is {query:?}: only with the prior of a fit")));
+            }
         }
         Ok(prior)
     }

@@ -9,7 +9,7 @@ use crate::name::query_text;
 use crate::names::Names;
 use crate::options::Given;
 use crate::policy::Policy;
-use crate::prior::Prior;
+use crate::prior::{BEGINNINGS, Prior};
 use crate::task::{UserFacts, build, seeded};
 use ::live::ObservationRule;
 use click_logs::fit::{Fit, ItemFit, Model, QueryFit, Users};
@@ -87,29 +87,19 @@ impl ContextFit {
 }
 
 impl Fitted {
-    /// The policy of one query.
     pub(crate) fn to_policy(&self, py: Python<'_>, from: &FromFit<'_>) -> PyResult<Policy> {
         self.whole("Policy.from_fit")?;
         let fit = self.fit(from.model.as_deref())?;
-        let (protocol, usual) = match fit.model() {
-            Model::Pbm => (Protocol::PositionBased, "pbm-ts"),
-            Model::Cascade => (Protocol::Cascade, "cascade-ts"),
-            Model::Dcm => (Protocol::Dcm, "dcm-ts"),
-            other => {
-                let models = self.study.fits.iter().map(Fit::model);
-                let fitted = models.filter(|model| matches!(model, Model::Pbm | Model::Cascade | Model::Dcm));
-                let fitted: Vec<String> = fitted.map(|model| format!("{:?}", model.name())).collect();
-                let remedy = match &fitted[..] {
-                    [] => "fit \"pbm\", \"cascade\" or \"dcm\"".to_owned(),
-                    fitted => {
-                        format!("give model={}, which the log was fitted to as well", fitted.join(" or "))
-                    }
-                };
-                let found = other.name();
-                return Err(value_error(format!(
-                    "no policy learns from counts of {found:?} users: {remedy}"
-                )));
-            }
+        let row_of = |model: Model| BEGINNINGS.into_iter().find(|row| row.0 == model);
+        let Some((_, protocol, usual)) = row_of(fit.model()) else {
+            let fitted = self.study.fits.iter().map(Fit::model).filter(|model| row_of(*model).is_some());
+            let fitted: Vec<String> = fitted.map(|model| format!("{:?}", model.name())).collect();
+            let remedy = match &fitted[..] {
+                [] => "fit \"pbm\", \"cascade\" or \"dcm\"".to_owned(),
+                fitted => format!("give model={}, which the log was fitted to as well", fitted.join(" or ")),
+            };
+            let found = fit.model().name();
+            return Err(value_error(format!("no policy learns from counts of {found:?} users: {remedy}")));
         };
         let query = self.query_of(fit, from.query.as_ref())?;
         let spec = from.spec(usual)?;

@@ -4,7 +4,7 @@
 use crate::fit::given_of;
 use crate::message::{argument, check_fit, none_of, type_error, value_error};
 use crate::name::Name;
-use crate::prior::Prior;
+use crate::prior::{BEGINNINGS, Prior};
 use crate::sequence;
 use crate::task::{UserFacts, build, length, protocol_of};
 use ::live::{ByName, ContextFit, ItemValues, Settings};
@@ -34,18 +34,13 @@ fn check_users(fit: &ContextFit, protocol: Protocol, sizes: Sizes) -> PyResult<(
 
 /// The protocol of the fitted model.
 pub(crate) fn fit_protocol(fit: &ContextFit) -> Protocol {
-    match &*fit.model {
-        "pbm" => Protocol::PositionBased,
-        "dcm" => Protocol::Dcm,
-        _ => Protocol::Cascade,
-    }
+    BEGINNINGS.iter().find(|row| row.0.name() == fit.model).map_or(Protocol::Cascade, |row| row.1)
 }
 
 /// A policy in live use, and the fit with which one that sees who asks begins.
 pub(super) type NewPolicy = (Box<dyn ByName<Name>>, Option<Box<ContextFit>>);
 
-/// Makes a new policy. `prior` also has the query
-/// of a fit whose items are meant.
+/// Makes a new policy. `prior` also has the query of a fit whose items are meant.
 pub(super) fn new_policy(
     spec: PolicySpec,
     model: Option<&str>,
@@ -140,7 +135,6 @@ pub(super) fn first_items(sees: bool, given: Option<&Bound<'_, PyAny>>) -> PyRes
 /// The values of items by name.
 pub(super) type Amounts = Vec<(Name, f64)>;
 
-/// Reads a dict from items to what clicks on them are worth.
 pub(super) fn amounts(given: &Bound<'_, PyAny>) -> PyResult<Amounts> {
     let dict =
         given.cast::<PyDict>().map_err(|_| type_error("values: expected a dict from items to numbers"))?;
@@ -170,7 +164,6 @@ pub(super) fn item_values(
     }
 }
 
-/// Reads a dict from positions to items.
 pub(super) fn pins(given: &Bound<'_, PyAny>) -> PyResult<Vec<(usize, Name)>> {
     let dict =
         given.cast::<PyDict>().map_err(|_| type_error("pins: expected a dict from positions to items"))?;

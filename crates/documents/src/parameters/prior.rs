@@ -125,17 +125,16 @@ pub fn item_prior_in(
     let Site { typical, lift, prior: strength, .. } = &fit.site;
     let shapes = match (query, &fit.queries) {
         (None, _) => common_prior(*strength, *typical, lift.iter().map(|lift| typical * lift)),
-        (Some(query), Some(queries)) => match queries.iter().find(|fitted| fitted.name == query) {
-            Some(Query { typical, items, .. }) => {
-                common_prior(*strength, *typical, items.iter().filter_map(|item| item.prior))
-            }
-            None => {
+        (Some(query), Some(queries)) => {
+            let Some(Query { typical, items, .. }) = queries.iter().find(|fitted| fitted.name == query)
+            else {
                 let known: Vec<&str> = queries.iter().map(|fitted| &*fitted.name).take(30).collect();
                 let mut message = format!("no query {query:?}");
                 push_known(&mut message, query, &known, "query");
                 return Err(fault(message));
-            }
-        },
+            };
+            common_prior(*strength, *typical, items.iter().filter_map(|item| item.prior))
+        }
         (Some(_), None) => {
             return Err(fault("queries are in a table: write them with `fit --parameters json`".to_owned()));
         }
