@@ -102,12 +102,11 @@ impl<const N: usize> Columns<N> {
         Ok(Self { shape, columns })
     }
 
-    /// Number of places.
     pub(crate) fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// `M` numbers at each place, from the arguments there, computed without the interpreter's lock.
+    /// `M` numbers at each place from the arguments there, without the interpreter's lock.
     pub(crate) fn map<const M: usize>(
         &self,
         py: Python<'_>,
@@ -242,7 +241,6 @@ impl std::fmt::Display for Shape<'_> {
     }
 }
 
-/// The shape to which these broadcast.
 pub(crate) fn common_shape(named: &[(&str, &[usize])]) -> PyResult<Vec<usize>> {
     let n = named.iter().map(|(_, shape)| shape.len()).max().unwrap_or(0);
     let mut common = vec![1; n];

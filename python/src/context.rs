@@ -144,7 +144,6 @@ impl Contexts {
         out.features.extend_from_slice(&self.features[user * self.n_features..][..self.n_features]);
     }
 
-    /// The context of one user.
     pub(crate) fn one(&self) -> Context {
         let mut context = Context::default();
         self.write(0, &mut context);

@@ -50,7 +50,6 @@ impl Origin {
         if self.protocol.has_lists() { self.sizes[1] } else { 2 }
     }
 
-    /// Refuses a decision of another policy.
     pub(crate) fn check(self: &Arc<Self>, other: &Arc<Self>) -> PyResult<()> {
         if Arc::ptr_eq(self, other) || self == other {
             return Ok(());

@@ -689,7 +689,6 @@ impl LivePolicy {
     }
 }
 
-/// The word for the effect of an answer.
 fn word(taken: Taken) -> &'static str {
     match taken {
         Taken::Counted => "counted",

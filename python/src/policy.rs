@@ -142,7 +142,6 @@ impl Policy {
         self.origin.told.is_some()
     }
 
-    /// Items with their names.
     fn named<'py>(
         &self,
         py: Python<'py>,
@@ -155,7 +154,6 @@ impl Policy {
         }
     }
 
-    /// The refusal of a policy that learns from no table.
     fn no_table(&self) -> PyErr {
         let error = self.origin.spec.check_live().map_or_else(
             |error| error.to_string(),

@@ -32,7 +32,6 @@ fn program() -> Program {
     Program { name: "click_bandits (Python)".to_owned(), ..Program::library() }
 }
 
-/// The error of a run as a Python exception.
 fn failure(error: &(dyn std::error::Error + 'static)) -> PyErr {
     let text = error.to_string().replace("`click-bandits merge`", "`merge`");
     match error.downcast_ref::<RunError>() {
@@ -137,7 +136,7 @@ pub(crate) fn simulate(
     let keep_runs = given.one("keep_runs")?.unwrap_or(false);
     let (mut experiment, own, policies) = read("simulate", spec, given)?;
     let watch = Watch::new(py, progress.as_ref())?;
-    let fault = Arc::new(Fault::new(watch.stop()));
+    let fault = Arc::new(Fault::new(Arc::clone(&watch.stop)));
     // Runs in the directory may be of other code under the same name.
     let fresh = fresh || !own.is_empty();
     give_answers(&mut experiment, own, &fault)?;
@@ -180,7 +179,6 @@ fn read<'py>(function: &str, spec: &Bound<'py, PyAny>, mut given: Given<'py>) ->
     Ok((experiment, own, policies))
 }
 
-/// The argument `policies`.
 fn own_policies(given: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyDict>> {
     given.cast_into().map_err(|error| {
         let found = error.into_inner().get_type();
@@ -248,7 +246,7 @@ fn played(
 }
 
 fn runner<'a>(experiment: &'a Experiment, threads: Option<usize>, watch: &'a Watch) -> Runner<'a> {
-    let runner = Runner::new(experiment).observer(watch).stop_when(watch.flag());
+    let runner = Runner::new(experiment).observer(watch).stop_when(&watch.stop);
     match threads {
         Some(threads) => runner.threads(threads),
         None => runner,
@@ -306,7 +304,7 @@ pub(crate) fn merge(
     let (experiment, _) = spec::read(first.join(SPEC).into_pyobject(py)?.as_any(), overrides, &[])?;
     let options = Options { out: Some(out), fresh, keep_runs };
     let watch = Watch::new(py, None)?;
-    let fault = Arc::new(Fault::new(watch.stop()));
+    let fault = Arc::new(Fault::new(Arc::clone(&watch.stop)));
     let mut runner = runner(&experiment, None, &watch);
     for label in policies {
         // Nothing calls it: their runs are in the parts.

@@ -211,7 +211,6 @@ pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &UserFa
     }
 }
 
-/// A fresh policy.
 pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &UserFacts) -> PyResult<AnyPolicy> {
     let (name, family) = (spec.name(), family_on(&spec, protocol));
     let invalid = |error: &dyn std::fmt::Display| value_error(format!("`{name}`: {error}"));

@@ -21,7 +21,7 @@ enum ProgressCall {
 #[derive(Debug)]
 pub(crate) struct Watch {
     told: ProgressCall,
-    stop: Arc<AtomicBool>,
+    pub(crate) stop: Arc<AtomicBool>,
     /// Runs that have ended, and all of them.
     ended: AtomicU64,
     all: AtomicU64,
@@ -42,16 +42,6 @@ impl Watch {
         py.check_signals()?;
         let (ended, all) = (AtomicU64::new(0), AtomicU64::new(0));
         Ok(Self { told, stop: Arc::default(), ended, all, notes: Mutex::default() })
-    }
-
-    /// The flag that stops the runs.
-    pub(crate) fn flag(&self) -> &AtomicBool {
-        &self.stop
-    }
-
-    /// The same flag, shared.
-    pub(crate) fn stop(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.stop)
     }
 
     /// Looks after signals, notes and progress. `last` are the runs that had ended at the last

@@ -179,7 +179,6 @@ elementwise! {
         };
 }
 
-/// Gaps as a dict.
 fn of_gaps(py: Python<'_>, gaps: CascadeBaiGaps) -> PyResult<Bound<'_, PyAny>> {
     let [plain, tolerant] = [gaps.plain, gaps.tolerant].map(|gaps| PyArray1::from_vec(py, gaps));
     Ok(dict!(py; "n_acceptable": gaps.n_acceptable, "plain": plain, "tolerant": tolerant).into_any())

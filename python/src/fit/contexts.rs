@@ -240,7 +240,6 @@ impl ContextArguments<'_> {
         }
     }
 
-    /// The columns of contexts.
     fn columns(&self) -> PyResult<Pairs> {
         let features = self.features.as_deref().unwrap_or(&[]);
         if let Some(name) = features.iter().find(|name| name.contains(';')) {
@@ -254,7 +253,6 @@ impl ContextArguments<'_> {
     }
 }
 
-/// Fits a log whose lists have contexts.
 pub(super) fn fit_log(
     (log, format, columns): (&Bound<'_, PyAny>, Option<&str>, Option<&Bound<'_, PyAny>>),
     model: Texts,
@@ -339,7 +337,6 @@ fn items(given: &Bound<'_, PyAny>) -> PyResult<FeatureTable> {
     }
 }
 
-/// Takes the rows of items.
 struct Items {
     table: FeatureTable,
     /// The first row of each name.

@@ -92,7 +92,6 @@ pub(crate) fn evaluate(
 /// The values that stand for a ranking.
 const EXPECTED: &str =
     "a path, \"learned\", or a table with the columns query (or session), position and item";
-/// The best lists of the models.
 const LEARNED: &str = "learned";
 
 /// A ranking from a path, a table, or "learned", for a log of this format.

@@ -608,7 +608,7 @@ impl Fitted {
         let watch = Arc::new(Watch::new(py, progress.as_ref())?);
         let (study, options, observer) = (Arc::clone(&self.study), self.options, Arc::clone(&watch));
         let made = abandoning(py, &watch, move || {
-            let stop = Some(observer.flag());
+            let stop = Some(&*observer.stop);
             let settings = Settings { n_queries, seed, threads, observer: &*observer, stop };
             let checks = Checks::new(&study, &options).map_err(anyhow::Error::from)?;
             Decision::new(&study, &checks, &options, &settings).map_err(anyhow::Error::from)
@@ -618,7 +618,6 @@ impl Fitted {
         made.map_or_else(|reason| why(reason).map(|()| None), |decision| Ok(Some(decision.answer)))
     }
 
-    /// Visits all parameters.
     fn for_each_name(&self, mut visit: impl FnMut(ByName, Estimate)) {
         let FilteredLog { counts, .. } = &self.study.log;
         let name = |id: Option<Id>| id.map(|id| counts.names().name(id).into_owned());
