@@ -259,6 +259,9 @@ fn of_log_of(error: &Error, name: &str, is_frame: bool) -> PyErr {
         (ErrorKind::Line(Fault::PositionBeyondDepth { last: 63.. }), _) if name == "log" => {
             value_error(format!("{message}; positions=N leaves out what is below position N"))
         }
+        (ErrorKind::Line(Fault::PositionTwice), _) => {
+            value_error(format!("{message}; max_skipped=0.5 leaves out rows that stand twice"))
+        }
         (ErrorKind::Line(Fault::ClicksAboveImpressions { .. }), _) => {
             value_error(format!("{message}; give clip_clicks=True to clip clicks to impressions"))
         }

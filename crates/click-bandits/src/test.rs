@@ -4,7 +4,7 @@ mod page;
 pub(crate) mod plan;
 
 use crate::fit::inputs::Inputs;
-use crate::fit::source::{as_option, reading};
+use crate::fit::source::{MORE_SKIPPED, as_option, reading};
 use crate::fit::{ONLY_UBI, note_ubi};
 use crate::output::{Output, places};
 use crate::terminal::{json, put, say, table, telling};
@@ -191,9 +191,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "kind": if settings.kind == Kind::Ab { "ab" } else { "interleaving" },
         "columns": [&arguments.columns, &arguments.team],
         "settings": [
-            value!(settings.by_list), value!(settings.depth), value!(settings.most_sessions), value!(settings.split),
-            value!(settings.planned), value!(settings.look), value!(settings.baseline),
-            value!(arguments.lenient), value!(arguments.max_skipped), value!(settings.miss),
+            settings.by_list, settings.depth, settings.most_sessions, settings.split, settings.planned, settings.look,
+            settings.baseline, arguments.lenient, arguments.max_skipped, settings.miss,
         ],
     });
     note_ubi(&arguments.ubi, &mut canonical);
@@ -256,6 +255,8 @@ fn with_advice(columns: &[RowColumn<'_>], error: &log_reader::Error) -> anyhow::
     let advice = if is_user {
         ": the clicks of a user are not independent, so counts of clicks cannot be tested: log the user of every \
          row, or name the column with --columns user=.."
+    } else if *error.kind() == ErrorKind::TooManySkipped {
+        MORE_SKIPPED
     } else {
         ""
     };

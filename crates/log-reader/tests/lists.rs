@@ -427,6 +427,32 @@ fn faults_have_their_places() {
 }
 
 #[test]
+fn a_line_that_stands_twice_takes_nothing_from_its_list() {
+    let (header, lines) = LOG.split_once('\n').unwrap();
+    let twice: String = lines.lines().flat_map(|line| [line, "\n", line, "\n"]).collect();
+    let twice = format!("{header}\n{twice}");
+    let error = read(&reader(COLUMNS), twice.as_bytes()).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Line(Fault::PositionTwice));
+    let lenient = reader(COLUMNS).lenient(0.5).unwrap();
+    assert_eq!(read(&lenient, twice.as_bytes()).unwrap().0, expected());
+    let log = lenient.read("log", twice.as_bytes()).unwrap();
+    assert_eq!((log.report.sessions_at_fault, log.report.n_skipped()), (0, log.report.lines / 2));
+    // With another item, click, user or propensity, the list is not known.
+    let once = "v,ann,a,1,1,0.5,0.5,0.5";
+    for other in [
+        "v,ann,b,1,1,0.5,0.5,0.5",
+        "v,ann,a,1,0,0.5,0.5,0.5",
+        "v,bob,a,1,1,0.5,0.5,0.5",
+        "v,ann,a,1,1,0.4,0.5,0.5",
+    ] {
+        let log = format!("{HEADER}{once}\n{other}\n");
+        let lenient = reader(OWN).lenient(0.5).unwrap();
+        assert!(read(&lenient, log.as_bytes()).unwrap().0.is_empty(), "{other}");
+        assert_eq!(read(&lenient, log.replace(other, once).as_bytes()).unwrap().0.len(), 1);
+    }
+}
+
+#[test]
 fn propensities_of_prefixes_give_that_of_the_list() {
     let columns = "item=item,position=position,click=click,session=visit,prefix-propensity=prefix";
     let log = format!("{HEADER}v,ann,a,1,1,0.5,0.5,0.25\nv,ann,b,2,0,0.5,0.25,0.25\n");

@@ -148,6 +148,9 @@ impl<'a> Source<'a> {
     }
 }
 
+/// The remedy for a log of which too much is skipped.
+pub(crate) const MORE_SKIPPED: &str = "\nTo skip more, give --lenient --max-skipped SHARE, up to 1.";
+
 /// The library's message, which includes the system's, with an option that may help.
 pub(super) fn with_remedy(arguments: &Arguments, error: &log_reader::Error) -> anyhow::Error {
     let Arguments { settings_from, format, settings, .. } = arguments;
@@ -180,8 +183,9 @@ pub(super) fn with_remedy(arguments: &Arguments, error: &log_reader::Error) -> a
             "; --positions N leaves out what is below position N"
         }
         ErrorKind::Line(Fault::PositionTwice) => {
-            "; --lenient leaves out lines that stand twice; if a session has several lists, name a column with a value for each list"
+            "; --lenient --max-skipped 0.5 leaves out lines that stand twice; if a session has several lists, name a column with a value for each list"
         }
+        ErrorKind::TooManySkipped => MORE_SKIPPED,
         ErrorKind::Line(Fault::ClicksAboveImpressions { .. }) if is_fit => {
             "; give --clip-clicks to clip clicks to impressions"
         }

@@ -72,7 +72,7 @@ fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
                 "--columns",
                 &format!("session=query,{}", &COLUMNS[12..]),
             ],
-            "a list shows a position once, found `1`; --lenient leaves out lines that stand twice",
+            "a list shows a position once, found `1`; --lenient --max-skipped 0.5 leaves out lines that stand twice",
         ),
         (
             &[text(&deep), "--format", "delimited", "--columns", COLUMNS],

@@ -144,14 +144,15 @@ impl<'a> Closing<'a> {
             }));
         }
         lines.sort_by_key(|line| (line.position, line.held.run.spot.file, line.in_file));
-        let mut next = 0;
+        let (mut next, mut above) = (0, None);
         lines.retain(|&line| {
             // The position of a line that was skipped is unknown: it may be that of any gap.
             let fits = line.position == next || line.position > next && !lost;
             if fits {
-                next = line.position + 1;
+                (next, above) = (line.position + 1, Some(line));
             } else {
-                at_fault = true;
+                // The same line again takes nothing from its list.
+                at_fault |= above.is_none_or(|above| self.content(above) != self.content(line));
                 let twice = line.position < next;
                 let next = self.meaning.named(next);
                 let fault = if twice { Fault::PositionTwice } else { Fault::OutOfOrder { next } };
@@ -207,6 +208,13 @@ impl<'a> Closing<'a> {
             }
         }
         all
+    }
+
+    /// What a line says of its place in the list.
+    fn content(&self, line: Line<'_>) -> impl PartialEq {
+        let (item, run) = (self.open[line.held.thread].items[line.place()], line.held.run);
+        let logged = (self.user(&line), self.propensities(&[line]));
+        (line.position, item, line.clicked(), run.query, logged)
     }
 
     /// The user of a line, if lists are handed over.
