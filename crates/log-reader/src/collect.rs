@@ -167,15 +167,6 @@ impl Batches<'_> {
         self.collector.rows.map_or(Ok(()), |take| take(values, further))
     }
 
-    #[inline]
-    fn count(&mut self, shown: &LineCounts) {
-        let number = table_of(shown.query.0);
-        match PackedLine::of(shown) {
-            Some(line) => self.count_packed(number, line.query, line.item, line.counts),
-            None => lock(&self.collector.tables[number]).add(shown),
-        }
-    }
-
     /// Words rather than a line: one that was just written would have to be read again.
     #[inline(never)]
     fn count_packed(&mut self, number: usize, query: u64, item: u64, counts: u64) {
@@ -269,9 +260,12 @@ impl Batches<'_> {
     #[inline]
     fn count_line(&mut self, shown: &LineCounts) {
         self.report.add_line(shown);
-        // Nothing was shown, so there is no cell.
-        if shown.impressions > 0 {
-            self.count(shown);
+        let number = table_of(shown.query.0);
+        match PackedLine::of(shown) {
+            // Nothing was shown, so there is no cell.
+            _ if shown.impressions == 0 => {}
+            Some(line) => self.count_packed(number, line.query, line.item, line.counts),
+            None => lock(&self.collector.tables[number]).add(shown),
         }
     }
 

@@ -84,12 +84,6 @@ impl QueryCell {
     fn item(&self) -> u64 {
         u64::from_le_bytes(self.item)
     }
-
-    fn subtract(&mut self, part: &Self) {
-        for (all, part) in [(&mut self.clicks, part.clicks), (&mut self.impressions, part.impressions)] {
-            *all = all.get().saturating_sub(part.get()).into();
-        }
-    }
 }
 
 /// A set of positions. A log need not show the first one, and may leave gaps.
@@ -369,8 +363,9 @@ impl Counts {
             let start = rest.cells[0].len();
             for (_, [cell, part]) in in_step(all, part, |cell| (cell.item(), cell.position)) {
                 let mut left = cell.copied();
-                if let (Some(left), Some(part)) = (&mut left, part) {
-                    left.subtract(part);
+                if let (Some(QueryCell { clicks, impressions, .. }), Some(part)) = (&mut left, part) {
+                    *clicks = clicks.get().saturating_sub(part.clicks.get()).into();
+                    *impressions = impressions.get().saturating_sub(part.impressions.get()).into();
                 }
                 rest.cells[0].extend(left.filter(|left| left.impressions.get() > 0));
             }

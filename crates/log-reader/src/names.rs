@@ -121,11 +121,6 @@ impl TextHash {
     }
 }
 
-fn check_text(name: &[u8]) -> Result<&str, Fault> {
-    let text = std::str::from_utf8(name).map_err(|_| Fault::NotUtf8)?;
-    if text.is_empty() { Err(Fault::Empty) } else { Ok(text) }
-}
-
 /// The names found so far, by all threads, and their identifiers while a log is read.
 ///
 /// Names of a ranking may be given identifiers before; those of the log's lists are then the same
@@ -169,7 +164,10 @@ impl Ids {
     }
 
     fn text(&self, name: &[u8]) -> Result<Id, Fault> {
-        let text = check_text(name)?;
+        let text = std::str::from_utf8(name).map_err(|_| Fault::NotUtf8)?;
+        if text.is_empty() {
+            return Err(Fault::Empty);
+        }
         let hash = self.hash.of(name);
         // The hash table uses the lowest and the highest bits.
         let number = (hash >> 32) as usize % SHARDS;

@@ -225,11 +225,6 @@ impl ReadReport {
         self.add_shown(clicks.count_ones().into(), items.len() as u64, positions);
     }
 
-    pub(crate) fn add_clipped(&mut self, clicks: u64) {
-        self.lines_clipped += 1;
-        self.clicks_clipped = self.clicks_clipped.saturating_add(clicks);
-    }
-
     /// Adds the counts of another part of the log, except those of skipped lines.
     pub(crate) fn absorb(&mut self, other: &Self) {
         self.files += other.files;

@@ -174,7 +174,7 @@ impl Sessions {
             for list in query.lists() {
                 rest.push((list.items, list.positions), list.patterns.iter().copied());
             }
-            rest.order.extend(query.order().iter());
+            rest.order.extend(query.order());
         }
         rest
     }

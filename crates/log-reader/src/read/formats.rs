@@ -41,8 +41,8 @@ pub use self::ubi::Ubi;
 use self::kdd2012::Kdd2012;
 use self::sessions::SessionLines;
 use self::yandex::Yandex;
-use super::Reader;
 use super::source::Input;
+use super::{Meaning, Reader};
 use crate::collect::Collector;
 use crate::columns::Columns;
 use crate::error::{Error, ErrorKind};
@@ -366,7 +366,8 @@ impl Format {
         inputs: Vec<Input<'_>>,
         collector: &Collector<'_>,
     ) -> Result<(ReadReport, LoggerColumns), Error> {
-        let meaning = reader.meaning.of_format();
+        // These formats define their first position.
+        let meaning = Meaning { first_position: 1, ..reader.meaning };
         let mut logged = self.columns().map(Columns::logged).unwrap_or_default();
         if let [Input { frame: Some(frame), name, stop, .. }] = &inputs[..] {
             let Some(columns) = self.columns() else {

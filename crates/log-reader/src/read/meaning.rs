@@ -5,6 +5,7 @@ use crate::counts::Positions;
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::fields::MAX_POSITIONS;
+use crate::read_report::ReadReport;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Meaning {
@@ -19,11 +20,6 @@ pub(crate) struct Meaning {
 impl Meaning {
     /// Positions count from 1, and clicks above impressions are a fault.
     pub(crate) const USUAL: Self = Self { first_position: 1, clip_clicks: false, n_positions: u64::MAX };
-
-    /// The same meaning with positions from 1, for formats that define it.
-    pub(crate) fn of_format(self) -> Self {
-        Self { first_position: 1, ..self }
-    }
 
     /// The position counted from 0, if a list of this length has it. `None` if it is beyond the
     /// longest list, and is not wanted.
@@ -72,7 +68,9 @@ impl Meaning {
         if !self.clip_clicks {
             return Err(Fault::ClicksAboveImpressions { impressions });
         }
-        batches.report.add_clipped(clicks - impressions);
+        let ReadReport { lines_clipped, clicks_clipped, .. } = &mut batches.report;
+        *lines_clipped += 1;
+        *clicks_clipped = clicks_clipped.saturating_add(clicks - impressions);
         Ok(impressions)
     }
 }

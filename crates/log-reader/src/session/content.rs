@@ -46,8 +46,8 @@ impl Sessions {
         let Some(sessions) = self.query(query) else { return Vec::new() };
         let of_query = finalised(finalised(seed) ^ query.0);
         let mut before = vec![0_u64; sessions.lists().map(|list| list.patterns.len()).sum()];
-        let order = sessions.order().iter();
-        order
+        sessions
+            .order()
             .map(|(placed, _)| {
                 let times = &mut before[placed.pattern as usize];
                 *times += 1;

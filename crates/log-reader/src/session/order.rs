@@ -108,21 +108,9 @@ pub(super) struct Order {
     groups: Vec<u8>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct OrderPart<'a> {
-    placed: &'a [SessionPlace],
-    groups: &'a [u8],
-}
-
 impl Order {
     pub(super) fn len(&self) -> usize {
         self.placed.len()
-    }
-
-    fn part(&self, start: usize, len: usize) -> OrderPart<'_> {
-        let placed = self.placed.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default();
-        let groups = self.groups.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default();
-        OrderPart { placed, groups }
     }
 
     pub(super) fn extend(&mut self, sessions: impl Iterator<Item = (SessionPlace, Option<u8>)>) {
@@ -130,14 +118,6 @@ impl Order {
             self.placed.push(placed);
             self.groups.extend(group);
         }
-    }
-}
-
-impl<'a> OrderPart<'a> {
-    /// The sessions, with their groups, if they are known.
-    pub(super) fn iter(self) -> impl ExactSizeIterator<Item = (SessionPlace, Option<u8>)> + Clone + use<'a> {
-        let Self { placed, groups } = self;
-        placed.iter().enumerate().map(move |(place, placed)| (*placed, groups.get(place).copied()))
     }
 }
 
@@ -193,7 +173,7 @@ impl<'a> QuerySessions<'a> {
         let sessions = self.sessions;
         let lists = &sessions.lists[self.entry.lists.0..self.entry.lists.1];
         let first = lists.first().map_or(0, |list| list.patterns.0);
-        self.order().iter().map(move |(placed, group)| {
+        self.order().map(move |(placed, group)| {
             let pattern = first + placed.pattern as usize;
             Session {
                 place: placed.place,
@@ -204,9 +184,15 @@ impl<'a> QuerySessions<'a> {
         })
     }
 
-    pub(super) fn order(&self) -> OrderPart<'a> {
+    /// The same, with their groups, if they are known.
+    pub(super) fn order(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (SessionPlace, Option<u8>)> + Clone + use<'a> {
+        let Order { placed, groups } = &self.sessions.order;
         let n_sessions = usize::try_from(self.n_sessions()).unwrap_or(usize::MAX);
-        self.sessions.order.part(self.entry.first_session, n_sessions)
+        let first = self.entry.first_session;
+        let placed = placed.get(first..).and_then(|rest| rest.get(..n_sessions)).unwrap_or_default();
+        placed.iter().enumerate().map(move |(at, placed)| (*placed, groups.get(first + at).copied()))
     }
 }
 
@@ -278,7 +264,7 @@ impl Sessions {
             let mut parts = [(); 2].map(|()| self.none());
             for query in self.queries() {
                 let mut chosen = [Vec::new(), Vec::new()];
-                for (session, placed) in query.in_order().zip(query.order().iter()) {
+                for (session, placed) in query.in_order().zip(query.order()) {
                     chosen[usize::from(!first(query.id(), session))].push(placed);
                 }
                 for (part, chosen) in parts.iter_mut().zip(&chosen) {
@@ -296,7 +282,7 @@ impl Sessions {
             let mut part = self.none();
             for query in self.queries() {
                 let of_groups = |(_, group): &(SessionPlace, Option<u8>)| keep(group.unwrap_or(0).into());
-                part.push_some(query, &query.order().iter().filter(of_groups).collect::<Vec<_>>());
+                part.push_some(query, &query.order().filter(of_groups).collect::<Vec<_>>());
             }
             part
         })

@@ -73,11 +73,6 @@ impl SessionLines {
             ..LoggerColumns::default()
         }
     }
-
-    /// The columns that all files have or none.
-    fn in_all_files(&self) -> &[usize] {
-        if self.hands_over { &[REGION, STRATUM, USER, PROPENSITIES, LIST] } else { &[REGION, STRATUM] }
-    }
 }
 
 /// The role of each column of a file, as an index into [`COLUMNS`].
@@ -123,15 +118,15 @@ impl LineFormat for SessionLines {
         })?;
         let here = std::array::from_fn(|role| roles.contains(&role));
         let first = self.first.get_or_init(|| here);
-        match self.in_all_files().iter().find(|&&role| first[role] != here[role]) {
-            None => {}
-            Some(&role) => {
-                let why = ", so queries may have the name of another one: read them apart";
-                let why = if [REGION, STRATUM].contains(&role) { why } else { "" };
-                return Err(format!("a column `{}` in some files only{why}", COLUMNS[role]));
-            }
-        }
-        Ok(Layout { roles })
+        // All files have them or none.
+        let of_all: &[usize] =
+            if self.hands_over { &[REGION, STRATUM, USER, PROPENSITIES, LIST] } else { &[REGION, STRATUM] };
+        let Some(&role) = of_all.iter().find(|&&role| first[role] != here[role]) else {
+            return Ok(Layout { roles });
+        };
+        let why = ", so queries may have the name of another one: read them apart";
+        let why = if [REGION, STRATUM].contains(&role) { why } else { "" };
+        Err(format!("a column `{}` in some files only{why}", COLUMNS[role]))
     }
 
     fn is_header(&self, line: &[u8]) -> bool {

@@ -200,8 +200,6 @@ impl<'a> Value<'a> {
 
 /// The values of a row by role; `None` for a role without a column.
 type RowValues<'a> = [Option<Value<'a>>; READ];
-/// The values that are read if lists are handed over, by role from [`READ`] on.
-type LoggedValues<'a> = [Option<Value<'a>>; ROLES - READ];
 
 /// A table, and how its rows are read: lines, or rows that are stored by columns.
 #[derive(Debug, Clone, Copy)]
@@ -477,7 +475,7 @@ pub(super) fn push_escaped(part: &[u8], name: &mut Vec<u8>) {
 #[inline(never)]
 fn logged_row(
     session: Option<Value<'_>>,
-    values: &LoggedValues<'_>,
+    values: &[Option<Value<'_>>; ROLES - READ],
     clicks: u64,
     batches: &mut Batches<'_>,
 ) -> Result<LoggedRow, (usize, Fault)> {

@@ -212,7 +212,7 @@ impl Ubi {
             notes.other_applications += 1;
             return Ok(None);
         }
-        if document.is_count() {
+        if document.search_configuration.is_some() && document.count.is_some() {
             return Err(Fault::CountedClicks.into());
         }
         // Compared before anything else is read of the event: other actions may have any form.
@@ -266,7 +266,7 @@ impl UbiLines<'_> {
             document.user_query.as_ref().filter(|words| !words.0.trim().is_empty())?;
             batches.id(self.ubi.words(document).as_bytes()).ok()
         };
-        self.joined.event(query, seen, || user_of(document), name, day, at);
+        self.joined.event(query, seen, || unit_of(document), name, day, at);
         Ok(())
     }
 }
@@ -293,12 +293,15 @@ impl Ubi {
         let items = hits.map(|hit| batches.id(hit.0.as_bytes())).collect::<Result<Vec<_>, _>>()?;
         let propensity = document.query_attributes.as_ref().and_then(|of| of.list_propensity);
         let propensity = propensity.map(crate::fields::check_propensity).transpose()?;
-        joined.query(id, query, user_of(document), propensity, &items, at);
+        joined.query(id, query, unit_of(document), propensity, &items, at);
         Ok(())
     }
 }
 
-fn user_of(document: &Document<'_>) -> Option<u64> {
-    let user = document.client_id.as_ref().filter(|user| !user.0.is_empty())?;
-    Some(unit_hash(user.0.as_bytes()))
+fn user_of<'d>(document: &'d Document<'_>) -> Option<&'d str> {
+    document.client_id.as_ref().map(|user| &*user.0).filter(|user| !user.is_empty())
+}
+
+fn unit_of(document: &Document<'_>) -> Option<u64> {
+    user_of(document).map(|user| unit_hash(user.as_bytes()))
 }

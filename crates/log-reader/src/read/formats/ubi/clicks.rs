@@ -2,12 +2,11 @@
 
 use super::document::{self, Document};
 use super::table::{LogQueries, at_fault};
-use super::{Event, NO_ZERO, Ubi, What, queries_first};
+use super::{Event, NO_ZERO, Ubi, What, queries_first, user_of};
 use crate::collect::{Batches, Collector};
 use crate::columns::READ;
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
-use crate::keys::KeyHash;
 use crate::names::lock;
 use crate::read::Reader;
 use crate::read::formats::Value;
@@ -34,12 +33,10 @@ pub(in crate::read) fn read_clicks(
     inputs: Vec<Input<'_>>,
     collector: &Collector<'_>,
 ) -> Result<ReadReport, Error> {
-    let hash = collector.hash;
     let lines = ClickLines {
         ubi,
         team,
-        hash,
-        joined: LogQueries::new(hash),
+        joined: LogQueries::new(collector.hash),
         users: Mutex::default(),
         clicks: Mutex::default(),
         waiting: Mutex::default(),
@@ -54,7 +51,6 @@ struct ClickLines<'a> {
     ubi: &'a Ubi,
     /// Where the team of a click is.
     team: &'a str,
-    hash: KeyHash,
     joined: LogQueries,
     /// The users that documents name, by the keys of their queries.
     users: Mutex<BTreeMap<u64, Box<str>>>,
@@ -67,17 +63,12 @@ struct ClickLines<'a> {
 
 /// A click that waits for all documents of its query.
 struct PendingClick {
-    row: Row,
     user: Option<Box<str>>,
-    spot: Spot,
-}
-
-/// A click.
-struct Row {
     team: String,
     position: Option<u64>,
     time: Option<String>,
     query: String,
+    spot: Spot,
 }
 
 impl LineFormat for ClickLines<'_> {
@@ -113,7 +104,10 @@ impl LineFormat for ClickLines<'_> {
             }
             match what {
                 Some(What::Query(id)) => {
-                    self.remember_user(id, document.opened());
+                    if let Some(user) = user_of(document.opened()) {
+                        let key = self.joined.hash.half_of_text(id.as_bytes());
+                        lock(&self.users).entry(key).or_insert_with(|| user.into());
+                    }
                     Ok(self.ubi.query(&self.joined, document.opened(), id, at, batches)?)
                 }
                 Some(What::Event(event)) if event.is_click && self.is_first(&event) => {
@@ -145,17 +139,19 @@ impl LineFormat for ClickLines<'_> {
             return Err(Error::of(ErrorKind::Settings, "position_base", NO_ZERO));
         }
         self.joined.end_documents(&mut at_fault(names, lenient, report));
-        for PendingClick { row, user, spot } in std::mem::take(&mut *lock(&self.waiting)) {
-            let user = user.or_else(|| self.user_of(&row.query)).unwrap_or_default();
-            let handed = if self.joined.is_ambiguous(&row.query) {
+        for mut click in std::mem::take(&mut *lock(&self.waiting)) {
+            // That of a document of its query, if it names none.
+            let key = self.joined.hash.half_of_text(click.query.as_bytes());
+            click.user = click.user.take().or_else(|| lock(&self.users).get(&key).cloned());
+            let handed = if self.joined.is_ambiguous(&click.query) {
                 Err(LineFault::from(Fault::OtherDocument).of(Ok(1), Ok(0)))
             } else {
-                row.hand_over(&user, batches)
+                click.hand_over(batches)
             };
             if let Err(fault) = handed {
-                let file = names.get(spot.file).map_or("", |name| name);
+                let Spot { file, line, .. } = click.spot;
                 let name = |column| self.column_name(&(), column);
-                report.line(fault, &name, file, (spot.file, spot.line), lenient);
+                report.line(fault, &name, names.get(file).map_or("", |name| name), (file, line), lenient);
             }
         }
         Ok(())
@@ -178,22 +174,10 @@ fn documents_of(line: &[u8]) -> Result<Vec<Json>, LineFault> {
 }
 
 impl ClickLines<'_> {
-    fn remember_user(&self, query: &str, document: &Document<'_>) {
-        let Some(user) = document.client_id.as_ref().filter(|user| !user.0.is_empty()) else { return };
-        let key = self.hash.half_of_text(query.as_bytes());
-        lock(&self.users).entry(key).or_insert_with(|| (*user.0).into());
-    }
-
-    /// The user that a document of a query names.
-    fn user_of(&self, query: &str) -> Option<Box<str>> {
-        let key = self.hash.half_of_text(query.as_bytes());
-        lock(&self.users).get(&key).cloned()
-    }
-
     /// Returns whether this is the first click on an object of a query.
     fn is_first(&self, event: &Event<'_>) -> bool {
-        let [query, object] = [event.query, event.object].map(|id| self.hash.of_text(id.as_bytes()));
-        let is_first = lock(&self.clicks).insert(self.hash.of_both(query, object)[0]);
+        let [query, object] = [event.query, event.object].map(|id| self.joined.hash.of_text(id.as_bytes()));
+        let is_first = lock(&self.clicks).insert(self.joined.hash.of_both(query, object)[0]);
         lock(&self.joined.notes).repeated_clicks += u64::from(!is_first);
         is_first
     }
@@ -220,17 +204,16 @@ impl ClickLines<'_> {
             _ => String::new(),
         };
         let time = document.timestamp.as_ref().map(|time| time.0.to_string());
-        let row = Row { team, position, time, query: event.query.to_owned() };
-        let own = document.client_id.as_ref().map(|user| &*user.0).filter(|user| !user.is_empty());
-        lock(&self.waiting).push(PendingClick { row, user: own.map(Into::into), spot: at });
+        let (user, query) = (user_of(document).map(Into::into), event.query.to_owned());
+        lock(&self.waiting).push(PendingClick { user, team, position, time, query, spot: at });
         Ok(())
     }
 }
 
-impl Row {
-    fn hand_over(&self, user: &str, batches: &mut Batches<'_>) -> Result<(), LineFault> {
+impl PendingClick {
+    fn hand_over(&self, batches: &mut Batches<'_>) -> Result<(), LineFault> {
         let values: [Option<Value<'_>>; READ] = [
-            Some(Value::Text(user.as_bytes())),
+            Some(Value::Text(self.user.as_deref().unwrap_or_default().as_bytes())),
             Some(Value::Text(self.team.as_bytes())),
             self.position.map(Value::Number),
             self.time.as_ref().map(|time| Value::Text(time.as_bytes())),

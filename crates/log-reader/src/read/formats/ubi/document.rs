@@ -67,9 +67,9 @@ pub(super) struct Document<'a> {
     pub(super) event_attributes: Option<EventAttributes<'a>>,
     pub(super) query_response_hit_ids: Option<Vec<Text<'a>>>,
     pub(super) query_attributes: Option<QueryAttributes<'a>>,
-    /// Of clicks that were counted by configuration.
-    search_configuration: Option<IgnoredAny>,
-    count: Option<IgnoredAny>,
+    /// Of clicks that were counted by configuration, without users.
+    pub(super) search_configuration: Option<IgnoredAny>,
+    pub(super) count: Option<IgnoredAny>,
     #[serde(rename = "_source")]
     pub(super) source: Option<Box<Document<'a>>>,
     index: Option<IgnoredAny>,
@@ -129,11 +129,6 @@ impl Document<'_> {
         let is_action =
             [&self.index, &self.create, &self.update, &self.delete].into_iter().any(Option::is_some);
         is_action && self.query_id.is_none()
-    }
-
-    /// Returns whether it is a number of clicks, without users.
-    pub(super) fn is_count(&self) -> bool {
-        self.search_configuration.is_some() && self.count.is_some()
     }
 }
 

@@ -88,7 +88,7 @@ struct Shard {
 
 #[derive(Debug)]
 pub(super) struct LogQueries {
-    hash: KeyHash,
+    pub(super) hash: KeyHash,
     shards: Vec<Mutex<Shard>>,
     pub(super) notes: Mutex<UbiReport>,
     pub(super) logged: Mutex<LoggerColumns>,
