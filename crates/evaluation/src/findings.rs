@@ -112,7 +112,9 @@ impl Findings {
             return Self { all, answer: None, assumptions };
         }
         for finding in &mut all {
-            finding.is_tested(assumptions.as_ref());
+            if let Some(failed) = assumptions.as_ref().and_then(|all| all.failed(finding.basis)) {
+                finding.refuse(failed.refusal());
+            }
         }
         if let Some(position) = all.iter_mut().find(|finding| finding.basis == Basis::Level(Level::Position))
         {
@@ -146,12 +148,6 @@ impl Findings {
 impl Finding {
     fn refuse(&mut self, why: Remark) {
         self.refused.get_or_insert(Remark { of: Some(self.basis.name()), ..why });
-    }
-
-    fn is_tested(&mut self, assumptions: Option<&Assumptions>) {
-        if let Some(failed) = assumptions.and_then(|assumptions| assumptions.failed(self.basis)) {
-            self.refuse(failed.refusal());
-        }
     }
 
     fn warn(&mut self, why: Remark) {

@@ -1,6 +1,6 @@
 //! The prior of items, without the items.
 
-use super::{Model, PositionRecord, SCHEMA, WITH_TABLE, null};
+use super::{Model, PositionRecord, SCHEMA, SiteRecord, WITH_TABLE, null};
 use crate::json::read_json;
 use crate::regular::read_regular;
 use crate::toml_reader::{Error, push_known};
@@ -17,20 +17,9 @@ struct File {
 #[derive(Deserialize)]
 struct Fit {
     model: Model,
-    site: Site,
+    site: SiteRecord,
     /// None if they are in a table.
     queries: Option<Vec<Query>>,
-}
-
-#[derive(Deserialize)]
-struct Site {
-    #[serde(deserialize_with = "null::nan")]
-    typical: f64,
-    #[serde(default, deserialize_with = "null::nans")]
-    lift: Vec<f64>,
-    prior: f64,
-    #[serde(default)]
-    positions: Vec<PositionRecord>,
 }
 
 /// A fit's knowledge of the items and the users of a policy.
@@ -122,7 +111,7 @@ pub fn item_prior_in(
         let found = models.iter().map(|fit| fit.model).format(", ");
         return Err(fault(format!("no fit of `{model}`, but of {found}")));
     };
-    let Site { typical, lift, prior: strength, .. } = &fit.site;
+    let SiteRecord { typical, lift, prior: strength, .. } = &fit.site;
     let shapes = match (query, &fit.queries) {
         (None, _) => common_prior(*strength, *typical, lift.iter().map(|lift| typical * lift)),
         (Some(query), Some(queries)) => {

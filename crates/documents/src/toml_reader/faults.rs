@@ -33,11 +33,6 @@ impl Faults {
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
-
-    /// Returns whether no more errors are kept.
-    fn is_full(&self) -> bool {
-        self.0.as_ref().is_some_and(|error| error.count() >= Error::MOST)
-    }
 }
 
 /// The values of a few independent parts: `all((first, second))`.
@@ -103,7 +98,7 @@ pub fn collect<T, C: FromIterator<T>>(parts: impl IntoIterator<Item = Result<T, 
     let mut parts = parts.into_iter();
     let values = std::iter::from_fn(|| {
         loop {
-            if faults.is_full() {
+            if faults.0.as_ref().is_some_and(|error| error.count() >= Error::MOST) {
                 return None;
             }
             if let Some(value) = faults.keep(parts.next()?) {
