@@ -223,6 +223,7 @@ impl<'a> Fitting<'a> {
             Some(&mean) => pseudo(scanned.options.strength_of_hidden(), mean),
             None => pseudo(strength.min(CONTINUATION_STRENGTH), CONTINUATION_MEAN),
         };
+        let n_continuations = if self.kind == Kind::Dbn { 1 } else { 3 };
         let mut problem = Problem {
             kind: self.kind,
             clicks: Vec::new(),
@@ -233,7 +234,7 @@ impl<'a> Fitting<'a> {
             satisfied: vec![satisfied; prior.n_satisfactions],
             unsatisfied: vec![unsatisfied; prior.n_satisfactions],
             skips_above: 0.0,
-            prior: (0..self.kind.n_continuations()).map(of_continuation).collect(),
+            prior: (0..n_continuations).map(of_continuation).collect(),
             tails: Tails::default(),
             queries: Vec::new(),
         };

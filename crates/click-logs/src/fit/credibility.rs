@@ -93,13 +93,6 @@ pub(super) struct Count {
     pub(super) share: f64,
 }
 
-/// A source of counts.
-pub(super) trait Source: Sync {
-    fn n_queries(&self) -> usize;
-    /// The counts of a query, sorted by item, then column.
-    fn counts(&self, query: usize) -> &[Count];
-}
-
 /// The items of a query's counts.
 pub(super) fn items(counts: &[Count]) -> impl Iterator<Item = &[Count]> {
     counts.chunk_by(|a, b| a.item == b.item)
@@ -132,8 +125,8 @@ pub(super) fn merged(mut counts: Vec<Count>) -> Vec<Count> {
     with_shares(counts)
 }
 
-pub(super) fn n_items(source: &impl Source) -> usize {
-    (0..source.n_queries()).map(|query| items(source.counts(query)).count()).sum()
+pub(super) fn n_items(counts: &[Vec<Count>]) -> usize {
+    counts.iter().map(|of_query| items(of_query).count()).sum()
 }
 
 /// Examination of columns and lifts of positions, in logarithms.
@@ -170,8 +163,9 @@ impl PositionEffects {
 
 /// The estimation problem.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Credibility<'a, S> {
-    pub(super) source: &'a S,
+pub(super) struct Credibility<'a> {
+    /// Those of each query, sorted by item, then column.
+    pub(super) counts: &'a [Vec<Count>],
     /// The position of every column.
     pub(super) positions: &'a [usize],
     /// Clicks and impressions of columns.
@@ -187,7 +181,7 @@ pub(super) struct Credibility<'a, S> {
     pub(super) tolerance: f64,
 }
 
-impl<S: Source> Credibility<'_, S> {
+impl Credibility<'_> {
     pub(super) fn n_positions(&self) -> usize {
         self.positions.iter().max().map_or(0, |last| last + 1)
     }
@@ -226,7 +220,7 @@ impl<S: Source> Credibility<'_, S> {
         strength: Option<f64>,
         before: Option<(PositionEffects, ItemPrior)>,
     ) -> (PositionEffects, ItemPrior, Convergence) {
-        let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
+        let stride = n_items(self.counts).div_ceil(SAMPLE).max(1);
         let (mut found, mut prior) =
             before.map_or_else(|| (self.start(), None), |(found, prior)| (found, Some(prior)));
         let is_warm = prior.is_some() && !self.examines;
@@ -283,8 +277,7 @@ impl<S: Source> Credibility<'_, S> {
             return vec![item_prior.mean; sums.len()];
         }
         let examination = found.examination();
-        for query in 0..self.source.n_queries() {
-            let counts = self.source.counts(query);
+        for (query, counts) in self.counts.iter().enumerate() {
             for of_item in items(counts) {
                 let clicks: f64 = of_item.iter().map(|count| count.clicks as f64).sum();
                 let (exposure, lift) = self.placed(of_item, &examination, found);
@@ -327,8 +320,7 @@ impl<S: Source> Credibility<'_, S> {
     fn seen(&self, found: &PositionEffects, stride: usize) -> ObservedItems {
         let examination = found.examination();
         let mut seen = ObservedItems::new(stride);
-        for query in 0..self.source.n_queries() {
-            let counts = self.source.counts(query);
+        for counts in self.counts {
             let of_query = items(counts).map(|of_item| {
                 let clicks = of_item.iter().map(|count| count.clicks as f64).sum();
                 let (exposure, lift) = self.placed(of_item, &examination, found);

@@ -260,7 +260,8 @@ impl GridPlace {
                 return known.1;
             }
             let sums = Sums::new(seen, seen.stride, place.strength(), place.weight(), true);
-            let evidence = sums.evidence(seen) + seen.of_trials(place) + place.before_any_log();
+            let before = ln_density(place.strength(), STRENGTH) + ln_density(place.weight(), WEIGHT);
+            let evidence = sums.evidence(seen) + seen.of_trials(place) + before;
             known.push((place, evidence));
             evidence
         };
@@ -282,11 +283,6 @@ impl GridPlace {
                 return center;
             }
         }
-    }
-
-    /// The logarithm of the prior density of strength and weight, up to a constant.
-    fn before_any_log(self) -> f64 {
-        ln_density(self.strength(), STRENGTH) + ln_density(self.weight(), WEIGHT)
     }
 }
 

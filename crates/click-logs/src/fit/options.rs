@@ -109,11 +109,6 @@ impl Options {
         EmOptions { tolerance: self.em.tolerance.max(1e-4), ..self.em }
     }
 
-    /// The tolerance of the logarithms of examination and lifts in alternation with priors.
-    pub(super) fn tolerance_of_effects(&self) -> f64 {
-        (10.0 * self.em.tolerance).max(1e-6)
-    }
-
     /// The given strength of priors, or the default.
     pub(crate) fn given_strength(&self) -> f64 {
         self.prior_strength.unwrap_or(STRENGTH)

@@ -27,8 +27,7 @@
 //! [`super::rank_one`]; with priors those of [`super::credibility`].
 
 use super::credibility::{
-    Count, Credibility, MANY_COLUMNS, PositionEffects, Source, attraction, items, merged, n_items,
-    with_shares,
+    Count, Credibility, MANY_COLUMNS, PositionEffects, attraction, items, merged, n_items, with_shares,
 };
 use super::estimate::{Estimate, binomial_log_likelihood, normal_quantile};
 use super::fitted::FoundPrior;
@@ -134,21 +133,21 @@ impl<'a> Fitting<'a> {
         let ranks = places.iter().map(|&place| log_positions.rank(place)).collect();
         let n_columns = places.len();
         let mut columns = vec![(0.0, 0.0); n_columns];
-        (0..source.n_queries()).for_each(|query| add_totals(source.counts(query), &mut columns));
+        source.counts.iter().for_each(|counts| add_totals(counts, &mut columns));
         let method = if n_columns > MANY_COLUMNS { Method::Em } else { options.method };
         let z = normal_quantile(options.level);
         Self { source, options, method, z, log_positions, places, ranks, columns, purpose }
     }
 
-    fn credibility(&self) -> Credibility<'_, Impressions> {
+    fn credibility(&self) -> Credibility<'_> {
         Credibility {
-            source: self.source,
+            counts: &self.source.counts,
             positions: &self.ranks,
             columns: &self.columns,
             examines: true,
             lifts: self.options.prior_strength.is_none(),
             trusts_means: true,
-            tolerance: self.options.tolerance_of_effects(),
+            tolerance: (10.0 * self.options.em.tolerance).max(1e-6),
         }
     }
 
@@ -192,12 +191,14 @@ impl<'a> Fitting<'a> {
 
     /// The queries that are predicted.
     fn predicted(&self) -> Vec<usize> {
-        (0..self.source.n_queries()).filter(|&query| self.purpose.has(self.source.queries[query].0)).collect()
+        (0..self.source.counts.len())
+            .filter(|&query| self.purpose.has(self.source.queries[query].0))
+            .collect()
     }
 
     /// Maximum likelihood, without priors.
     fn most_likely(&self, scope: Scope) -> Fit {
-        let all = 0..self.source.n_queries();
+        let all = 0..self.source.counts.len();
         let columns: Vec<usize> = (0..self.columns.len()).collect();
         let near = self.purpose.near.and_then(|near| self.parameters(near));
         let found = self.maximise(all.clone(), &columns, repeat(0.0), None, near);
@@ -222,9 +223,9 @@ impl<'a> Fitting<'a> {
     /// of columns. `None` if it lacks one.
     fn parameters(&self, of: &Fit) -> Option<[Vec<f64>; 2]> {
         let mut rows = Vec::new();
-        for query in 0..self.source.n_queries() {
-            let known = &of.query(self.source.queries[query].0)?.items;
-            for item in items(self.source.counts(query)) {
+        for ((query, _), counts) in self.source.queries.iter().zip(&self.source.counts) {
+            let known = &of.query(*query)?.items;
+            for item in items(counts) {
                 let place = known.binary_search_by_key(&item[0].item, |known| known.item).ok()?;
                 rows.push(known[place].attraction.value);
             }
@@ -261,7 +262,7 @@ impl<'a> Fitting<'a> {
     /// The attraction of a query's items with this examination, of which `first` is the scale.
     fn attractions(&self, query: usize, site: &OfSite, examination: &[f64], first: f64) -> Vec<(f64, f64)> {
         let strength = site.item_prior.strength;
-        let counts = self.source.counts(query);
+        let counts = &self.source.counts[query];
         let attraction_of = |item: &[Count]| {
             let mean = bounded(self.mean(query, item, site) * first);
             let skips =
@@ -281,7 +282,7 @@ impl<'a> Fitting<'a> {
 
     /// The log-likelihood of the clicks of a query, given the site's examination.
     fn log_likelihood(&self, query: usize, site: &OfSite) -> f64 {
-        let counts = self.source.counts(query);
+        let counts = &self.source.counts[query];
         let items = self.attractions_of_site(query, site).into_iter().zip(items(counts));
         let cells =
             items.flat_map(|((attraction, _), cells)| cells.iter().map(move |cell| (attraction, cell)));
@@ -296,7 +297,7 @@ impl<'a> Fitting<'a> {
     /// The fit of a query with the site's examination.
     fn of_site(&self, query: usize, site: &OfSite) -> QueryFit {
         let n = self.columns.len();
-        let counts = self.source.counts(query);
+        let counts = &self.source.counts[query];
         let (mut rows, mut variances) = (Vec::new(), Vec::new());
         for ((value, variance), item) in self.attractions_of_site(query, site).into_iter().zip(items(counts))
         {
@@ -335,7 +336,7 @@ impl<'a> Fitting<'a> {
         let first = own.first().map(|&first| site.examination[first]).filter(|g| *g > 0.0).unwrap_or(1.0);
         let mean = bounded(site.item_prior.typical(query) * first);
         let examination: Vec<f64> = own.iter().map(|&column| site.examination[column] / first).collect();
-        let counts = self.source.counts(query);
+        let counts = &self.source.counts[query];
         let mut columns = vec![(0.0, 0.0); self.columns.len()];
         add_totals(counts, &mut columns);
         // `own_column` is an index of `own`.
@@ -442,7 +443,7 @@ impl<'a> Fitting<'a> {
     /// The items of a query, which are the rows from `row` on. `first` is the examination of the
     /// first position, relative to which they are.
     fn query(&self, query: usize, found: &RankOne, row: &mut usize, site: &OfSite, first: f64) -> QueryFit {
-        let counts = self.source.counts(query);
+        let counts = &self.source.counts[query];
         let has_priors = self.options.has_priors();
         let mut fits = Vec::with_capacity(items(counts).count());
         for item in items(counts) {
@@ -459,7 +460,7 @@ impl<'a> Fitting<'a> {
             });
             *row += 1;
         }
-        let (id, positions, _) = self.source.queries[query];
+        let (id, positions) = self.source.queries[query];
         let typical = bounded(site.item_prior.typical(query) * first);
         QueryFit { id, items: fits, positions, typical, convergence: None }
     }
@@ -467,7 +468,7 @@ impl<'a> Fitting<'a> {
     /// The pseudo-clicks that draw a query to the site's examination: so that the other queries
     /// have this number, although the site's examination contains the query's own clicks.
     fn without_own(&self, query: usize, pseudo_clicks: f64) -> f64 {
-        let counts = self.source.counts(query);
+        let counts = &self.source.counts[query];
         let first = self.own_columns(query)[0];
         let own: u64 = counts.iter().filter(|count| count.column == first).map(|count| count.clicks).sum();
         let others = self.columns[first].0 - own as f64;
@@ -482,10 +483,10 @@ impl<'a> Fitting<'a> {
     /// query's examination is that of the other queries times a Gamma variable of mean 1, so its
     /// clicks are negative binomial.
     fn pseudo_clicks(&self, site: &OfSite) -> f64 {
-        let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
+        let stride = n_items(&self.source.counts).div_ceil(SAMPLE).max(1);
         let mut evidence = [0.0; PSEUDO_CLICKS.len()];
-        for query in (0..self.source.n_queries()).step_by(stride) {
-            let counts = self.source.counts(query);
+        for query in (0..self.source.counts.len()).step_by(stride) {
+            let counts = &self.source.counts[query];
             // Clicks, and their expected number with the site's examination.
             let mut columns = vec![(0.0, 0.0); self.columns.len()];
             for (item, (attraction, _)) in items(counts).zip(self.attractions_of_site(query, site)) {
@@ -525,7 +526,7 @@ impl<'a> Fitting<'a> {
         let mut places = vec![0; self.columns.len()];
         columns.iter().enumerate().for_each(|(place, &column)| places[column] = place);
         for query in queries {
-            for (mut item, mean) in items(self.source.counts(query)).zip(means.by_ref()) {
+            for (mut item, mean) in items(&self.source.counts[query]).zip(means.by_ref()) {
                 if strength > 0.0 {
                     let mut at_first = (strength * mean, strength);
                     if let [first, rest @ ..] = item
@@ -563,10 +564,10 @@ fn bounded(rate: f64) -> f64 {
     rate.clamp(SMALLEST_RATE, LARGEST_RATE)
 }
 
-/// The source of counts: cells of every query, sorted by item, then column.
 struct Impressions {
-    /// The identifier, positions and counts of each.
-    queries: Vec<(Id, Positions, Vec<Count>)>,
+    queries: Vec<(Id, Positions)>,
+    /// The cells of each, sorted by item, then column.
+    counts: Vec<Vec<Count>>,
     is_browsing: bool,
 }
 
@@ -582,25 +583,17 @@ impl Impressions {
                 impressions: cell.impressions as f64,
                 share: 0.0,
             };
-            (query.id(), query.positions(), with_shares(query.cells().map(count).collect()))
+            ((query.id(), query.positions()), with_shares(query.cells().map(count).collect()))
         };
-        Self { queries: counts.queries().map(of_query).collect(), is_browsing: false }
+        let (queries, counts) = counts.queries().map(of_query).unzip();
+        Self { queries, counts, is_browsing: false }
     }
 
     /// The impressions of sessions, by item and browsing column.
     fn browsing(sessions: &Sessions) -> Self {
-        let of_query = |query: QuerySessions<'_>| (query.id(), query.positions(), browsing(&query));
-        Self { queries: in_order(sessions.queries().collect(), of_query), is_browsing: true }
-    }
-}
-
-impl Source for Impressions {
-    fn n_queries(&self) -> usize {
-        self.queries.len()
-    }
-
-    fn counts(&self, query: usize) -> &[Count] {
-        &self.queries[query].2
+        let of_query = |query: QuerySessions<'_>| ((query.id(), query.positions()), browsing(&query));
+        let (queries, counts) = in_order(sessions.queries().collect(), of_query).into_iter().unzip();
+        Self { queries, counts, is_browsing: true }
     }
 }
 

@@ -103,12 +103,11 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Users whose clicks depend on the last click above. `click` has the probability of a click,
-    /// given the attraction and the parameter of the position and the last click.
-    pub(super) fn by_last_click(self, out: &mut Prediction, click: impl Fn(f64, f64) -> f64) {
+    /// Users whose clicks depend on the last click above.
+    pub(super) fn by_last_click(self, out: &mut Prediction) {
         let positions = self.positions();
         let longest = (0..=64).take_while(|l| l * (l + 1) / 2 < positions.len()).count();
-        let place = |position: usize, last_click: Option<usize>| {
+        let examination = |position: usize, last_click: Option<usize>| {
             // Positions below all fitted ones: as at the last position, with the last click at the
             // same distance.
             let beyond = (position + 1).saturating_sub(longest);
@@ -119,7 +118,7 @@ impl<'a> List<'a> {
         // Position of the last click (or none), and its probability.
         let mut last_clicks = vec![(None, 1.0)];
         for (position, attraction, _) in self.attractions() {
-            let click = |last_click| inside(click(attraction, place(position, last_click)));
+            let click = |last_click| inside(attraction * examination(position, last_click));
             out.conditional.push(click(last_click));
             let mut here = 0.0;
             for (last_click, probability) in &mut last_clicks {

@@ -57,15 +57,7 @@ pub(crate) struct RankOne {
     pub(crate) convergence: Convergence,
 }
 
-pub(crate) struct Problem<'a> {
-    cells: &'a Cells,
-}
-
-impl Problem<'_> {
-    fn n_rows(&self) -> usize {
-        self.cells.rows.len()
-    }
-
+impl Cells {
     /// Starting point: rates of rows, and rates of columns relative to slightly more than the
     /// largest. All are inside (0, 1), except for 0 without clicks.
     pub(crate) fn start(&self) -> Vec<f64> {
@@ -73,16 +65,16 @@ impl Problem<'_> {
             if total.clicks > 0.0 { (total.clicks + 0.5) / (total.impressions + 1.0) } else { 0.0 }
         };
         let of_row = |row: usize| {
-            let clicks = self.cells.rows[row];
-            let impressions = clicks + self.cells.row(row).map(|(_, skips)| skips).sum::<f64>();
+            let clicks = self.rows[row];
+            let impressions = clicks + self.row(row).map(|(_, skips)| skips).sum::<f64>();
             rate(&Total { clicks, impressions })
         };
-        let columns: Vec<f64> = self.cells.column_totals.iter().map(rate).collect();
+        let columns: Vec<f64> = self.column_totals.iter().map(rate).collect();
         let largest = columns.iter().copied().fold(f64::MIN_POSITIVE, f64::max) / 0.9;
-        (0..self.n_rows()).map(of_row).chain(columns.iter().map(|rate| rate / largest)).collect()
+        (0..self.rows.len()).map(of_row).chain(columns.iter().map(|rate| rate / largest)).collect()
     }
 
-    fn maximise(&self, near: Option<Vec<f64>>, method: Method, em: &EmOptions, has_errors: bool) -> RankOne {
+    fn climb(&self, near: Option<Vec<f64>>, method: Method, em: &EmOptions, has_errors: bool) -> RankOne {
         let pins = self.pins();
         let mut at = self.start();
         let direct = (method == Method::Direct).then(|| {
@@ -100,7 +92,7 @@ impl Problem<'_> {
             None => squarem::maximise(self, &mut at, em),
         };
         self.scale(&mut at, &pins);
-        let n_rows = self.cells.row_of.len();
+        let n_rows = self.row_of.len();
         let variances = if !has_errors || n_rows.min(pins.len()) > MANY {
             None
         } else if n_rows < pins.len() {
@@ -108,34 +100,30 @@ impl Problem<'_> {
         } else {
             self.information(&at, &pins).and_then(|information| information.variances(self, &at, &pins))
         };
-        let columns = at.split_off(self.n_rows());
+        let columns = at.split_off(self.rows.len());
         RankOne { rows: at, columns, variances, convergence }
     }
 
     /// For every column the first one of its connected part; rows and columns without clicks
     /// connect nothing.
     fn pins(&self) -> Vec<usize> {
-        let mut parts = ConnectedColumns::new(self.cells.column_totals.len());
-        for (row, &clicks) in self.cells.rows.iter().enumerate() {
+        let mut parts = ConnectedColumns::new(self.column_totals.len());
+        for (row, &clicks) in self.rows.iter().enumerate() {
             if clicks > 0.0 {
                 let mut first = None;
-                for (column, ..) in
-                    self.cells.row(row).filter(|cell| self.cells.column_totals[cell.0].clicks > 0.0)
-                {
+                for (column, ..) in self.row(row).filter(|cell| self.column_totals[cell.0].clicks > 0.0) {
                     parts.join(*first.get_or_insert(column), column);
                 }
             }
         }
-        (0..self.cells.column_totals.len()).map(|column| parts.first(column)).collect()
+        (0..self.column_totals.len()).map(|column| parts.first(column)).collect()
     }
 
     /// Divides columns by their pin, and multiplies rows by it.
     fn scale(&self, at: &mut [f64], pins: &[usize]) {
-        let (rows, columns) = at.split_at_mut(self.n_rows());
+        let (rows, columns) = at.split_at_mut(self.rows.len());
         for (row, a) in rows.iter_mut().enumerate() {
-            if let Some((column, ..)) =
-                self.cells.row(row).find(|cell| self.cells.column_totals[cell.0].clicks > 0.0)
-            {
+            if let Some((column, ..)) = self.row(row).find(|cell| self.column_totals[cell.0].clicks > 0.0) {
                 *a *= columns[pins[column]];
             }
         }

@@ -17,7 +17,7 @@
 //! Numerics: sums in the order of the sessions. Complexity: linear in the impressions of different
 //! sessions, and O(items times positions) for every query.
 
-use super::credibility::{Count, Credibility, Source, items, with_shares};
+use super::credibility::{Count, Credibility, items, with_shares};
 use super::estimate::Estimate;
 use super::fitted::FoundPrior;
 use super::in_order::{in_order, tasks_of};
@@ -78,19 +78,6 @@ impl Certain {
             (Self::LastClickOrTop, None) => length.min(1),
             (_, None) => length,
         }
-    }
-}
-
-/// Counts of every query, sorted by item, then position.
-struct ExaminationCounts(Vec<Vec<Count>>);
-
-impl Source for ExaminationCounts {
-    fn n_queries(&self) -> usize {
-        self.0.len()
-    }
-
-    fn counts(&self, query: usize) -> &[Count] {
-        &self.0[query]
     }
 }
 
@@ -196,16 +183,15 @@ impl<'a> ScanData<'a> {
         tolerance: f64,
         below: impl Fn(&[usize], Option<usize>, &mut [f64]) + Sync,
     ) {
-        let all = self.by_query(1, |query| self.examined(query, &below));
+        let examined = self.by_query(1, |query| self.examined(query, &below));
         let mut columns = vec![(0.0, 0.0); self.n_positions];
-        for count in all.iter().flatten() {
+        for count in examined.iter().flatten() {
             columns[count.column].0 += count.clicks as f64;
             columns[count.column].1 += count.impressions;
         }
         let positions: Vec<usize> = (0..self.n_positions).collect();
-        let examined = ExaminationCounts(all);
         let credibility = Credibility {
-            source: &examined,
+            counts: &examined,
             positions: &positions,
             columns: &columns,
             examines: false,
@@ -218,7 +204,7 @@ impl<'a> ScanData<'a> {
         self.has_settled = convergence.converged;
         let everywhere = vec![1.0; self.n_positions];
         self.means = vec![item_prior.mean; self.rows.items.len()];
-        for (query, counts) in examined.0.iter().enumerate() {
+        for (query, counts) in examined.iter().enumerate() {
             for of_item in items(counts) {
                 let row = self.row(query, of_item[0].item);
                 self.means[row] =

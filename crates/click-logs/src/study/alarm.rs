@@ -81,12 +81,6 @@ pub enum Within {
     Spans,
 }
 
-impl Within {
-    fn share_of_level(self) -> f64 {
-        if self == Self::Blocks { 2.0 / 3.0 } else { 1.0 / 3.0 }
-    }
-}
-
 /// A chi-square statistic of a feature of what stands below.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct BelowStatistic {
@@ -112,7 +106,8 @@ impl ListsAlone {
     pub fn new(sessions: &Sessions, overdispersion: f64) -> Option<Self> {
         let (mut statistics, clicks) = statistics(sessions, overdispersion, Within::Blocks);
         statistics.extend(self::statistics(sessions, overdispersion, Within::Spans).0);
-        let least = statistics.iter().map(|one| one.p / one.within.share_of_level()).reduce(f64::min)?;
+        let share_of_level = |within| if within == Within::Blocks { 2.0 / 3.0 } else { 1.0 / 3.0 };
+        let least = statistics.iter().map(|one| one.p / share_of_level(one.within)).reduce(f64::min)?;
         Some(Self { p: (NAMES.len() as f64 * least).min(1.0), clicks, statistics })
     }
 

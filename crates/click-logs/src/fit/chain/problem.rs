@@ -19,12 +19,6 @@ pub(super) enum Kind {
     Ccm,
 }
 
-impl Kind {
-    pub(super) fn n_continuations(self) -> usize {
-        if self == Self::Dbn { 1 } else { 3 }
-    }
-}
-
 /// Parameters: attraction of rows; satisfaction (DBN), of rows or one for all; continuation, after
 /// no click first.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use super::super::item_prior::ItemPrior;
 use super::super::linear::Cholesky;
 use super::super::squarem::Convergence;
 use super::sums::Sums;
-use super::{Credibility, PSEUDO_CLICKS, PositionEffects, Source};
+use super::{Credibility, PSEUDO_CLICKS, PositionEffects};
 use confidence::math::ln;
 use libm::exp;
 
@@ -34,7 +34,7 @@ const ANYWHERE: f64 = 1e-3;
 /// order from the smallest lifts.
 const DOUBT: f64 = 0.5;
 
-impl<S: Source> Credibility<'_, S> {
+impl Credibility<'_> {
     /// Finds the maximum from a point near it, and scales the first column's examination to 1.
     pub(in super::super) fn maximise(
         &self,

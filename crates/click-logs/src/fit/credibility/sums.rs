@@ -3,7 +3,7 @@
 use super::super::in_order::in_order;
 use super::super::item_prior::ItemPrior;
 use super::maximum::step_of_rank;
-use super::{Count, Credibility, PSEUDO_CLICKS, PositionEffects, Source, items};
+use super::{Count, Credibility, PSEUDO_CLICKS, PositionEffects, items};
 use confidence::math::ln;
 use libm::exp;
 use std::ops::Range;
@@ -64,7 +64,7 @@ impl Sums {
     }
 }
 
-impl<S: Source> Credibility<'_, S> {
+impl Credibility<'_> {
     /// Sums over all items at a point, with the shapes of `lifts_before`, or of the point itself.
     /// `matrices`: 0 for the gradient alone, 1 also for the information, 2 also for the variance of
     /// the gradient, with means of queries eliminated.
@@ -92,7 +92,7 @@ impl<S: Source> Credibility<'_, S> {
             for query in queries {
                 let mean = item_prior.means[query];
                 of_query.start(item_prior.weight * mean);
-                for item in items(self.source.counts(query)) {
+                for item in items(&self.counts[query]) {
                     terms.set(item, &columns, self.examines);
                     let lift_before = before.map_or(terms.lift, |before| before[lifts.len()]);
                     let shape = item_prior.strength * mean * lift_before;
@@ -115,9 +115,8 @@ impl<S: Source> Credibility<'_, S> {
             sums.lifts.push(lifts);
             sums
         };
-        let starts = (0..self.source.n_queries()).step_by(QUERIES_OF_A_TASK);
-        let tasks =
-            starts.map(|start| start..self.source.n_queries().min(start + QUERIES_OF_A_TASK)).collect();
+        let starts = (0..self.counts.len()).step_by(QUERIES_OF_A_TASK);
+        let tasks = starts.map(|start| start..self.counts.len().min(start + QUERIES_OF_A_TASK)).collect();
         let mut all = Sums::new(n, matrices);
         for sums in in_order(tasks, task) {
             all.add(sums);

@@ -20,22 +20,10 @@ fn id(item: u64) -> Id {
     Names::default().find(&item.to_string()).expect("numbers are names")
 }
 
-struct Queries(Vec<Vec<Count>>);
-
-impl Source for Queries {
-    fn n_queries(&self) -> usize {
-        self.0.len()
-    }
-
-    fn counts(&self, query: usize) -> &[Count] {
-        &self.0[query]
-    }
-}
-
 /// Examination and lifts are estimated, and means of attraction trusted.
-fn problem<'a>(source: &'a Queries, columns: &'a [(f64, f64)]) -> Credibility<'a, Queries> {
+fn problem<'a>(counts: &'a [Vec<Count>], columns: &'a [(f64, f64)]) -> Credibility<'a> {
     Credibility {
-        source,
+        counts,
         positions: &POSITIONS,
         columns,
         examines: true,
@@ -46,7 +34,7 @@ fn problem<'a>(source: &'a Queries, columns: &'a [(f64, f64)]) -> Credibility<'a
 }
 
 /// Counts of items at one to four positions, and the totals of the positions.
-fn queries(seed: u64) -> (Queries, Vec<(f64, f64)>) {
+fn queries(seed: u64) -> (Vec<Vec<Count>>, Vec<(f64, f64)>) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut columns = vec![(0.0, 0.0); POSITIONS.len()];
     let mut of_query = || {
@@ -67,7 +55,7 @@ fn queries(seed: u64) -> (Queries, Vec<(f64, f64)>) {
         with_shares(counts)
     };
     let all = (0..30).map(|_| of_query()).collect();
-    (Queries(all), columns)
+    (all, columns)
 }
 
 #[test]
@@ -151,7 +139,7 @@ fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
         }
         counts
     };
-    let source = Queries((0..4000).map(|_| (0..10).flat_map(&mut of_item).collect()).collect());
+    let source: Vec<Vec<Count>> = (0..4000).map(|_| (0..10).flat_map(&mut of_item).collect()).collect();
     let within = Credibility { lifts: false, trusts_means: false, ..problem(&source, &columns) };
     let found = PositionEffects::known(&examination, POSITIONS.len());
     let sums = within.sums(&found, None, &within.item_prior(&found, Some(5.0)), 2);
@@ -191,7 +179,7 @@ fn ranked_lists(
     noise: f64,
     examination: &[f64; 4],
     rng: &mut Xoshiro256PlusPlus,
-) -> (Queries, Vec<(f64, f64)>) {
+) -> (Vec<Vec<Count>>, Vec<(f64, f64)>) {
     let attraction = Beta::new(0.8, 4.0).unwrap();
     let mut columns = vec![(0.0, 0.0); POSITIONS.len()];
     let mut of_query = || {
@@ -212,7 +200,7 @@ fn ranked_lists(
         merged(counts)
     };
     let all = (0..4000).map(|_| of_query()).collect();
-    (Queries(all), columns)
+    (all, columns)
 }
 
 /// Two weakly ranked logs that are taken to be in random order, out of the first 14 seeds:

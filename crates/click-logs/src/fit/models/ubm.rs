@@ -10,9 +10,7 @@ use log_reader::Counts;
 pub(super) const ROW: Row = Row {
     model: Model::Ubm,
     fit: |_, sessions, options, purpose| position_based::by_last_click(sessions, options, purpose),
-    predicts: Predicts::Lists(|list, out| {
-        list.by_last_click(out, |attraction, examination| attraction * examination);
-    }),
+    predicts: Predicts::Lists(|list, out| list.by_last_click(out)),
     users: Some(users),
 };
 

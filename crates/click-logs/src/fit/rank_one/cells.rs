@@ -1,7 +1,7 @@
 //! Counts, row by row; rows with equal counts are stored once.
 
 use super::super::options::{EmOptions, Method};
-use super::{Problem, RankOne};
+use super::RankOne;
 use hashbrown::HashTable;
 use std::ops::Range;
 
@@ -135,7 +135,7 @@ impl Cells {
             at.extend(totals.zip(columns).map(|(total, g)| if total.clicks > 0.0 { g } else { 0.0 }));
             at
         });
-        let mut found = Problem { cells: &self }.maximise(near, method, em, has_errors);
+        let mut found = self.climb(near, method, em, has_errors);
         let of_all = |numbers: &mut Vec<f64>| {
             *numbers = self.row_of.iter().map(|&row| numbers[row as usize]).collect();
         };

@@ -2,7 +2,7 @@
 
 use super::super::in_order::in_order;
 use super::super::squarem::Em;
-use super::Problem;
+use super::Cells;
 use super::cells::Total;
 use confidence::math::{ln, ln_of_normals};
 
@@ -12,7 +12,7 @@ pub(super) const ROWS_OF_A_TASK: usize = 1 << 15;
 /// Number of rows processed together: two registers with two numbers each.
 const LANES: usize = 4;
 
-impl Em for Problem<'_> {
+impl Em for Cells {
     fn step(&self, from: &[f64], to: &mut [f64]) {
         self.pass::<false>(from, to);
     }
@@ -22,18 +22,18 @@ impl Em for Problem<'_> {
     }
 
     fn log_likelihood(&self, at: &[f64]) -> f64 {
-        let (rows, columns) = at.split_at(self.n_rows());
+        let (rows, columns) = at.split_at(self.rows.len());
         let tasks = rows.chunks(ROWS_OF_A_TASK).enumerate().collect();
         let of_rows = in_order(tasks, |(task, attraction)| {
             let mut sum = 0.0;
             for (row, &a) in (task * ROWS_OF_A_TASK..).zip(attraction) {
-                let mut of_row = clicked(self.cells.rows[row], a);
-                for (column, skips) in self.cells.row(row) {
+                let mut of_row = clicked(self.rows[row], a);
+                for (column, skips) in self.row(row) {
                     if skips > 0.0 {
                         of_row += skips * ln(1.0 - a * columns[column]);
                     }
                 }
-                sum += self.cells.times[row] * of_row;
+                sum += self.times[row] * of_row;
             }
             sum
         });
@@ -46,15 +46,15 @@ fn clicked(clicks: f64, parameter: f64) -> f64 {
     if clicks > 0.0 { clicks * ln(parameter) } else { 0.0 }
 }
 
-impl Problem<'_> {
+impl Cells {
     fn columns_clicked(&self, columns: &[f64]) -> f64 {
-        self.cells.column_totals.iter().zip(columns).map(|(total, &g)| clicked(total.clicks, g)).sum()
+        self.column_totals.iter().zip(columns).map(|(total, &g)| clicked(total.clicks, g)).sum()
     }
 
     /// An EM step, and, if requested, the log-likelihood at its start.
     fn pass<const LIKELIHOOD: bool>(&self, from: &[f64], to: &mut [f64]) -> f64 {
-        let (rows, columns) = from.split_at(self.n_rows());
-        let (next_rows, next_columns) = to.split_at_mut(self.n_rows());
+        let (rows, columns) = from.split_at(self.rows.len());
+        let (next_rows, next_columns) = to.split_at_mut(self.rows.len());
         let tasks =
             rows.chunks(ROWS_OF_A_TASK).zip(next_rows.chunks_mut(ROWS_OF_A_TASK)).enumerate().collect();
         let sums = in_order(tasks, |(task, (rows, next_rows))| {
@@ -66,7 +66,7 @@ impl Problem<'_> {
             log_likelihood += of_rows;
             next_columns.iter_mut().zip(of_columns).for_each(|(sum, of)| *sum += of);
         }
-        for ((next, &g), total) in next_columns.iter_mut().zip(columns).zip(&self.cells.column_totals) {
+        for ((next, &g), total) in next_columns.iter_mut().zip(columns).zip(&self.column_totals) {
             *next = total.mean(g, *next);
         }
         if LIKELIHOOD { log_likelihood + self.columns_clicked(columns) } else { 0.0 }
@@ -82,15 +82,14 @@ impl Problem<'_> {
     ) -> (Vec<f64>, f64) {
         let mut sums = vec![0.0; columns.len()];
         let mut log_likelihood = 0.0;
-        let cells = self.cells;
         let end = first + rows.len();
         // Shared by all rows of a run.
         let (mut examination, mut sums_of_run) = (Vec::new(), Vec::new());
-        let mut runs = cells.runs[cells.runs.partition_point(|&run| run as usize <= first)..].iter();
+        let mut runs = self.runs[self.runs.partition_point(|&run| run as usize <= first)..].iter();
         let mut from = first;
         while from < end {
             let to = runs.next().map_or(end, |&next| end.min(next as usize));
-            let run_columns = &cells.columns[cells.cells_of(from)];
+            let run_columns = &self.columns[self.cells_of(from)];
             let in_fours = if run_columns.is_empty() { 0 } else { (to - from) / LANES * LANES };
             if in_fours > 0 {
                 let middle = from + in_fours;
@@ -100,9 +99,9 @@ impl Problem<'_> {
                 sums_of_run.resize(run_columns.len(), [0.0; LANES]);
                 let run = Run {
                     attraction: &rows[from - first..middle - first],
-                    clicks: &cells.rows[from..middle],
-                    times: &cells.times[from..middle],
-                    skips: &cells.skips[cells.starts[from] as usize..cells.starts[middle] as usize],
+                    clicks: &self.rows[from..middle],
+                    times: &self.times[from..middle],
+                    skips: &self.skips[self.starts[from] as usize..self.starts[middle] as usize],
                     examination: &examination,
                 };
                 log_likelihood +=
@@ -130,12 +129,12 @@ impl Problem<'_> {
         columns: &[f64],
         sums: &mut [f64],
     ) -> (f64, f64) {
-        let (clicks, times) = (self.cells.rows[row], self.cells.times[row]);
+        let (clicks, times) = (self.rows[row], self.times[row]);
         let not_a = times * (1.0 - a);
         let mut impressions = clicks;
         let mut examined = 0.0;
         let mut log_likelihood = if LIKELIHOOD { clicked(clicks, a) } else { 0.0 };
-        for (column, skips) in self.cells.row(row) {
+        for (column, skips) in self.row(row) {
             let g = columns[column];
             let skip = skip(a, g);
             let weight = skips / skip;

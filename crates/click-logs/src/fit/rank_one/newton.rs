@@ -3,8 +3,8 @@
 use super::super::in_order::{in_order, in_order_each};
 use super::super::linear::Cholesky;
 use super::super::squarem::{Convergence, Em};
-use super::Problem;
 use super::em::ROWS_OF_A_TASK;
+use super::{Cells, Total};
 use std::ops::Range;
 
 /// Newton's method usually takes a few steps; EM is better for a likelihood that needs more.
@@ -16,7 +16,7 @@ const DECREMENT: f64 = 1e-12;
 /// Relative error of a sum over all counts.
 const ROUNDING: f64 = 1e-13;
 
-impl Problem<'_> {
+impl Cells {
     /// Newton's method from `start`, after some EM steps; `None` if it does not converge.
     pub(super) fn newton(&self, start: &[f64], pins: &[usize]) -> Option<(Vec<f64>, Convergence)> {
         let mut at = start.to_vec();
@@ -39,7 +39,6 @@ impl Problem<'_> {
         let mut at = start.to_vec();
         let mut next = at.clone();
         let mut log_likelihood = self.log_likelihood(&at);
-        let n_rows = self.n_rows();
         for iterations in 1..=NEWTON_STEPS {
             let information = self.information(&at, pins)?;
             let (steps, decrement) = information.step(self, &at, pins)?;
@@ -64,7 +63,7 @@ impl Problem<'_> {
             }
             std::mem::swap(&mut at, &mut next);
             if last {
-                let (rows, columns) = at.split_at(n_rows);
+                let (rows, columns) = at.split_at(self.rows.len());
                 let largest = |numbers: &[f64]| numbers.iter().copied().fold(0.0, f64::max);
                 // An item and a position that never occur together could have a product above 1. EM
                 // keeps to probabilities.
@@ -80,9 +79,9 @@ impl Problem<'_> {
 
     /// Whether the probabilities of all cells are below 1, or 1 without skips.
     pub(super) fn is_inside(&self, at: &[f64]) -> bool {
-        let (rows, columns) = at.split_at(self.n_rows());
+        let (rows, columns) = at.split_at(self.rows.len());
         rows.iter().enumerate().all(|(row, a)| {
-            self.cells.row(row).all(|(column, skips)| {
+            self.row(row).all(|(column, skips)| {
                 let p = a * columns[column];
                 p < 1.0 || (p == 1.0 && skips == 0.0)
             })
@@ -91,7 +90,7 @@ impl Problem<'_> {
 
     /// First and second derivatives, with rows eliminated. `None` if a row has no curvature.
     pub(super) fn information(&self, at: &[f64], pins: &[usize]) -> Option<Information> {
-        let (rows, columns) = at.split_at(self.n_rows());
+        let (rows, columns) = at.split_at(self.rows.len());
         let n = columns.len();
         // Adding up the matrices of tasks must not take longer than the tasks.
         let rows_of_a_task = ROWS_OF_A_TASK.max(n * n);
@@ -121,18 +120,16 @@ impl Problem<'_> {
         }
         Some(information)
     }
-}
 
-impl Problem<'_> {
     /// [`Information::variances`] with columns eliminated in place of rows. Equal rows have
     /// parameters of their own.
     pub(super) fn variances_by_rows(&self, at: &[f64], pins: &[usize]) -> Option<[Vec<f64>; 2]> {
-        let (rows, columns) = at.split_at(self.n_rows());
-        let n = self.cells.row_of.len();
+        let (rows, columns) = at.split_at(self.rows.len());
+        let n = self.row_of.len();
         let mut matrix = vec![0.0; n * n];
         let mut by_column = vec![vec![0.0; n]; columns.len()];
-        for (row, &of) in self.cells.row_of.iter().enumerate() {
-            for (column, skips) in self.cells.row(of as usize).filter(|cell| cell.1 > 0.0) {
+        for (row, &of) in self.row_of.iter().enumerate() {
+            for (column, skips) in self.row(of as usize).filter(|cell| cell.1 > 0.0) {
                 let p = rows[of as usize] * columns[column];
                 by_column[column][row] = skips * p / ((1.0 - p) * (1.0 - p));
                 matrix[row * n + row] += by_column[column][row];
@@ -162,7 +159,7 @@ impl Problem<'_> {
         };
         let of_columns = columns.iter().zip(curvatures).zip(by_column).map(of_column).collect();
         let mut of_rows = vec![f64::INFINITY; rows.len()];
-        let variances = self.cells.row_of.iter().zip(factor.inverse_diagonal());
+        let variances = self.row_of.iter().zip(factor.inverse_diagonal());
         let known = variances.filter(|(row, _)| rows[**row as usize] > 0.0);
         known.for_each(|(&row, variance)| of_rows[row as usize] = variance);
         Some([of_rows, of_columns])
@@ -173,29 +170,25 @@ impl Problem<'_> {
     fn information_of_rows(&self, of: Range<usize>, rows: &[f64], columns: &[f64]) -> Option<Information> {
         let n = columns.len();
         let first = of.start;
+        let of_column = |total: &Total| if first == 0 { total.clicks } else { 0.0 };
         let mut information = Information {
             n,
             rows: vec![(0.0, 0.0); of.len()],
-            gradient: self
-                .cells
-                .column_totals
-                .iter()
-                .map(|total| if first == 0 { total.clicks } else { 0.0 })
-                .collect(),
+            gradient: self.column_totals.iter().map(of_column).collect(),
             matrix: vec![0.0; n * n],
         };
         let mut of_row: Vec<(usize, f64)> = Vec::with_capacity(n);
         for (row, &a) in of.clone().zip(&rows[of]).filter(|(_, a)| **a > 0.0) {
             of_row.clear();
-            let mut gradient = self.cells.rows[row];
+            let mut gradient = self.rows[row];
             let mut curvature = 0.0;
-            for (column, skips) in self.cells.row(row) {
+            for (column, skips) in self.row(row) {
                 let g = columns[column];
                 if g > 0.0 && skips > 0.0 {
                     let slope = skips * a * g / (1.0 - a * g);
                     let h = slope / (1.0 - a * g);
                     gradient -= slope;
-                    information.gradient[column] -= self.cells.times[row] * slope;
+                    information.gradient[column] -= self.times[row] * slope;
                     curvature += h;
                     of_row.push((column, h));
                 }
@@ -204,7 +197,7 @@ impl Problem<'_> {
                 return None;
             }
             information.rows[row - first] = (gradient, curvature);
-            let times = self.cells.times[row];
+            let times = self.times[row];
             for &(column, h) in &of_row {
                 let h = times * h;
                 information.matrix[column * n + column] += h;
@@ -239,7 +232,7 @@ impl Information {
     }
 
     /// The step in the logarithms, and its decrement: about twice the promised gain.
-    pub(super) fn step(self, problem: &Problem<'_>, at: &[f64], pins: &[usize]) -> Option<(Vec<f64>, f64)> {
+    pub(super) fn step(self, cells: &Cells, at: &[f64], pins: &[usize]) -> Option<(Vec<f64>, f64)> {
         let (rows, columns) = at.split_at(self.rows.len());
         let mut of_columns = self.gradient.clone();
         Cholesky::new(self.n, self.matrix)?.solve(&mut of_columns);
@@ -248,14 +241,14 @@ impl Information {
         let mut steps = Vec::with_capacity(at.len());
         for (row, (&a, &(gradient, curvature))) in rows.iter().zip(&self.rows).enumerate() {
             let mut moved = 0.0;
-            for (column, skips) in problem.cells.row(row) {
+            for (column, skips) in cells.row(row) {
                 let g = columns[column];
                 if pins[column] != column {
                     moved += skips * a * g / ((1.0 - a * g) * (1.0 - a * g)) * of_columns[column];
                 }
             }
             if curvature > 0.0 {
-                decrement += problem.cells.times[row] * gradient * gradient / curvature;
+                decrement += cells.times[row] * gradient * gradient / curvature;
                 steps.push((gradient - moved) / curvature);
             } else {
                 steps.push(0.0);
@@ -266,12 +259,7 @@ impl Information {
     }
 
     /// Variances of the logarithms, rows then columns.
-    pub(super) fn variances(
-        self,
-        problem: &Problem<'_>,
-        at: &[f64],
-        pins: &[usize],
-    ) -> Option<[Vec<f64>; 2]> {
+    pub(super) fn variances(self, cells: &Cells, at: &[f64], pins: &[usize]) -> Option<[Vec<f64>; 2]> {
         let (rows, columns) = at.split_at(self.rows.len());
         let factor = Cholesky::new(self.n, self.matrix)?;
         let mut of_columns = factor.inverse_diagonal();
@@ -290,7 +278,7 @@ impl Information {
                     return f64::INFINITY;
                 }
                 moved.fill(0.0);
-                for (column, skips) in problem.cells.row(row) {
+                for (column, skips) in cells.row(row) {
                     let g = columns[column];
                     if pins[column] != column && g > 0.0 {
                         moved[column] += skips * a * g / ((1.0 - a * g) * (1.0 - a * g)) / curvature;

@@ -18,11 +18,10 @@ const EM: EmOptions = EmOptions { tolerance: 1e-13, max_iterations: 2_000_000 };
 
 /// The maximum by EM steps alone.
 fn plain(cells: &Cells) -> RankOne {
-    let problem = Problem { cells };
-    let mut at = problem.start();
-    let convergence = climbs::plain(&problem, &mut at, &EM);
-    problem.scale(&mut at, &problem.pins());
-    let columns = at.split_off(problem.n_rows());
+    let mut at = cells.start();
+    let convergence = climbs::plain(cells, &mut at, &EM);
+    cells.scale(&mut at, &cells.pins());
+    let columns = at.split_off(cells.rows.len());
     let rows = cells.row_of.iter().map(|&row| at[row as usize]).collect();
     RankOne { rows, columns, variances: None, convergence }
 }
@@ -104,29 +103,28 @@ fn no_step_and_no_cycle_lowers_the_likelihood() {
     let options = EmOptions { tolerance: 1e-9, ..EM };
     for _ in 0..10 {
         let cells = random_cells(6, &[1.0, 0.5, 0.4, 0.1], 60, &mut rng);
-        let problem = Problem { cells: &cells };
-        climbs::plain(&problem, &mut problem.start(), &options);
-        climbs::accelerated(&problem, &mut problem.start(), &options);
+        climbs::plain(&cells, &mut cells.start(), &options);
+        climbs::accelerated(&cells, &mut cells.start(), &options);
     }
 }
 
 /// EM with exchanged posteriors lowers the likelihood, so the test above can fail.
 #[test]
 fn a_wrong_step_falls() {
-    struct Wrong<'a>(Problem<'a>);
+    struct Wrong<'a>(&'a Cells);
     impl Em for Wrong<'_> {
         fn step(&self, from: &[f64], to: &mut [f64]) {
-            let Cells { rows, column_totals, .. } = self.0.cells;
+            let Cells { rows, column_totals, .. } = self.0;
             let of_rows = rows.iter().zip(0..).map(|(&clicks, row)| Total {
                 clicks,
-                impressions: clicks + self.0.cells.row(row).map(|(_, skips)| skips).sum::<f64>(),
+                impressions: clicks + self.0.row(row).map(|(_, skips)| skips).sum::<f64>(),
             });
             let totals: Vec<Total> = of_rows.chain(column_totals.iter().copied()).collect();
             for (to, total) in to.iter_mut().zip(&totals) {
                 *to = total.clicks;
             }
             for row in 0..rows.len() {
-                for (column, skips) in self.0.cells.row(row) {
+                for (column, skips) in self.0.row(row) {
                     let (a, g) = (from[row], from[rows.len() + column]);
                     to[row] += skips * g * (1.0 - a) / (1.0 - a * g);
                     to[rows.len() + column] += skips * a * (1.0 - g) / (1.0 - a * g);
@@ -143,33 +141,31 @@ fn a_wrong_step_falls() {
     }
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(13);
     let cells = random_cells(6, &[1.0, 0.5, 0.4, 0.1], 200, &mut rng);
-    let problem = Problem { cells: &cells };
-    let mut at = problem.start();
+    let mut at = cells.start();
     let options = EmOptions { max_iterations: 100, ..EM };
-    let (_, values) = climbs::steps(&Wrong(problem), &mut at, &options);
+    let (_, values) = climbs::steps(&Wrong(&cells), &mut at, &options);
     assert!(climbs::falls(&values) && values.windows(2).any(|pair| pair[1] < pair[0] - 1.0));
 }
 
 /// The log-likelihood in logarithms of the parameters.
-fn in_logarithms(problem: &Problem<'_>, x: &[f64]) -> f64 {
-    problem.log_likelihood(&x.iter().map(|x| libm::exp(*x)).collect::<Vec<_>>())
+fn in_logarithms(cells: &Cells, x: &[f64]) -> f64 {
+    cells.log_likelihood(&x.iter().map(|x| libm::exp(*x)).collect::<Vec<_>>())
 }
 
 #[test]
 fn newton_steps_and_variances_are_those_of_finite_differences() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(14);
     let cells = random_cells(3, &[0.9, 0.5, 0.3], 300, &mut rng);
-    let problem = Problem { cells: &cells };
     let at: Vec<f64> = [0.3, 0.4, 0.2, 1.0, 0.7, 0.4].to_vec();
     let x: Vec<f64> = at.iter().map(|p| ln(*p)).collect();
-    let pins = problem.pins();
+    let pins = cells.pins();
     assert_eq!(pins, [0, 0, 0]);
     let moved = |steps: &[(usize, f64)]| {
         let mut x = x.clone();
         for &(of, by) in steps {
             x[of] += by;
         }
-        in_logarithms(&problem, &x)
+        in_logarithms(&cells, &x)
     };
     // The free parameters: all except the first column.
     let free = [0, 1, 2, 4, 5];
@@ -188,15 +184,14 @@ fn newton_steps_and_variances_are_those_of_finite_differences() {
     let mut step = gradient.clone();
     dense.solve(&mut step);
     let gain: f64 = gradient.iter().zip(&step).map(|(g, s)| g * s).sum();
-    let (ours, decrement) = problem.information(&at, &pins).unwrap().step(&problem, &at, &pins).unwrap();
+    let (ours, decrement) = cells.information(&at, &pins).unwrap().step(&cells, &at, &pins).unwrap();
     assert!((decrement / gain - 1.0).abs() < 1e-5);
     for (a, &i) in free.iter().enumerate() {
         assert!((ours[i] - step[a]).abs() < 1e-5, "{i}");
     }
     assert_eq!(ours[3], 0.0);
-    let variances =
-        problem.information(&at, &pins).unwrap().variances(&problem, &at, &pins).unwrap().concat();
-    let by_rows = problem.variances_by_rows(&at, &pins).unwrap().concat();
+    let variances = cells.information(&at, &pins).unwrap().variances(&cells, &at, &pins).unwrap().concat();
+    let by_rows = cells.variances_by_rows(&at, &pins).unwrap().concat();
     assert_eq!(by_rows[3], 0.0);
     for (a, variance) in dense.inverse_diagonal().into_iter().enumerate() {
         assert!((variances[free[a]] / variance - 1.0).abs() < 1e-5);
@@ -212,11 +207,10 @@ fn equal_rows_have_variances_of_their_own() {
         (0..8).for_each(|column| cells.push(column, if column < 7 { clicks } else { 0.0 }, 100.0));
         cells.end_row();
     }
-    let problem = Problem { cells: &cells };
-    assert_eq!((problem.n_rows(), cells.row_of.len()), (3, 4));
-    let (at, pins) = (problem.start(), problem.pins());
-    let by_columns = problem.information(&at, &pins).unwrap().variances(&problem, &at, &pins).unwrap();
-    let by_rows = problem.variances_by_rows(&at, &pins).unwrap();
+    assert_eq!((cells.rows.len(), cells.row_of.len()), (3, 4));
+    let (at, pins) = (cells.start(), cells.pins());
+    let by_columns = cells.information(&at, &pins).unwrap().variances(&cells, &at, &pins).unwrap();
+    let by_rows = cells.variances_by_rows(&at, &pins).unwrap();
     for (a, b) in by_columns.concat().into_iter().zip(by_rows.concat()) {
         assert!(a == b || (a / b - 1.0).abs() < 1e-12, "{a} {b}");
     }
@@ -326,21 +320,20 @@ fn a_step_is_that_of_every_row_by_itself() {
     assert_eq!(cells.times.iter().sum::<f64>(), counts.len() as f64);
     for (cells, runs) in [(cells.clone(), ROWS_OF_A_TASK..usize::MAX), (cells.by_columns(), 31..32)] {
         assert!(runs.contains(&cells.runs.len()));
-        let problem = Problem { cells: &cells };
-        let start = problem.start();
+        let start = cells.start();
         let mut next = start.clone();
-        let likelihood = problem.step_and_log_likelihood(&start, &mut next);
+        let likelihood = cells.step_and_log_likelihood(&start, &mut next);
         let of_all = |rows: &[f64]| cells.row_of.iter().map(|&row| rows[row as usize]).collect::<Vec<_>>();
         let (rows, columns) = start.split_at(cells.rows.len());
         let (naive_rows, naive_columns, naive_likelihood) = naive_step(&counts, &of_all(rows), columns);
         let (next_rows, next_columns) = next.split_at(cells.rows.len());
         assert!(largest_difference(&of_all(next_rows), &naive_rows) < 1e-14);
         assert!(largest_difference(next_columns, &naive_columns) < 1e-12);
-        for likelihood in [likelihood, problem.log_likelihood(&start)] {
+        for likelihood in [likelihood, cells.log_likelihood(&start)] {
             assert!((likelihood / naive_likelihood - 1.0).abs() < 1e-12);
         }
         let mut without = start.clone();
-        problem.step(&start, &mut without);
+        cells.step(&start, &mut without);
         assert_eq!(without, next);
     }
 }

@@ -55,7 +55,10 @@ impl Em for Problem {
     }
 
     fn step_and_log_likelihood(&self, from: &[f64], to: &mut [f64]) -> f64 {
-        self.log_likelihood_of_certain(from) + self.step_with::<true>(from, to)
+        let (attraction, leave) = self.split(from);
+        let of_certain = binomial_log_likelihoods(&self.clicks, &self.skips, attraction)
+            + binomial_log_likelihoods(&self.left, &self.stayed, leave);
+        of_certain + self.step_with::<true>(from, to)
     }
 
     fn log_likelihood(&self, at: &[f64]) -> f64 {
@@ -64,13 +67,6 @@ impl Em for Problem {
 }
 
 impl Problem {
-    /// The log-likelihood of what is not hidden.
-    fn log_likelihood_of_certain(&self, at: &[f64]) -> f64 {
-        let (attraction, leave) = self.split(at);
-        binomial_log_likelihoods(&self.clicks, &self.skips, attraction)
-            + binomial_log_likelihoods(&self.left, &self.stayed, leave)
-    }
-
     /// An EM step. Returns the log-likelihood of the tails at its start if it is wanted; 0
     /// otherwise.
     fn step_with<const LIKELIHOOD: bool>(&self, from: &[f64], to: &mut [f64]) -> f64 {
