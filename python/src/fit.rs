@@ -140,12 +140,14 @@ pub(crate) fn fit(log: &Bound<'_, PyAny>, given: Option<&Bound<'_, PyDict>>) -> 
             "model {name:?} needs whole sessions with their lists in order, and {why}; or fit \"pbm\""
         ))
     })?;
-    let settings = settings.study(chosen.models, held_out.is_some());
+    let settings = Settings { models: chosen.models, fit: settings, transfer: held_out.is_some() };
     let study = abandoning(
         py,
         &Arc::default(),
         |_| check_signals(),
-        move |stop| run(&settings, &source, &reader, stop).map_err(|error| of_study(error, &settings.filter)),
+        move |stop| {
+            run(&settings, &source, &reader, stop).map_err(|error| of_study(error, &settings.fit.filter()))
+        },
     )??;
     Ok(Fit::Counts(Fitted { study: Arc::new(study), options, left_out: chosen.left_out, json: None }))
 }

@@ -488,8 +488,7 @@ fn fitted_halves(
     queries: &LoggedQueries,
     copies: f64,
 ) -> Result<([Vec<u8>; 2], Vec<f64>), Error> {
-    let FilteredLog { report, n_queries, counts, sessions } = &study.log;
-    let names = counts.names();
+    let (names, sessions) = (study.log.counts.names(), &study.log.sessions);
     let wanted: BTreeSet<Id> = queries.names().iter().filter_map(|name| names.find(name)).collect();
     let half = |half: Part| -> Result<(Vec<u8>, Vec<Fit>), Error> {
         let of_half = |users: &FittedUsers<'_>| -> Result<Fit, FitError> {
@@ -498,7 +497,7 @@ fn fitted_halves(
         };
         let fits = users.iter().map(of_half).collect::<Result<Vec<_>, _>>()?;
         let (mut json, keep) = (Vec::new(), |query| wanted.contains(&query));
-        parameters::write(report, *n_queries, counts, &fits, options, &keep, &mut json)?;
+        parameters::write(&study.log, &fits, options, &keep, &mut json)?;
         Ok((json, fits))
     };
     let [first, second] = sessions.dealt().ok_or(Error::NoOrder)?.map(Part::from);

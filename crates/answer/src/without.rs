@@ -8,6 +8,7 @@
 use crate::decision::{Error, Settings, SharedPart};
 use crate::{Answer, Interval};
 use click_logs::fit::{Model, Options};
+use click_logs::settings::FitSettings;
 use click_logs::study::{Checks, ListsAlone, Repeats, Settings as StudySettings, Study, study as study_of};
 use documents::number::counted;
 use log_reader::{Log, Sessions};
@@ -53,15 +54,16 @@ pub(crate) fn all(
     let of_rest = |(what, rest): (String, Sessions)| -> Result<Without, Error> {
         let left_out = n - rest.n_sessions();
         let log = Log { counts: rest.counts(), sessions: rest, report: study.log.report.clone() };
-        let (seed, today) = (settings.seed, study.today);
-        let of_study = StudySettings {
-            models: models.clone(),
-            options: *options,
-            seed,
-            today,
+        let fit = FitSettings {
+            prior: options.prior_strength,
+            scope: options.scope,
+            seed: settings.seed,
+            today: study.today,
             intervals: false,
-            ..StudySettings::default()
+            others: *options,
+            ..FitSettings::default()
         };
+        let of_study = StudySettings { models: models.clone(), fit, transfer: true };
         let Ok(rest) = study_of(&of_study, || Ok::<_, Infallible>(log), |_| Ok(())) else {
             return Ok(Without { what, left_out, gain: None });
         };

@@ -11,14 +11,17 @@
 //! ```
 //! use click_logs::fit::{Model, Options, fit};
 //! use click_logs::parameters::{Parameters, write};
+//! use click_logs::study::FilteredLog;
 //! use log_reader::{Format, Reader};
 //!
 //! let log = "query,item,position,clicks,impressions\nq,a,1,600,1000\nq,a,2,200,1000\nq,b,1,300,1000\nq,b,2,100,1000\n";
 //! let log = Reader::new(Format::counts()).read("counts.csv", log.as_bytes())?;
 //! let options = Options::default();
 //! let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options)?;
+//! let (report, n_queries, counts) = (log.report, log.counts.n_queries(), log.counts);
+//! let log = FilteredLog { report, n_queries, counts, sessions: log.sessions };
 //! let mut json = Vec::new();
-//! write(&log.report, log.counts.n_queries(), &log.counts, &[pbm], &options, &|_| true, &mut json)?;
+//! write(&log, &[pbm], &options, &|_| true, &mut json)?;
 //!
 //! let read = Parameters::from_json("parameters.json", &json)?;
 //! let query = &read.model(Model::Pbm).unwrap().queries[0];

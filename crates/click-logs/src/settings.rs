@@ -1,8 +1,8 @@
 //! Options of a fit, wherever they are given: on the command line, in Python, in `[log]` of an
 //! experiment. A field is the option; its documentation is the option's help.
 
-use crate::fit::{Model, Options, Scope};
-use crate::study::{HeldOut, Settings};
+use crate::fit::{Options, Scope};
+use crate::study::HeldOut;
 use log_reader::{Error, Filter, Format, ReadSettings, Reader};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,6 +71,10 @@ pub struct FitSettings {
     #[cfg_attr(feature = "clap", arg(skip = true))]
     #[serde(skip_serializing)]
     pub intervals: bool,
+    /// Options of the models that no command has, without those above.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    #[serde(skip)]
+    pub others: Options,
 }
 
 impl Default for FitSettings {
@@ -89,6 +93,7 @@ impl Default for FitSettings {
             seed: 1,
             today: None,
             intervals: true,
+            others: Options::default(),
         }
     }
 }
@@ -108,21 +113,7 @@ impl FitSettings {
 
     /// The options of the models.
     pub fn options(&self) -> Options {
-        Options { prior_strength: self.prior, scope: self.scope, ..Options::default() }
-    }
-
-    /// The settings of a study of these models, with their transfer or without it.
-    pub fn study(&self, models: Vec<Model>, transfer: bool) -> Settings {
-        Settings {
-            models,
-            filter: self.filter(),
-            options: self.options(),
-            held_out: self.held_out.0,
-            seed: self.seed,
-            transfer,
-            intervals: self.intervals,
-            today: self.today,
-        }
+        Options { prior_strength: self.prior, scope: self.scope, ..self.others }
     }
 
     /// A reader of a log in this format, without sessions.

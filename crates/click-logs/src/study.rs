@@ -18,7 +18,7 @@
 //! ```
 //! use click_logs::fit::Model;
 //! use click_logs::study::{Settings, study};
-//! use log_reader::{Filter, Format, Reader};
+//! use log_reader::{Format, Reader};
 //!
 //! let log: String = (0..1000).map(|n| format!("{},{},{}\n", n % 3, n % 2 + 1, u8::from(n % 7 == 0))).collect();
 //! let log = format!("item,position,click\n{log}");
@@ -48,14 +48,12 @@ pub use self::only_clicked::{ONLY_CLICKED, are_all_clicked, is_only_clicked};
 
 use crate::fit::models::row;
 use crate::fit::{
-    Choice, Comparison, Fit, FitError, Model, Options, Purpose, Transfers, fit, fit_checked, fit_values,
+    Choice, Comparison, Fit, FitError, Model, Purpose, Transfers, fit, fit_checked, fit_values,
 };
-use crate::parameters;
-use crate::settings::LastPart;
-use log_reader::{Counts, Filter, Id, Log, Part, ReadReport, Sessions};
+use crate::settings::{FitSettings, LastPart};
+use log_reader::{Counts, Id, Log, Part, ReadReport, Sessions};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::io::Write;
 
 /// Every model with users: what is fitted if no model is named, as far as the log supports it.
 pub fn with_users() -> impl Iterator<Item = Model> {
@@ -131,35 +129,16 @@ impl fmt::Display for HeldOut {
 pub struct Settings {
     /// The models to fit.
     pub models: Vec<Model>,
-    /// The filter of queries and items.
-    pub filter: Filter,
-    /// The options of the fits.
-    pub options: Options,
-    /// The sessions that the models are compared on; `None` for no comparison.
-    pub held_out: Option<HeldOut>,
-    /// The seed of the choice of what is held out.
-    pub seed: u64,
+    /// How they are fitted. Options of reading are the caller's.
+    pub fit: FitSettings,
     /// Whether the transfer of the models is estimated if the log has sessions.
     pub transfer: bool,
-    /// Whether the fits have standard errors and intervals.
-    pub intervals: bool,
-    /// The last part of the log whose lists are today's ranking; `None`: an answer chooses it.
-    pub today: Option<LastPart>,
 }
 
 impl Default for Settings {
     /// The position-based model of all queries and items, with its transfer; one in ten held out.
     fn default() -> Self {
-        Self {
-            models: vec![Model::Pbm],
-            filter: Filter::default(),
-            options: Options::default(),
-            held_out: Some(HeldOut::OneIn(10)),
-            seed: 1,
-            transfer: true,
-            intervals: true,
-            today: None,
-        }
+        Self { models: vec![Model::Pbm], fit: FitSettings::default(), transfer: true }
     }
 }
 
@@ -248,19 +227,20 @@ pub fn study<E>(
     let mut before = |step| before(step).map_err(StudyError::Caller);
     before(Step::Read)?;
     let log = read().map_err(StudyError::Caller)?;
-    let (log, parts) = FilteredLog::new(log, settings)?;
+    let (log, parts) = FilteredLog::new(log, &settings.fit)?;
+    let options = settings.fit.options();
     let mut fits = Vec::with_capacity(settings.models.len());
     for &model in &settings.models {
         before(Step::Fit(model))?;
-        let (counts, sessions, options) = (&log.counts, &log.sessions, &settings.options);
-        let of_model = if settings.intervals {
-            fit(model, counts, sessions, options)
+        let (counts, sessions) = (&log.counts, &log.sessions);
+        let of_model = if settings.fit.intervals {
+            fit(model, counts, sessions, &options)
         } else {
-            fit_values(model, None, counts, sessions, options)
+            fit_values(model, None, counts, sessions, &options)
         };
         fits.push(of_model.map_err(|error| StudyError::Fit(model, error))?);
     }
-    if settings.held_out.is_some() {
+    if settings.fit.held_out.0.is_some() {
         before(Step::Compare)?;
     }
     let parts = parts.filter(|parts| parts.iter().all(|part| part.counts.n_cells() > 0));
@@ -269,13 +249,12 @@ pub fn study<E>(
     let without_users = fits.iter().map(|fit| fit.n_not_found(&log.counts)).collect();
     let transfer = if settings.transfer && !log.sessions.is_empty() {
         before(Step::Transfer)?;
-        Transfers::new(&settings.models, &fits, &log.sessions, &settings.options)
-            .map_err(StudyError::Transfer)?
+        Transfers::new(&settings.models, &fits, &log.sessions, &options).map_err(StudyError::Transfer)?
     } else {
         None
     };
-    let mut study =
-        Study { log, fits, comparison, transfer, choice: None, without_users, today: settings.today };
+    let today = settings.fit.today;
+    let mut study = Study { log, fits, comparison, transfer, choice: None, without_users, today };
     let has_users = |model| study.fits.iter().any(|fit| fit.model() == model && study.has_users(fit));
     study.choice = study.choose(&has_users);
     Ok(study)
@@ -288,7 +267,7 @@ fn compared(settings: &Settings, [rest, held_out]: &[Part; 2]) -> Result<Compari
     let has_sessions = settings.models.iter().any(|model| model.needs_sessions());
     let baselines = baselines().filter(|model| has_sessions || !model.needs_sessions());
     let models = settings.models.iter().copied().chain(baselines);
-    let options = settings.options.without_errors();
+    let options = settings.fit.options().without_errors();
     let shown: Vec<Id> = held_out.counts.queries().map(|query| query.id()).collect();
     let purpose = Purpose { predicted: Some(&shown), ..Purpose::default() };
     let fits = models.map(|model| fit_checked(model, &rest.counts, &rest.sessions, &options, purpose));
@@ -297,14 +276,14 @@ fn compared(settings: &Settings, [rest, held_out]: &[Part; 2]) -> Result<Compari
 
 impl FilteredLog {
     /// Filters the whole log, and its two parts: one for fits, and the one to compare them on.
-    fn new<E>(log: Log, settings: &Settings) -> Result<(Self, Option<[Part; 2]>), StudyError<E>> {
+    fn new<E>(log: Log, settings: &FitSettings) -> Result<(Self, Option<[Part; 2]>), StudyError<E>> {
         let Log { counts, sessions, report } = log;
         let n_queries = counts.n_queries();
         if n_queries == 0 {
             return Err(StudyError::NoImpressions(Box::new(report)));
         }
         let n_positions = counts.n_positions();
-        let counts = counts.filtered(&settings.filter);
+        let counts = counts.filtered(&settings.filter());
         if counts.n_queries() == 0 {
             return Err(StudyError::NothingPasses { n_queries, n_positions });
         }
@@ -314,7 +293,7 @@ impl FilteredLog {
             sessions.restricted(&|query| counts.query(query).is_some())
         };
         let filtered = Self { report, n_queries, counts, sessions };
-        let Some(wanted) = settings.held_out else { return Ok((filtered, None)) };
+        let Some(wanted) = settings.held_out.0 else { return Ok((filtered, None)) };
         let sessions = &filtered.sessions;
         let unordered = || StudyError::HoldOut(FitError::NoOrder);
         let parts = match wanted {
@@ -360,20 +339,5 @@ impl Study {
             Some(choice) => with_users.find(|fit| fit.model() == choice.model),
             None => with_users.next(),
         }
-    }
-
-    /// Writes `parameters.json` with the parameters of the queries for which `keep` is true.
-    ///
-    /// # Errors
-    ///
-    /// Fails if `out` does.
-    pub fn write_parameters(
-        &self,
-        options: &Options,
-        keep: &dyn Fn(Id) -> bool,
-        out: &mut dyn Write,
-    ) -> serde_json::Result<()> {
-        let FilteredLog { report, n_queries, counts, .. } = &self.log;
-        parameters::write(report, *n_queries, counts, &self.fits, options, keep, out)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::without_one_in;
 use click_logs::fit::{FitError, Model, Options, compare, fit};
+use click_logs::settings::{FitSettings, HoldOut};
 use click_logs::study::{HeldOut, Settings, StudyError, study};
 use flate2::{Compression, write::GzEncoder};
 use log_reader::{Filter, Format, Input, Log, Reader, Sessions};
@@ -218,7 +219,7 @@ fn models_are_compared_on_the_last_half() {
     let kept = Reader::new(Format::Sessions).keep_sessions();
     let settings = Settings {
         models: vec![Model::Cascade, Model::Pbm],
-        held_out: Some(HeldOut::Last),
+        fit: FitSettings { held_out: HoldOut(Some(HeldOut::Last)), ..FitSettings::default() },
         ..Settings::default()
     };
     let of = |reader: &Reader| {

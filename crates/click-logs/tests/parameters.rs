@@ -4,7 +4,7 @@
 use crate::log_generator::{Traffic, yandex};
 use click_logs::fit::{Estimate, Fit, Model, Options, Scope, fit, score};
 use click_logs::parameters::{Parameters, fits, for_each_parameter, write, write_with_table};
-use click_logs::study::{Settings, study};
+use click_logs::study::{FilteredLog, Settings, study};
 use click_models::{DcmReward, DependentClick};
 use confidence::Probability;
 use log_reader::{Counts, Format, Id, Log, Part, Reader};
@@ -41,17 +41,23 @@ fn written(log: &Log, options: &Options) -> Vec<u8> {
     written_of(log, &fits, options, &|_| true)
 }
 
+/// The log without a filter.
+fn whole(log: &Log) -> FilteredLog {
+    let Log { counts, sessions, report } = log.clone();
+    FilteredLog { report, n_queries: counts.n_queries(), counts, sessions }
+}
+
 /// The file of some queries.
 fn written_of(log: &Log, fits: &[Fit], options: &Options, keep: &dyn Fn(Id) -> bool) -> Vec<u8> {
-    let (n, mut json) = (log.counts.n_queries(), Vec::new());
-    write(&log.report, n, &log.counts, fits, options, keep, &mut json).unwrap();
+    let mut json = Vec::new();
+    write(&whole(log), fits, options, keep, &mut json).unwrap();
     json
 }
 
 /// The file that names a table.
 fn written_with_table(log: &Log, fits: &[Fit], options: &Options) -> Vec<u8> {
-    let (n, mut json) = (log.counts.n_queries(), Vec::new());
-    write_with_table("t.parquet", &log.report, n, &log.counts, fits, options, &mut json).unwrap();
+    let mut json = Vec::new();
+    write_with_table("t.parquet", &whole(log), fits, options, &mut json).unwrap();
     json
 }
 
@@ -142,7 +148,7 @@ fn eight_digits_are_written_query_by_query() {
     let settings = Settings { models: vec![Model::Dbn, Model::Ubm], ..Settings::default() };
     let study = study(&settings, read_log, |_| Ok(())).unwrap();
     let mut written = Vec::new();
-    study.write_parameters(&settings.options, &|_| true, &mut written).unwrap();
+    write(&study.log, &study.fits, &settings.fit.options(), &|_| true, &mut written).unwrap();
     let collected = read(&written).unwrap();
     let text = String::from_utf8(written).unwrap();
     let item = text.lines().find(|line| line.contains("\"item\":\"1\"")).unwrap().trim_matches([' ', ',']);

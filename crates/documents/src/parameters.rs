@@ -315,7 +315,7 @@ pub struct IdentifiabilityRecord {
     /// Positions with fewer clicks than `few`.
     pub few_clicks: Vec<PositionClicksRecord>,
     /// Positions that are compared with the first by fewer clicks than `few`.
-    pub few_comparisons: Vec<ComparisonsRecord>,
+    pub few_comparisons: Vec<PositionClicksRecord<f64>>,
     /// The limit of these lists.
     pub few: u64,
 }
@@ -340,20 +340,12 @@ pub struct PairRecord {
     pub impressions: Option<u64>,
 }
 
-/// Number of clicks at a position.
+/// Number of clicks at a position, or of those that compare its examination with the first one's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PositionClicksRecord {
+pub struct PositionClicksRecord<N = u64> {
     pub position: usize,
-    pub clicks: u64,
-}
-
-/// Number of clicks that compare the examination of a position with that of the first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ComparisonsRecord {
-    pub position: usize,
-    pub clicks: f64,
+    pub clicks: N,
 }
 
 /// How close the click-through rates of a query are to rank one.

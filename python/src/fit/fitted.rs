@@ -671,7 +671,8 @@ impl Fitted {
             return Ok(json.clone());
         }
         let mut json = Vec::new();
-        py.detach(|| self.study.write_parameters(&self.options, &|_| true, &mut json))
+        let Study { log, fits, .. } = &*self.study;
+        py.detach(|| parameters::write(log, fits, &self.options, &|_| true, &mut json))
             .map_err(value_error)?;
         Ok(json)
     }

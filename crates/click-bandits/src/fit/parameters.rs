@@ -5,8 +5,8 @@ use super::{PARAMETERS_CSV, PARAMETERS_PARQUET, tables};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use click_logs::fit::Options;
-use click_logs::parameters::write_with_table;
-use click_logs::study::{FilteredLog, Study};
+use click_logs::parameters::{write, write_with_table};
+use click_logs::study::Study;
 use std::io::{self, Write};
 
 /// The most bytes of `parameters.json` with the parameters of queries, if no form is asked for.
@@ -51,18 +51,17 @@ impl Parameters {
             None | Some(Form::Json) => usize::MAX,
             Some(Form::Parquet) => 0,
         };
+        let Study { log, fits, .. } = study;
         let mut json = AtMost { bytes: Vec::new(), most };
-        match study.write_parameters(options, &|_| true, &mut json) {
+        match write(log, fits, options, &|_| true, &mut json) {
             Ok(()) => {
-                let table = tables::parameters(&study.log.counts, &study.fits)?;
+                let table = tables::parameters(&log.counts, fits)?;
                 Ok(Self { in_table: None, json: json.bytes, table: (PARAMETERS_CSV, table) })
             }
             Err(error) if error.is_io() => {
                 let (n, table) = as_parquet(study)?;
-                let FilteredLog { report, n_queries, counts, .. } = &study.log;
-                let (mut json, name) = (Vec::new(), PARAMETERS_PARQUET);
-                let fits = &study.fits;
-                write_with_table(name, report, *n_queries, counts, fits, options, &mut json)?;
+                let mut json = Vec::new();
+                write_with_table(PARAMETERS_PARQUET, log, fits, options, &mut json)?;
                 Ok(Self { in_table: Some(n), json, table: (PARAMETERS_PARQUET, table) })
             }
             Err(error) => Err(error.into()),

@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use crate::usage::{Usage, bail_usage};
 use anyhow::{Result, anyhow};
 use click_logs::fit::Model;
-use click_logs::study::{HeldOut, ModelsToFit, Step, Study, StudyError, study};
+use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, Study, StudyError, study};
 use evaluation::{Question, Tally};
 use log_reader::formats::{self, FormatRow, SessionsOf};
 use log_reader::{ErrorKind, Fault, Format, Ids, Log, Place, ReadLists, ReadSettings, Reader, Ubi};
@@ -102,7 +102,8 @@ impl<'a> Source<'a> {
 
     /// Reads the log and fits the models. `tell` gets what is done next.
     pub(crate) fn study(&self, inputs: &Inputs, tell: &dyn Fn(&str)) -> Result<Study> {
-        let settings = self.arguments.settings.study(self.models.clone(), self.arguments.answer > 0);
+        let (models, fit) = (self.models.clone(), self.arguments.settings.clone());
+        let settings = Settings { models, fit, transfer: self.arguments.answer > 0 };
         let read = || {
             let log = self.read(&self.reader, inputs)?;
             inputs.check_unchanged()?;

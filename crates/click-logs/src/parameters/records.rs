@@ -3,33 +3,31 @@
 use super::lines;
 use super::rows::{digits, rounded};
 use super::{
-    ComparisonsRecord, ComponentRecord, EstimateRecord, FEW, FittedRecord, IdentifiabilityRecord, ItemRecord,
-    LogRecord, ModelRecord, PairRecord, Parameters, PositionClicksRecord, PositionRecord, QueryRecord,
-    RankOneRecord, SCHEMA, SiteRecord, SkippedRecord,
+    ComponentRecord, EstimateRecord, FEW, FittedRecord, IdentifiabilityRecord, ItemRecord, LogRecord,
+    ModelRecord, PairRecord, Parameters, PositionClicksRecord, PositionRecord, QueryRecord, RankOneRecord,
+    SCHEMA, SiteRecord, SkippedRecord,
 };
 use crate::fit::{Estimate, Fit, Identifiability, ItemFit, Options, QueryFit, identifiability, rank_one_svd};
-use log_reader::{Counts, Id, Names, Positions, QueryCounts, ReadReport, SkippedLines};
+use crate::study::FilteredLog;
+use log_reader::{Counts, Id, Names, QueryCounts, ReadReport, SkippedLines};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Writes [`Parameters`], with the parameters of the queries for which `keep` is true. One query at
-/// a time is in memory. `report` is the report of reading the log, `n_queries` its number of
-/// queries, and `counts` are the counts fitted.
+/// Writes [`Parameters`] of fits to a log, with those of the queries for which `keep` is true. One
+/// query at a time is in memory.
 ///
 /// # Errors
 ///
 /// Fails if `out` does.
 pub fn write(
-    report: &ReadReport,
-    n_queries: usize,
-    counts: &Counts,
+    log: &FilteredLog,
     fits: &[Fit],
     options: &Options,
     keep: &dyn Fn(Id) -> bool,
     out: &mut dyn Write,
 ) -> serde_json::Result<()> {
-    lines::write(&made(report, n_queries, counts, fits, options, keep), out)
+    lines::write(&made(log, fits, options, keep), out)
 }
 
 /// A list whose elements are made one after another while it is written.
@@ -56,17 +54,16 @@ pub(super) type MadeParameters<'a> = Parameters<
 
 /// Collects what belongs to all queries, and to those for which `keep` is true.
 pub(super) fn made<'a>(
-    report: &ReadReport,
-    n_queries: usize,
-    counts: &'a Counts,
+    log: &'a FilteredLog,
     fits: &'a [Fit],
     options: &'a Options,
     keep: &'a dyn Fn(Id) -> bool,
 ) -> MadeParameters<'a> {
+    let FilteredLog { report, n_queries, counts, .. } = log;
     let (names, [item_type, query_type]) = (counts.names(), report.ids.of());
     Parameters {
         schema: SCHEMA,
-        log: log_record(report, n_queries),
+        log: log_record(report, *n_queries),
         fitted: FittedRecord {
             queries: counts.n_queries(),
             cells: counts.n_cells(),
@@ -159,6 +156,7 @@ fn model_record<'a>(
 fn query_record(fit: &Fit, query: &QueryFit, counts: &Counts) -> QueryRecord {
     let names = counts.names();
     let satisfaction = fit.satisfaction(query.id);
+    let has_gaps = query.positions.end() > query.positions.len();
     let item = |(place, item): (usize, &ItemFit)| ItemRecord {
         item: name(names, item.item),
         attraction: estimate_record(&item.attraction),
@@ -172,7 +170,7 @@ fn query_record(fit: &Fit, query: &QueryFit, counts: &Counts) -> QueryRecord {
         typical: digits(query.typical),
         items: query.items.iter().enumerate().map(item).collect(),
         n_positions: counts.query(query.id).map(|query| query.n_positions()),
-        shown: with_gaps(query.positions),
+        shown: query.positions.iter().filter(|_| has_gaps).map(|position| position + 1).collect(),
         positions: positions(fit, fit.own_positions(query.id)),
         continuation: fit.own_continuation(query.id).iter().map(estimate_record).collect(),
         convergence: query.convergence,
@@ -222,7 +220,10 @@ fn identifiability_record(
         few_comparisons: report
             .few_comparisons
             .iter()
-            .map(|&(position, clicks)| ComparisonsRecord { position: position + 1, clicks: digits(clicks) })
+            .map(|&(position, clicks)| PositionClicksRecord {
+                position: position + 1,
+                clicks: digits(clicks),
+            })
             .collect(),
         few: report.few,
     }
@@ -236,12 +237,6 @@ fn positions(fit: &Fit, estimates: &[Estimate]) -> Vec<PositionRecord> {
         estimate: estimate_record(estimate),
     };
     fit.rows(estimates).map(record).collect()
-}
-
-/// The positions, from 1, unless they are the first ones.
-fn with_gaps(positions: Positions) -> Vec<usize> {
-    let gaps = positions.end() > positions.len();
-    positions.iter().filter(|_| gaps).map(|position| position + 1).collect()
 }
 
 fn name(names: &Names, id: Id) -> String {

@@ -4,11 +4,10 @@
 use super::lines;
 use super::records::made;
 use super::{
-    ComparisonsRecord, ComponentRecord, FittedRecord, LogRecord, ModelRecord, PositionClicksRecord,
-    SiteRecord, WITH_TABLE,
+    ComponentRecord, FittedRecord, LogRecord, ModelRecord, PositionClicksRecord, SiteRecord, WITH_TABLE,
 };
 use crate::fit::{Fit, Model, Options, Scope};
-use log_reader::{Counts, ReadReport};
+use crate::study::FilteredLog;
 use serde::Serialize;
 use std::io::Write;
 
@@ -38,7 +37,7 @@ struct IdentifiabilityOfSite {
     identified: bool,
     components: Vec<ComponentRecord>,
     few_clicks: Vec<PositionClicksRecord>,
-    few_comparisons: Vec<ComparisonsRecord>,
+    few_comparisons: Vec<PositionClicksRecord<f64>>,
     few: u64,
 }
 
@@ -50,14 +49,12 @@ struct IdentifiabilityOfSite {
 /// Fails if `out` does.
 pub fn write_with_table(
     table: &str,
-    report: &ReadReport,
-    n_queries: usize,
-    counts: &Counts,
+    log: &FilteredLog,
     fits: &[Fit],
     options: &Options,
     out: &mut dyn Write,
 ) -> serde_json::Result<()> {
-    let made = made(report, n_queries, counts, fits, options, &|_| false);
+    let made = made(log, fits, options, &|_| false);
     let of_all = (made.scope == Scope::Site).then(|| made.identifiability.0().next()).flatten();
     let of_site = |record: ModelRecord<_>| ModelOfSite { model: record.model, site: record.site };
     let with_table = WithTable {
