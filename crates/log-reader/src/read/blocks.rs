@@ -26,7 +26,7 @@ impl Reader {
         check_files(&inputs)?;
         let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
         let source = Mutex::new(Source::new(format, inputs, self.block_bytes, self.max_skipped.is_some()));
-        let mut report = on_threads(self.threads.get(), collector, &|| {
+        let mut report = on_threads(self, usize::MAX, collector, &|| {
             let (mut memory, mut buffer) = (F::Memory::default(), Vec::new());
             let source = &source;
             Box::new(move |batches, report| {
@@ -34,8 +34,11 @@ impl Reader {
             })
         });
         if !report.failed() {
-            let (mut batches, mut closed) = (collector.batches(), ThreadReport::default());
-            format.close(&names, self.max_skipped.is_some(), &mut batches, &mut closed)?;
+            let (mut batches, mut closed) = (collector.batches(), ThreadReport::new(self.max_skipped));
+            format.close(&mut batches, &mut |fault, at| {
+                let name = names.get(at.0).map_or("", |name| name);
+                closed.line(fault, &|column| format.column_name(&F::Layout::default(), column), name, at);
+            })?;
             report.absorb(closed, &batches.finish());
         }
         self.finish(report, collector, &names, &unlocked(source).report)
@@ -91,9 +94,9 @@ impl Reader {
                 if number == 1 && !F::HEADER && looks_like_a_header(line) {
                     fault = LineFault::new(Fault::UnexpectedHeader, 0, line);
                 }
-                let (at, lenient) = ((block.file, number), self.max_skipped.is_some());
-                report.line(fault, &|column| format.column_name(layout, column), &block.name, at, lenient);
-                if !lenient {
+                let at = (block.file, number);
+                report.line(fault, &|column| format.column_name(layout, column), &block.name, at);
+                if self.max_skipped.is_none() {
                     return;
                 }
             }

@@ -1,13 +1,13 @@
 //! Ends the open lists of a log after its last line.
 
 use super::Reader;
-use super::line::Lost;
+use super::line::LineFault;
 use super::meaning::Meaning;
 use super::open_lists::{OpenLists, Run};
 use super::thread_report::ThreadReport;
 use crate::collect::{Batches, Collector};
 use crate::columns::{ByRole, LIST, NUMBERS, POSITION, PROPENSITY, QUERY, READ, USER};
-use crate::error::{Error, HIDDEN, Place};
+use crate::error::{Error, HIDDEN};
 use crate::fault::Fault;
 use crate::keys::ListKey;
 use crate::lists::ShownList;
@@ -28,21 +28,21 @@ impl Reader {
     ) -> Result<ReadReport, Error> {
         let open = std::mem::take(&mut report.open);
         if let Some(columns) = self.format.columns() {
-            let (lenient, n_strata) = (self.max_skipped.is_some(), columns.strata.len());
+            let n_strata = columns.strata.len();
             let columns = columns.by_role();
-            let closing = Closing { names, columns, meaning: self.meaning, lenient, open: &open };
+            let closing = Closing { names, columns, meaning: self.meaning, open: &open };
             let runs = closing.runs();
             if !report.failed()
                 && collector.handing.as_ref().is_some_and(|lists| lists.find_apart(|| unfinished(&runs)))
             {
                 return Ok(ReadReport::default());
             }
-            let (mut batches, mut faults) = (collector.batches(), ThreadReport::default());
+            let (mut batches, mut faults) = (collector.batches(), ThreadReport::new(self.max_skipped));
             closing.close(&runs, &mut batches, &mut faults);
             report.absorb(faults, &batches.finish());
             report.read.strata = n_strata;
         }
-        let report = report.finish(source, self.max_skipped)?;
+        let report = report.finish(source)?;
         self.meaning.check(report.positions).map(|()| report)
     }
 }
@@ -80,7 +80,6 @@ struct Closing<'a> {
     names: &'a [Arc<str>],
     columns: ByRole<'a>,
     meaning: Meaning,
-    lenient: bool,
     open: &'a [OpenLists],
 }
 
@@ -227,6 +226,7 @@ impl<'a> Closing<'a> {
         let run = line.held.run;
         let logged = self.open[line.held.thread].logged.as_ref();
         let (column, text) = if role == QUERY {
+            // Strata may have several columns.
             (0, HIDDEN.to_owned())
         } else if role < READ {
             (run.column as usize, self.meaning.named(line.position).to_string())
@@ -239,16 +239,14 @@ impl<'a> Closing<'a> {
             (place.map_or(0, |place| place + 1), text)
         };
         let file = run.spot.file;
-        let place = Place {
-            file: self.names.get(file).map_or("", |name| name).to_owned(),
-            line: line.in_file,
-            // Strata may have several columns.
-            column: (role != QUERY).then(|| (column, self.columns[role].unwrap_or_default().to_owned())),
-            text,
-            message: fault.to_string(),
-        };
-        let lost = Lost { clicks: line.clicked(), impressions: 1 };
-        report.at_fault(fault, lost, (file, line.in_file), place, self.lenient);
+        let name = self.names.get(file).map_or("", |name| name);
+        let fault = LineFault::new(fault, column, text.as_bytes()).of(Ok(line.clicked()), Ok(1));
+        report.line(
+            fault,
+            &|_| self.columns[role].unwrap_or_default().to_owned(),
+            name,
+            (file, line.in_file),
+        );
     }
 }
 

@@ -60,7 +60,7 @@ impl Reader {
         }
         let next = AtomicUsize::new(0);
         let most = frame.n_rows().div_ceil(ROWS_OF_A_THREAD);
-        let report = on_threads(self.threads.get().min(most), collector, &|| {
+        let report = on_threads(self, most, collector, &|| {
             Box::new(|batches, report| {
                 let start = next.fetch_add(ROWS_OF_A_THREAD, Ordering::Relaxed);
                 if start >= frame.n_rows() {

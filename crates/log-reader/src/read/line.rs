@@ -2,11 +2,9 @@
 
 use super::marks::{CutLine, Cuts};
 use super::open_lists::{OpenLists, Spot};
-use super::thread_report::ThreadReport;
 use crate::collect::Batches;
 use crate::error::{Error, HIDDEN};
 use crate::fault::Fault;
-use std::sync::Arc;
 
 /// A fault, its column, and the text there.
 #[derive(Debug)]
@@ -53,6 +51,9 @@ impl LineFault {
         self
     }
 }
+
+/// Reports a fault in a file, by its number, and at a line.
+pub(super) type AtFault<'a> = dyn FnMut(LineFault, (usize, u64)) + 'a;
 
 /// The longest text that an error shows, in bytes.
 pub(super) const MAX_TEXT: usize = 80;
@@ -108,14 +109,8 @@ pub(crate) trait LineFormat: Sync {
     /// Called at the end of a block, where everything but open lists ends.
     fn end(&self, _memory: &mut Self::Memory, _batches: &mut Batches<'_>) {}
 
-    /// Called after the last block of the log, with the names of its files.
-    fn close(
-        &self,
-        _names: &[Arc<str>],
-        _lenient: bool,
-        _batches: &mut Batches<'_>,
-        _report: &mut ThreadReport,
-    ) -> Result<(), Error> {
+    /// Called after the last block of the log.
+    fn close(&self, _batches: &mut Batches<'_>, _at_fault: &mut AtFault<'_>) -> Result<(), Error> {
         Ok(())
     }
 

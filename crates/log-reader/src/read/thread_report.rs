@@ -1,5 +1,6 @@
 //! Work on several threads, whose reports are combined into one report or error.
 
+use super::Reader;
 use super::line::{LineFault, Lost};
 use super::open_lists::OpenLists;
 use crate::collect::{Batches, Collector};
@@ -19,6 +20,8 @@ const MAX_UNJOINED: f64 = 0.5;
 #[derive(Debug, Default)]
 pub(crate) struct ThreadReport {
     pub(crate) read: ReadReport,
+    /// The share that a lenient reader may skip.
+    max_skipped: Option<f64>,
     /// Open lists of each thread.
     pub(crate) open: Vec<OpenLists>,
     /// Skipped lines, and the place of the first.
@@ -28,6 +31,10 @@ pub(crate) struct ThreadReport {
 }
 
 impl ThreadReport {
+    pub(crate) fn new(max_skipped: Option<f64>) -> Self {
+        Self { max_skipped, ..Self::default() }
+    }
+
     pub(crate) fn fail(&mut self, at: (usize, u64), error: Error) {
         if self.failure.as_ref().is_none_or(|(first, _)| at < *first) {
             self.failure = Some((at, error));
@@ -38,25 +45,8 @@ impl ThreadReport {
         self.failure.is_some()
     }
 
-    /// Skips what is at fault if the reader is lenient; otherwise it is an error.
-    #[cold]
-    pub(crate) fn at_fault(
-        &mut self,
-        fault: Fault,
-        lost: Lost,
-        at: (usize, u64),
-        first: Place,
-        lenient: bool,
-    ) {
-        if lenient {
-            let Lost { clicks, impressions } = lost;
-            self.add_skipped(fault.reason(), SkippedLines { lines: 1, clicks, impressions, first }, at);
-        } else {
-            self.fail(at, Error::at(ErrorKind::Line(fault), first));
-        }
-    }
-
-    /// A line at fault.
+    /// Skips a line at fault if the reader is lenient, and what joins no list; otherwise it is an
+    /// error.
     #[cold]
     pub(crate) fn line(
         &mut self,
@@ -64,17 +54,21 @@ impl ThreadReport {
         column_name: &dyn Fn(usize) -> String,
         file: &str,
         at: (usize, u64),
-        lenient: bool,
     ) {
         let LineFault { fault, column, text, lost } = found;
-        let place = Place {
+        let first = Place {
             file: file.to_owned(),
             line: at.1,
             column: (column > 0).then(|| (column, column_name(column))),
             text: String::from_utf8_lossy(&text).escape_debug().to_string(),
             message: fault.to_string(),
         };
-        self.at_fault(fault, lost, at, place, lenient || Fault::UNJOINED.contains(&fault));
+        if self.max_skipped.is_some() || Fault::UNJOINED.contains(&fault) {
+            let Lost { clicks, impressions } = lost;
+            self.add_skipped(fault.reason(), SkippedLines { lines: 1, clicks, impressions, first }, at);
+        } else {
+            self.fail(at, Error::at(ErrorKind::Line(fault), first));
+        }
     }
 
     fn add_skipped(&mut self, reason: &'static str, more: SkippedLines, at: (usize, u64)) {
@@ -106,7 +100,7 @@ impl ThreadReport {
     }
 
     /// The report, or the first error, or the error that too much was skipped.
-    pub(crate) fn finish(self, source: &ReadReport, max_skipped: Option<f64>) -> Result<ReadReport, Error> {
+    pub(crate) fn finish(self, source: &ReadReport) -> Result<ReadReport, Error> {
         if let Some((_, error)) = self.failure {
             return Err(error);
         }
@@ -118,7 +112,7 @@ impl ThreadReport {
         if report.lines == 0 {
             return Err(Error::of(ErrorKind::Empty, "", "no line to read in any file"));
         }
-        let max_share = max_skipped.unwrap_or(0.0);
+        let max_share = self.max_skipped.unwrap_or(0.0);
         let is_unjoined = |reason: &str| Fault::UNJOINED.iter().any(|fault| fault.reason() == reason);
         for (max_share, unjoined) in [(max_share, false), (max_share.max(MAX_UNJOINED), true)] {
             let sum = |part: fn(&SkippedLines) -> u64| {
@@ -150,15 +144,18 @@ impl ThreadReport {
 /// A step of a thread's work; false if there is none left.
 pub(crate) type Step<'a> = Box<dyn FnMut(&mut Batches<'_>, &mut ThreadReport) -> bool + 'a>;
 
-/// Calls a step of `worker` on this many threads until it returns false or one failed, and sums up.
+/// Calls a step of `worker` on the reader's threads, at most this many, until it returns false or
+/// one failed, and sums up.
 pub(crate) fn on_threads<'a>(
-    threads: usize,
+    reader: &Reader,
+    most: usize,
     collector: &Collector<'_>,
     worker: &(dyn Fn() -> Step<'a> + Sync),
 ) -> ThreadReport {
-    let (all, stop) = (Mutex::new(ThreadReport::default()), AtomicBool::new(false));
+    let (all, stop) = (Mutex::new(ThreadReport::new(reader.max_skipped)), AtomicBool::new(false));
     let work = || {
-        let (mut batches, mut mine, mut step) = (collector.batches(), ThreadReport::default(), worker());
+        let (mut batches, mut mine, mut step) =
+            (collector.batches(), ThreadReport::new(reader.max_skipped), worker());
         while !stop.load(Ordering::Relaxed) && step(&mut batches, &mut mine) {
             if mine.failed() {
                 stop.store(true, Ordering::Relaxed);
@@ -168,7 +165,7 @@ pub(crate) fn on_threads<'a>(
         lock(&all).absorb(mine, &counted);
     };
     std::thread::scope(|scope| {
-        for _ in 1..threads {
+        for _ in 1..reader.threads.get().min(most) {
             scope.spawn(work);
         }
         work();

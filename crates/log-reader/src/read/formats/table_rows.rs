@@ -6,14 +6,13 @@ use crate::columns::{
     CLICK, ColumnNames, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ,
     ROLES, SESSION, USER, VALUE, number_of,
 };
-use crate::error::Place;
 use crate::fault::Fault;
 use crate::fields::{check_count, check_propensity, check_value, decimal, table_clicks, table_number};
 use crate::keys::{KeyHash, ListKey};
 use crate::list_cells::{Elements, ListCells, shown};
 use crate::logged::{LoggedRow, value_of};
 use crate::names::{Id, mix};
-use crate::read::line::{Lost, MAX_TEXT};
+use crate::read::line::LineFault;
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::{OpenLists, Spot};
 use crate::read::thread_report::ThreadReport;
@@ -178,23 +177,15 @@ impl<'a> Value<'a> {
 
     /// The bytes of its text.
     pub fn bytes(self) -> Cow<'a, [u8]> {
-        match self {
-            Self::Text(text) => Cow::Borrowed(text),
-            other => Cow::Owned(other.text().into_bytes()),
-        }
-    }
-
-    fn text(self) -> String {
-        match self {
+        let text = match self {
             Self::Missing => String::new(),
             Self::Number(number) => number.to_string(),
             Self::Negative(number) => number.to_string(),
             Self::Fraction(number) => number.to_string(),
             Self::Time(ticks, _) => ticks.to_string(),
-            Self::Text(text) => {
-                String::from_utf8_lossy(&text[..text.len().min(MAX_TEXT)]).escape_debug().to_string()
-            }
-        }
+            Self::Text(text) => return Cow::Borrowed(text),
+        };
+        Cow::Owned(text.into_bytes())
     }
 }
 
@@ -391,8 +382,8 @@ impl<'a, 'b> Rows<'a, 'b> {
         let elements = match cells.of_row(value) {
             Ok(elements) => elements,
             Err((role, fault)) => {
-                let text = value(role).map(|value| Value::Text(&shown(&value.bytes())).text());
-                return self.at_fault(row, value, text.unwrap_or_default(), (role, fault));
+                let text = value(role).map_or_else(Vec::new, |value| shown(&value.bytes()));
+                return self.at_fault(row, value, &text, (role, fault));
             }
         };
         let TableOfRows { table, number, .. } = self.table;
@@ -418,8 +409,8 @@ impl<'a, 'b> Rows<'a, 'b> {
         let Err((number, fault)) = counted else { return true };
         // A user is not shown.
         let is_user = number == USER || number == 0 && self.batches.takes_rows();
-        let text = value(number).filter(|_| !is_user).map_or_else(String::new, Value::text);
-        self.at_fault(row, value, text, (number, fault))
+        let text = value(number).filter(|_| !is_user).map_or_else(Cow::default, Value::bytes);
+        self.at_fault(row, value, &text, (number, fault))
     }
 
     #[cold]
@@ -427,25 +418,17 @@ impl<'a, 'b> Rows<'a, 'b> {
         &mut self,
         row: u64,
         value: &dyn Fn(usize) -> Option<Value<'v>>,
-        text: String,
+        text: &[u8],
         (column, fault): NumberedFault,
     ) -> bool {
         let TableOfRows { table, name, number, lenient, .. } = self.table;
-        let column_name = table.columns.name(column).unwrap_or_default().to_owned();
-        let place = Place {
-            file: name.to_owned(),
-            line: row,
-            column: self.table.place(column).map(|place| (place + 1, column_name)),
-            text,
-            message: fault.to_string(),
-        };
-        let impressions = value(IMPRESSIONS).map_or(Ok(1), Value::number);
-        let clicks = value(CLICK).map_or(Ok(0), Value::clicks);
-        let [clicks, impressions] = [clicks, impressions].map(|count| match count {
-            Ok(count) if !self.batches.takes_rows() => count,
-            _ => 0,
-        });
-        self.report.at_fault(fault, Lost { clicks, impressions }, (number, row), place, lenient);
+        let mut fault = LineFault::new(fault, self.table.place(column).map_or(0, |place| place + 1), text);
+        if !self.batches.takes_rows() {
+            let impressions = value(IMPRESSIONS).map_or(Ok(1), Value::number);
+            fault = fault.of(value(CLICK).map_or(Ok(0), Value::clicks), impressions);
+        }
+        let column_name = |_| table.columns.name(column).unwrap_or_default().to_owned();
+        self.report.line(fault, &column_name, name, (number, row));
         lenient
     }
 }

@@ -21,18 +21,17 @@ mod table;
 pub(in crate::read) use self::clicks::read_clicks;
 
 use self::document::{Document, ItemEvent};
-use self::table::{LogQueries, at_fault};
+use self::table::LogQueries;
 use super::table_rows::within;
 use crate::collect::{Batches, Collector};
 use crate::error::Error;
 use crate::fault::Fault;
 use crate::lists::{LoggerColumns, unit_hash};
 use crate::names::lock;
-use crate::read::line::{LineFault, LineFormat};
+use crate::read::line::{AtFault, LineFault, LineFormat};
 use crate::read::marks::{CutLine, Cuts};
 use crate::read::open_lists::Spot;
 use crate::read::source::Input;
-use crate::read::thread_report::ThreadReport;
 use crate::read::{Reader, check_files};
 use crate::read_report::{ReadReport, UbiReport};
 #[cfg(feature = "clap")]
@@ -40,7 +39,6 @@ use documents::toml_reader::option;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The number of first bytes of a file, which tell queries from events.
@@ -141,14 +139,8 @@ impl LineFormat for UbiLines<'_> {
         lock(&self.joined.notes).absorb(&std::mem::take(notes));
     }
 
-    fn close(
-        &self,
-        names: &[Arc<str>],
-        lenient: bool,
-        batches: &mut Batches<'_>,
-        report: &mut ThreadReport,
-    ) -> Result<(), Error> {
-        self.joined.close(self.ubi, batches, &mut at_fault(names, lenient, report))
+    fn close(&self, batches: &mut Batches<'_>, at_fault: &mut AtFault<'_>) -> Result<(), Error> {
+        self.joined.close(self.ubi, batches, at_fault)
     }
 }
 

@@ -52,7 +52,7 @@ pub(in crate::read) fn read_all(
     let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
     let untaken = PartQueue { table, inputs: inputs.into_iter(), open: None, totals: ReadReport::default() };
     let untaken = Mutex::new(untaken);
-    let report = on_threads(reader.threads.get(), collector, &|| {
+    let report = on_threads(reader, usize::MAX, collector, &|| {
         Box::new(|batches, report| {
             let Some(part) = lock(&untaken).take() else { return false };
             if let Err((row, error)) = part.and_then(|part| part.read(&table, batches, report)) {

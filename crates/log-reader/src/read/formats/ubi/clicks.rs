@@ -1,7 +1,7 @@
 //! Clicks as rows, for a test of two rankers.
 
 use super::document::{self, Document};
-use super::table::{LogQueries, at_fault};
+use super::table::LogQueries;
 use super::{Event, NO_ZERO, Ubi, What, queries_first, user_of};
 use crate::collect::{Batches, Collector};
 use crate::columns::READ;
@@ -10,15 +10,14 @@ use crate::fault::Fault;
 use crate::names::lock;
 use crate::read::Reader;
 use crate::read::formats::Value;
-use crate::read::line::{LineFault, LineFormat};
+use crate::read::line::{AtFault, LineFault, LineFormat};
 use crate::read::marks::{CutLine, Cuts};
 use crate::read::open_lists::Spot;
 use crate::read::source::Input;
-use crate::read::thread_report::ThreadReport;
 use crate::read_report::{ReadReport, UbiReport};
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 /// Hands the clicks of a log over as rows: user, the text at `team`, position, time and query. The
 /// user of a click without one is that of its query. Positions are handed over, from 1 if the
@@ -128,17 +127,11 @@ impl LineFormat for ClickLines<'_> {
         lock(&self.joined.notes).absorb(&std::mem::take(notes));
     }
 
-    fn close(
-        &self,
-        names: &[Arc<str>],
-        lenient: bool,
-        batches: &mut Batches<'_>,
-        report: &mut ThreadReport,
-    ) -> Result<(), Error> {
+    fn close(&self, batches: &mut Batches<'_>, at_fault: &mut AtFault<'_>) -> Result<(), Error> {
         if self.ubi.position_base == Some(0) && lock(&self.lowest).is_some_and(|lowest| lowest > 0) {
             return Err(Error::of(ErrorKind::Settings, "position_base", NO_ZERO));
         }
-        self.joined.end_documents(&mut at_fault(names, lenient, report));
+        self.joined.end_documents(at_fault);
         for mut click in std::mem::take(&mut *lock(&self.waiting)) {
             // That of a document of its query, if it names none.
             let key = self.joined.hash.half_of_text(click.query.as_bytes());
@@ -149,9 +142,7 @@ impl LineFormat for ClickLines<'_> {
                 click.hand_over(batches)
             };
             if let Err(fault) = handed {
-                let Spot { file, line, .. } = click.spot;
-                let name = |column| self.column_name(&(), column);
-                report.line(fault, &name, names.get(file).map_or("", |name| name), (file, line), lenient);
+                at_fault(fault, (click.spot.file, click.spot.line));
             }
         }
         Ok(())

@@ -10,15 +10,14 @@ use crate::keys::KeyHash;
 use crate::lists::{LoggerColumns, ShownList, unit_hash};
 use crate::logged::{LoggedRow, Propensities};
 use crate::names::{Id, find_or_add, lock, mix};
-use crate::read::line::{LineFault, Lost};
+use crate::read::line::{AtFault, LineFault};
 use crate::read::open_lists::Spot;
-use crate::read::thread_report::ThreadReport;
 use crate::table::LineCounts;
 use hashbrown::HashTable;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 
 const SHARDS: usize = 64;
 /// If none of this number of ordinals is 0, they count from 1: users see the top of a list.
@@ -160,7 +159,7 @@ impl LogQueries {
     }
 
     /// Ends the documents of queries, reports those that differ, and notes the lists of the others.
-    pub(super) fn end_documents(&self, at_fault: &mut impl FnMut(Fault, Lost, usize, u64)) {
+    pub(super) fn end_documents(&self, at_fault: &mut AtFault<'_>) {
         let mut notes = lock(&self.notes);
         for shard in &self.shards {
             let shard = &mut *lock(shard);
@@ -187,7 +186,7 @@ impl LogQueries {
         &self,
         ubi: &Ubi,
         batches: &mut Batches<'_>,
-        at_fault: &mut impl FnMut(Fault, Lost, usize, u64),
+        at_fault: &mut AtFault<'_>,
     ) -> Result<(), Error> {
         // The number of ordinals of an application, and whether they count from 0.
         let (mut ordinals, mut of_hits) = (BTreeMap::<u16, (u64, bool)>::new(), [0; 2]);
@@ -242,21 +241,9 @@ impl LogQueries {
     }
 }
 
-/// Reports what joins no list, and where.
-pub(super) fn at_fault<'a>(
-    names: &'a [Arc<str>],
-    lenient: bool,
-    report: &'a mut ThreadReport,
-) -> impl FnMut(Fault, Lost, usize, u64) + 'a {
-    move |fault, lost, file, line| {
-        let name = names.get(file).map_or("", |name| name);
-        report.line(LineFault { lost, ..fault.into() }, &|_| String::new(), name, (file, line), lenient);
-    }
-}
-
 /// A click or an impression that is left out.
-fn of_event(is_click: bool) -> Lost {
-    Lost { clicks: is_click.into(), impressions: (!is_click).into() }
+fn of_event(fault: Fault, is_click: bool) -> LineFault {
+    LineFault::from(fault).of(Ok(is_click.into()), Ok((!is_click).into()))
 }
 
 impl Query {
@@ -326,7 +313,7 @@ impl Shard {
 
     /// Joins the events that waited for the documents of all queries. Those of a query without one
     /// are its list by the words that they name.
-    fn join_waiting(&mut self, at_fault: &mut impl FnMut(Fault, Lost, usize, u64)) {
+    fn join_waiting(&mut self, at_fault: &mut AtFault<'_>) {
         let mut all = std::mem::take(&mut self.waiting);
         // The place of a query without documents is that of its first event.
         all.sort_by_key(|waiting| waiting.spot.at);
@@ -350,7 +337,7 @@ impl Shard {
                     let ordinal = u8::try_from(ordinal).unwrap_or(u8::MAX);
                     self.placed.push((place.unwrap_or_default(), application, ordinal, item, is_click));
                 }
-                _ => at_fault(fault, of_event(is_click), spot.file, spot.line),
+                _ => at_fault(of_event(fault, is_click), (spot.file, spot.line)),
             }
         }
     }
@@ -376,10 +363,11 @@ impl Shard {
 
     /// Reports the other documents of these queries; the first of a query with its events, which
     /// are left out.
-    fn report_ambiguous(&mut self, at_fault: &mut impl FnMut(Fault, Lost, usize, u64)) {
+    fn report_ambiguous(&mut self, at_fault: &mut AtFault<'_>) {
         for (number, _, spot) in std::mem::take(&mut self.other_documents) {
             let [impressions, clicks] = std::mem::take(&mut self.queries[number].events).map(u64::from);
-            at_fault(Fault::OtherDocument, Lost { clicks, impressions }, spot.file, spot.line);
+            let fault = LineFault::from(Fault::OtherDocument).of(Ok(clicks), Ok(impressions));
+            at_fault(fault, (spot.file, spot.line));
         }
     }
 
@@ -431,12 +419,7 @@ impl Shard {
 
     /// Makes lists without hit ids of the items at their ordinals. Items that are no list from the
     /// first position on, one at each, count one by one.
-    fn place(
-        &mut self,
-        base_of: &dyn Fn(u16) -> u8,
-        batches: &mut Batches<'_>,
-        at_fault: &mut impl FnMut(Fault, Lost, usize, u64),
-    ) {
+    fn place(&mut self, base_of: &dyn Fn(u16) -> u8, batches: &mut Batches<'_>, at_fault: &mut AtFault<'_>) {
         let mut placed = std::mem::take(&mut self.placed);
         placed.sort_unstable_by_key(|placed| (placed.0, placed.2, placed.3.0));
         for of_query in placed.chunk_by(|a, b| a.0 == b.0) {
@@ -452,7 +435,7 @@ impl Shard {
                         continue;
                     }
                 };
-                at_fault(fault, of_event(is_click), file.into(), line.into());
+                at_fault(of_event(fault, is_click), (file.into(), line.into()));
             }
             list.dedup_by(|again, shown| {
                 let same = (again.0, again.1) == (shown.0, shown.1);
