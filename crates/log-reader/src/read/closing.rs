@@ -209,7 +209,7 @@ impl<'a> Closing<'a> {
         all
     }
 
-    /// What a line says of its place in the list.
+    /// The place of a line in its list, and all that it says of it.
     fn content(&self, line: Line<'_>) -> impl PartialEq {
         let (item, run) = (self.open[line.held.thread].items[line.place()], line.held.run);
         let logged = (self.user(&line), self.propensities(&[line]));
