@@ -419,6 +419,14 @@ def test_rows_are_skipped_and_counted():
         fit(with_value("p", 4, 99), columns=COLUMNS, max_skipped=0.0001)
 
 
+def test_rows_that_stand_twice_are_left_out():
+    twice = {name: np.repeat(column, 2) for name, column in LOG.items()}
+    with pytest.raises(ValueError, match="max_skipped=0.5 leaves out rows that stand twice"):
+        fit(twice, columns=SESSIONS)
+    once, left_out = fit(LOG, columns=SESSIONS), fit(twice, columns=SESSIONS, max_skipped=0.5)
+    assert left_out.report["impressions"] == 9000 and left_out.comparison == once.comparison
+
+
 def test_the_lock_is_released():
     """Another thread continues counting while a log is read."""
     log = log_of_lists(lists=100_000)
