@@ -92,7 +92,7 @@ macro_rules! users {
 macro_rules! users_of_lists {
     (
         $(#[doc = $doc:literal])+
-        $Class:ident($Model:ty), responds with $respond:ident;
+        $Class:ident($Model:ty);
         new($($arguments:tt)+) = $users:expr;
         $($methods:tt)*
     ) => {
@@ -126,7 +126,7 @@ macro_rules! users_of_lists {
                 actions: &Bound<'py, PyAny>,
                 n: Option<&Bound<'py, PyAny>>,
             ) -> PyResult<Bound<'py, PyAny>> {
-                self.0.$respond(py, actions, n)
+                self.0.answers(py, actions, n)
             }
 
             /// A list with the largest mean reward, from the top position down.

@@ -41,7 +41,7 @@ users_of_lists! {
     ///     >>> users = models.Cascade([0.5, 0.4, 0.1], 2)
     ///     >>> users.are_best([1, 0]), round(users.lower_bound(), 4)
     ///     (True, 0.6629)
-    Cascade(CascadeModel), responds with clicks;
+    Cascade(CascadeModel);
 
     new(attraction: floats, positions: length; weights: Option<&Bound<'_, PyAny>> = None) = {
         let users = CascadeModel::from_values(&attraction, positions);
@@ -85,7 +85,7 @@ users_of_lists! {
     /// Examples:
     ///     >>> models.ClickChain([0.4, 0.3], [0.9, 0.3, 0.6], 2).best_list()
     ///     [0, 1]
-    ClickChain(click_models::ClickChain), responds with clicks;
+    ClickChain(click_models::ClickChain);
 
     new(attraction: floats, continuation: three, positions: length) =
         click_models::ClickChain::from_values(&attraction, continuation, positions);
@@ -105,7 +105,7 @@ users_of_lists! {
     ///     >>> users = models.DependentClick([0.4, 0.3, 0.1], [0.5, 0.2])
     ///     >>> round(users.best_reward, 4), round(users.lower_bound(), 4)
     ///     (0.248, 0.3439)
-    DependentClick(click_models::DependentClick), responds with clicks;
+    DependentClick(click_models::DependentClick);
 
     new(attraction: floats, leave: floats; reward: &str = "satisfaction") = {
         let rewards = [("clicks", DcmReward::Clicks), ("satisfaction", DcmReward::Satisfaction)];
@@ -135,7 +135,7 @@ users_of_lists! {
     /// Examples:
     ///     >>> models.DynamicBayesian([0.4, 0.3], [0.5, 0.2], 0.9, 2).best_list()
     ///     [1, 0]
-    DynamicBayesian(click_models::DynamicBayesian), responds with clicks;
+    DynamicBayesian(click_models::DynamicBayesian);
 
     new(attraction: floats, satisfaction: floats, continuation: argument, positions: length; reward: &str = "clicks") = {
         let rewards = [("clicks", DbnReward::Clicks), ("satisfaction", DbnReward::Satisfaction)];
@@ -156,7 +156,7 @@ users_of_lists! {
     /// Examples:
     ///     >>> round(models.PositionBased([0.4, 0.3, 0.1], [1.0, 0.5]).lower_bound(), 4)
     ///     1.9711
-    PositionBased(click_models::PositionBased), responds with clicks;
+    PositionBased(click_models::PositionBased);
 
     new(attraction: floats, examination: floats) =
         click_models::PositionBased::from_values(&attraction, &examination);
@@ -182,7 +182,7 @@ users_of_lists! {
     ///     >>> users = models.RandomSemiBandit([0.4, 0.3, 0.1], [1.0, 0.5])
     ///     >>> round(users.best_reward, 4), round(users.lower_bound(), 4)
     ///     (0.55, 1.7194)
-    RandomSemiBandit(click_models::RandomSemiBandit), responds with prefix;
+    RandomSemiBandit(click_models::RandomSemiBandit);
 
     new(attraction: floats, examination: floats) =
         click_models::RandomSemiBandit::from_values(&attraction, &examination);
@@ -207,7 +207,7 @@ users_of_lists! {
     /// Examples:
     ///     >>> models.UserBrowsing([0.4, 0.3], [[1.0], [0.5, 0.8]]).best_list()
     ///     [0, 1]
-    UserBrowsing(click_models::UserBrowsing), responds with clicks;
+    UserBrowsing(click_models::UserBrowsing);
 
     new(attraction: floats, examination: rows) = {
         let rows: Vec<&[f64]> = examination.iter().map(Vec::as_slice).collect();

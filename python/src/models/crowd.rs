@@ -9,9 +9,10 @@ use crate::message::{broken, value_error};
 use crate::models::PolicyFacts;
 use crate::play;
 use crate::task::{is_alive, seed_or_rng, seeded, size};
-use click_models::{Action, Clicks, ListFeedback, Ranking};
+use click_models::{Action, ListFeedback, Ranking};
 use documents::read_json;
 use numpy::{PyArray1, PyArrayMethods};
+use policies::catalogue::Protocol;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -150,13 +151,13 @@ where
     M: PolicyFacts + Serialize + DeserializeOwned + Send,
     M::Interaction: click_models::Interaction<Action = Ranking, Feedback: ListFeedback>,
 {
-    /// The responses, whether they are to one user, and their clicks as an array.
-    fn seen<'py>(
+    /// The clicks, and if the protocol tells it, how many positions were observed.
+    pub(super) fn answers<'py>(
         &self,
         py: Python<'py>,
         actions: &Bound<'py, PyAny>,
         n: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Vec<Clicks>, bool, Bound<'py, PyAny>)> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let asked = self.read(actions)?;
         let seen = self.respond(py, &asked, n, |feedback, _| feedback.list_clicks())?;
         let single = asked.single && n.is_none();
@@ -165,28 +166,11 @@ where
             flags.extend((0..self.width).map(|position| clicks.get(position)));
         }
         let array = PyArray1::from_vec(py, flags);
-        let shaped =
+        let clicks =
             if single { array.into_any() } else { array.reshape([seen.len(), self.width])?.into_any() };
-        Ok((seen, single, shaped))
-    }
-
-    pub(super) fn clicks<'py>(
-        &self,
-        py: Python<'py>,
-        actions: &Bound<'py, PyAny>,
-        n: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        Ok(self.seen(py, actions, n)?.2)
-    }
-
-    /// The clicks, and how many positions were observed.
-    pub(super) fn prefix<'py>(
-        &self,
-        py: Python<'py>,
-        actions: &Bound<'py, PyAny>,
-        n: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let (seen, single, clicks) = self.seen(py, actions, n)?;
+        if M::PROTOCOL != Protocol::SemiBandit {
+            return Ok(clicks);
+        }
         let lengths: Vec<i64> = seen.iter().map(|clicks| signed(clicks.len())).collect();
         Ok((clicks, one_or_array(py, single, lengths)?).into_pyobject(py)?.into_any())
     }
