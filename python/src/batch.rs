@@ -66,10 +66,6 @@ impl Batch {
         })
     }
 
-    fn at(&self, py: Python<'_>, index: isize) -> PyResult<Decision> {
-        self.decision(py, self.place(index).ok_or_else(|| self.beyond(&index))?)
-    }
-
     fn beyond(&self, index: &impl std::fmt::Display) -> PyErr {
         PyIndexError::new_err(format!("decision {index} of a batch of {}", self.notes.len()))
     }
@@ -128,7 +124,7 @@ impl Batch {
 
     fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<Decision> {
         match index.extract() {
-            Ok(place) => self.at(index.py(), place),
+            Ok(place) => self.decision(index.py(), self.place(place).ok_or_else(|| self.beyond(&place))?),
             // Beyond every index.
             Err(error) if error.is_instance_of::<PyOverflowError>(index.py()) => Err(self.beyond(&index)),
             Err(error) => Err(error),
@@ -199,7 +195,8 @@ impl Batch {
     fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
         let is_same =
             self.origin == other.origin && self.actions == other.actions && self.notes == other.notes;
-        Ok(is_same && Names::are_same(py, self.names.as_deref(), other.names.as_deref())?)
+        let [own, others] = [self, other].map(|batch| batch.names.as_ref().map(|names| names.all(py)));
+        Ok(is_same && names::are_same(own, others)?)
     }
 
     fn __repr__(&self) -> String {

@@ -57,11 +57,6 @@ impl Names {
         Ok(Some(Arc::new(names)))
     }
 
-    /// Returns whether two policies have the same names, or none.
-    pub(crate) fn are_same(py: Python<'_>, one: Option<&Self>, other: Option<&Self>) -> PyResult<bool> {
-        are_same(one.map(|names| names.all(py)), other.map(|names| names.all(py)))
-    }
-
     pub(crate) fn all<'py>(&self, py: Python<'py>) -> &Bound<'py, PyTuple> {
         self.list.bind(py)
     }

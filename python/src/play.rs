@@ -12,7 +12,6 @@ use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use std::ops::{Deref, DerefMut};
 
 /// A position that a short list does not fill: `batrac(pulls=one)` shows one item at a time.
 pub(crate) const EMPTY: u32 = u32::MAX;
@@ -26,7 +25,7 @@ pub(crate) fn filled(action: &[u32]) -> &[u32] {
 /// A policy, and buffers for its decisions.
 #[derive(Clone)]
 pub(crate) struct Player {
-    policy: AnyPolicy,
+    pub(crate) policy: AnyPolicy,
     /// Reused by `select`.
     chosen: Decision<Ranking, Note>,
     /// Reused by `draw`.
@@ -100,20 +99,6 @@ impl Player {
         let of_item =
             |item| (0..table.n_kinds()).map(|kind| table.tally(ItemId::from_index(item), kind)).collect();
         Some((0..table.n_items()).map(of_item).collect())
-    }
-}
-
-impl Deref for Player {
-    type Target = AnyPolicy;
-
-    fn deref(&self) -> &AnyPolicy {
-        &self.policy
-    }
-}
-
-impl DerefMut for Player {
-    fn deref_mut(&mut self) -> &mut AnyPolicy {
-        &mut self.policy
     }
 }
 

@@ -115,9 +115,9 @@ impl Policy {
     }
 
     fn with_state(state: State, protocol: Protocol, names: Option<Arc<Names>>) -> Self {
-        let knowledge = state.player.told();
+        let knowledge = state.player.policy.told();
         let told = knowledge.context.as_ref().map(ContextFacts::of);
-        let origin = Origin { spec: *state.player.spec(), protocol, sizes: knowledge.sizes, told };
+        let origin = Origin { spec: *state.player.policy.spec(), protocol, sizes: knowledge.sizes, told };
         Self { origin: Arc::new(origin), names, users: Arc::default(), given: None, state: Mutex::new(state) }
     }
 
@@ -333,7 +333,7 @@ impl Policy {
     /// otherwise None.
     #[getter]
     fn answer<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
-        let answer = self.lock(py)?.player.answer();
+        let answer = self.lock(py)?.player.policy.answer();
         let answer = answer.map(|items| items.into_iter().map(ItemId::number).collect());
         self.named(py, answer)
     }
@@ -360,7 +360,7 @@ impl Policy {
         let recommended = {
             let mut state = self.lock(py)?;
             let State { player, generator, .. } = &mut *state;
-            let scores = player.coefficients().map(|coefficients| coefficients.scores(&user));
+            let scores = player.policy.coefficients().map(|coefficients| coefficients.scores(&user));
             match scores.iter().flatten().find(|scores| scores.name == "mean") {
                 Some(mean) => {
                     let means = PyArray1::from_iter(py, mean.numbers.iter().map(|number| -number));
@@ -415,10 +415,10 @@ impl Policy {
     ) -> PyResult<Bound<'py, PyDict>> {
         let user = self.contexts(py, None, features, ("segment", segment))?;
         let mut state = self.lock(py)?;
-        if let Some(coefficients) = state.player.coefficients() {
+        if let Some(coefficients) = state.player.policy.coefficients() {
             return arrays_of(py, coefficients.scores(&user.one()));
         }
-        let scores = state.player.scores().ok_or_else(|| self.no_table())?;
+        let scores = state.player.policy.scores().ok_or_else(|| self.no_table())?;
         drop(state);
         self.items(py)?.iter().zip(scores).into_py_dict(py)
     }
@@ -442,7 +442,7 @@ impl Policy {
     ///     (array([0., 0., 0.]), (4, 3))
     fn posterior<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = self.lock(py)?;
-        let coefficients = state.player.coefficients().ok_or_else(|| {
+        let coefficients = state.player.policy.coefficients().ok_or_else(|| {
             value_error(format!("`{}` estimates no coefficients of features", self.origin.spec.name()))
         })?;
         arrays_of(py, coefficients.posterior())
@@ -463,7 +463,7 @@ impl Policy {
     fn items_frame(&self, py: Python<'_>) -> PyResult<Table> {
         let (tallies, scores) = {
             let mut state = self.lock(py)?;
-            state.player.tallies().zip(state.player.scores()).ok_or_else(|| self.no_table())?
+            state.player.tallies().zip(state.player.policy.scores()).ok_or_else(|| self.no_table())?
         };
         let sum = |row: &Vec<Tally>| {
             let total = |count: fn(&Tally) -> u64| row.iter().map(count).sum();
@@ -666,7 +666,8 @@ impl Policy {
         let batch = batch.get();
         if !Arc::ptr_eq(&self.origin, &batch.origin) {
             self.origin.check(&batch.origin)?;
-            if !Names::are_same(py, self.names.as_deref(), batch.names.as_deref())? {
+            let of = [&self.names, &batch.names].map(|names| names.as_ref().map(|names| names.all(py)));
+            if !names::are_same(of[0], of[1])? {
                 return Err(value_error("a batch of a policy with other items"));
             }
         }
@@ -718,7 +719,7 @@ impl Policy {
     ) -> PyResult<()> {
         {
             let mut state = self.lock(py)?;
-            if state.player.tallies().is_none() && state.player.coefficients().is_none() {
+            if state.player.tallies().is_none() && state.player.policy.coefficients().is_none() {
                 return Err(self.no_table());
             }
         }
@@ -749,7 +750,7 @@ impl Policy {
                     users.write(row, &mut user);
                     note = Note::Context(user);
                 }
-                state.player.pass_round();
+                state.player.policy.pass_round();
                 state.update(protocol, action, &note, clicks);
             }
             Ok(())
@@ -797,7 +798,8 @@ impl Policy {
         }
         let player = AnyPolicy::read(protocol, saved.policy).map_err(|error| invalid(&error))?;
         let player = Player::new(player);
-        let names = Names::restored(class.py(), saved.items.as_deref(), items, player.told().sizes[0])?;
+        let names =
+            Names::restored(class.py(), saved.items.as_deref(), items, player.policy.told().sizes[0])?;
         if let Some(estimator) = &saved.estimator {
             estimator.check().map_err(|error| invalid(&error))?;
         }
@@ -841,7 +843,7 @@ impl Policy {
                 model: self.origin.protocol.name().to_owned(),
                 generator: state.generator.clone(),
                 coins: state.coins.clone(),
-                policy: serde_json::to_value(&*state.player).map_err(value_error)?,
+                policy: serde_json::to_value(&state.player.policy).map_err(value_error)?,
                 items,
                 estimator: state.estimator.clone(),
                 users: UserNames::clone(&self.users),

@@ -24,6 +24,8 @@ use spec::models::MODELS;
 /// no machine has memory for would end the process.
 const MOST_NUMBERS: usize = 1 << 28;
 
+const OF_CONTEXTS: [&str; 3] = ["item_features", "user_features", "segments"];
+
 /// The caller's statements about the users.
 #[derive(Default)]
 pub(crate) struct UserFacts {
@@ -78,12 +80,7 @@ pub(crate) fn length(name: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
 impl UserFacts {
     /// The first argument given that tells of contexts.
     fn of_contexts(&self) -> Option<&'static str> {
-        let all = [
-            ("item_features", self.item_features.is_some()),
-            ("user_features", self.user_features.is_some()),
-            ("segments", self.segments.is_some()),
-        ];
-        all.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+        self.names().into_iter().find(|name| OF_CONTEXTS.contains(name))
     }
 
     /// A policy's knowledge of users who differ, if it has any.
@@ -97,8 +94,7 @@ impl UserFacts {
         Ok(Some(known.with_segments(self.segments.unwrap_or(1))))
     }
 
-    /// The names of the arguments given, except the horizon, which every protocol has, and those of
-    /// contexts.
+    /// The names of the arguments given, except the horizon, which every protocol has.
     fn names(&self) -> Vec<&'static str> {
         let all = [
             ("items", self.items.is_some()),
@@ -107,6 +103,9 @@ impl UserFacts {
             ("columns", self.columns.is_some()),
             ("examination", self.examination.is_some()),
             ("order", self.order.is_some()),
+            ("item_features", self.item_features.is_some()),
+            ("user_features", self.user_features.is_some()),
+            ("segments", self.segments.is_some()),
         ];
         all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
     }
@@ -127,7 +126,8 @@ impl UserFacts {
         };
         let given = self.names();
         let missing: Vec<&str> = needed.iter().copied().filter(|name| !given.contains(name)).collect();
-        let excess = given.into_iter().find(|name| !needed.contains(name) && !optional.contains(name));
+        let known = [needed, optional, &OF_CONTEXTS];
+        let excess = given.into_iter().find(|name| known.iter().all(|known| !known.contains(name)));
         let needs = || format!("with model=\"{}\" it needs {}", protocol.name(), needed.join(", "));
         match excess {
             Some(name) => Some(format!("unexpected argument {name}: {}", needs())),

@@ -32,7 +32,7 @@ impl State {
         self.player.update(action, note, coin.unwrap_or(clicks));
         if let Some(estimator) = &mut self.estimator
             && estimator.count()
-            && let Some(table) = self.player.tallies_mut()
+            && let Some(table) = self.player.policy.tallies_mut()
         {
             estimator.estimate(table);
         }
