@@ -39,14 +39,12 @@
 //!
 //! let error = Reader::new("wrong.txt", "1 qid:3 1:0.5 2:high\n".as_bytes()).next().unwrap().unwrap_err();
 //! assert_eq!(error.to_string(), "wrong.txt:1:17: \"high\" is not a number: expected the value of feature 2");
-//! # Ok::<(), interleaving::letor::ReadError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod error;
 #[cfg(test)]
 mod tests;
-
-pub use error::{Kind, ReadError};
 
 use crate::Query;
 use documents::toml_reader::Error;
@@ -67,14 +65,11 @@ const MAX_LINE: usize = 1 << 20;
 /// # Errors
 ///
 /// If the file cannot be read; otherwise the first error in it.
-pub fn read_file(path: &Path) -> Result<Vec<Query>, ReadError> {
+pub fn read_file(path: &Path) -> Result<Vec<Query>, Error> {
     let name = path.display().to_string();
     match open_regular(path) {
         Ok(file) => Reader::new(name, file).collect(),
-        Err(error) => {
-            let in_file = Error::whole_file(&name, format!("cannot be read: {error}"));
-            Err(ReadError { kind: Kind::Io, in_file })
-        }
+        Err(error) => Err(Error::whole_file(&name, format!("cannot be read: {error}"))),
     }
 }
 
@@ -111,13 +106,13 @@ impl<R: Read> Reader<R> {
     }
 
     /// Reads up to the end of the current query; `None` at the end of the file.
-    fn next_query(&mut self) -> Result<Option<Query>, ReadError> {
+    fn next_query(&mut self) -> Result<Option<Query>, Error> {
         while self.next_line()? {
             let place = Place { file: &self.file, line: self.number, text: &self.line };
             let Some(document) = parse(place, &mut self.row)? else { continue };
             let Document { label, query, column } = document;
             let features = self.row.iter().copied();
-            let refused = |error: crate::Error| place.error(Kind::Feature, 1, error.to_string());
+            let refused = |error: crate::Error| place.error(1, error.to_string());
             if let Some(current) = &mut self.current
                 && current.id() == query
             {
@@ -132,7 +127,7 @@ impl<R: Read> Reader<R> {
                     "query {} comes again after another one: its documents were on lines {first} to {last}",
                     error::quoted(query)
                 );
-                return Err(place.error(Kind::QueryComesAgain, column, message));
+                return Err(place.error(column, message));
             }
             let mut next = Query::named(query.to_owned());
             next.push(label, features).map_err(refused)?;
@@ -143,7 +138,7 @@ impl<R: Read> Reader<R> {
         }
         if self.seen.is_empty() {
             let message = "no documents: expected lines as in \"1 qid:10 1:0.5 2:3\"";
-            return Err(ReadError { kind: Kind::Empty, in_file: Error::whole_file(&self.file, message) });
+            return Err(Error::whole_file(&self.file, message));
         }
         Ok(self.current.take())
     }
@@ -153,26 +148,21 @@ impl<R: Read> Reader<R> {
     }
 
     /// Reads a line without its end; `false` at the end of the file.
-    fn next_line(&mut self) -> Result<bool, ReadError> {
+    fn next_line(&mut self) -> Result<bool, Error> {
         self.line.clear();
         self.number += 1;
         let unread = match &mut self.input {
-            Err(error) => Some((Kind::Io, format!("cannot be read: {error}"))),
+            Err(error) => Some(format!("cannot be read: {error}")),
             Ok(input) => {
                 let is_gzip = input.get_ref().is_gzip();
                 // One byte more than allowed, to detect a line that is too long.
                 let read = input.take(MAX_LINE as u64 + 2).read_until(b'\n', &mut self.line);
-                read.err().map(|error| {
-                    if is_gzip {
-                        (Kind::Gzip, format!("damaged gzip: {error}"))
-                    } else {
-                        (Kind::Io, format!("cannot be read: {error}"))
-                    }
-                })
+                let trouble = if is_gzip { "damaged gzip" } else { "cannot be read" };
+                read.err().map(|error| format!("{trouble}: {error}"))
             }
         };
-        if let Some((kind, message)) = unread {
-            return Err(self.place().error(kind, self.line.len() + 1, message));
+        if let Some(message) = unread {
+            return Err(self.place().error(self.line.len() + 1, message));
         }
         if self.line.is_empty() {
             return Ok(false);
@@ -185,7 +175,7 @@ impl<R: Read> Reader<R> {
         }
         if self.line.len() > MAX_LINE {
             let message = "a line above 1 MiB: expected one document a line".to_owned();
-            return Err(self.place().error(Kind::LineTooLong, MAX_LINE + 1, message));
+            return Err(self.place().error(MAX_LINE + 1, message));
         }
         if self.number == 1 && self.line.starts_with(BYTE_ORDER_MARK) {
             self.line.drain(..BYTE_ORDER_MARK.len());
@@ -195,7 +185,7 @@ impl<R: Read> Reader<R> {
 }
 
 impl<R: Read> Iterator for Reader<R> {
-    type Item = Result<Query, ReadError>;
+    type Item = Result<Query, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.done {
@@ -216,10 +206,7 @@ struct Document<'line> {
 }
 
 /// Reads a line; `None` if there is no document on it.
-fn parse<'line>(
-    place: Place<'line>,
-    row: &mut Vec<(u32, f64)>,
-) -> Result<Option<Document<'line>>, ReadError> {
+fn parse<'line>(place: Place<'line>, row: &mut Vec<(u32, f64)>) -> Result<Option<Document<'line>>, Error> {
     row.clear();
     let end = place.text.iter().position(|&byte| byte == b'#').unwrap_or(place.text.len());
     let mut fields = Fields { place, end, at: 0 };
@@ -229,18 +216,18 @@ fn parse<'line>(
             "{} is not a label: expected a grade of relevance, a whole number from 0 to 255",
             error::quoted(label)
         );
-        return Err(place.error_at(Kind::Label, offset, message));
+        return Err(place.error_at(offset, message));
     };
 
     let expected = "expected qid: and the name of the query after the label, as in qid:10";
     let Some((offset, field)) = fields.next_field()? else {
-        return Err(place.error_at(Kind::QueryId, end, format!("the line ends after its label: {expected}")));
+        return Err(place.error_at(end, format!("the line ends after its label: {expected}")));
     };
     let query = match field.strip_prefix("qid:") {
         Some(query) if !query.is_empty() && !query.contains(char::is_whitespace) => query,
         _ => {
             let message = format!("{} names no query: {expected}", error::quoted(field));
-            return Err(place.error_at(Kind::QueryId, offset, message));
+            return Err(place.error_at(offset, message));
         }
     };
     let column = place.column(offset + "qid:".len());
@@ -250,7 +237,7 @@ fn parse<'line>(
         let Some((index, value)) = field.split_once(':') else {
             let message =
                 format!("{} is not a feature: expected INDEX:VALUE, as in 3:0.25", error::quoted(field));
-            return Err(place.error_at(Kind::Feature, offset, message));
+            return Err(place.error_at(offset, message));
         };
         let feature = match index.parse::<u32>() {
             Ok(feature) if 0 < feature && feature as usize <= MAX_FEATURES => feature,
@@ -258,14 +245,14 @@ fn parse<'line>(
                 let quoted = error::quoted(index);
                 let message =
                     format!("{quoted} is not a feature: expected a whole number from 1 to {MAX_FEATURES}");
-                return Err(place.error_at(Kind::Feature, offset, message));
+                return Err(place.error_at(offset, message));
             }
         };
         if feature <= above {
             let trouble = if feature == above { "twice" } else { "out of order" };
             let message =
                 format!("feature {feature} {trouble}, after feature {above}: expected them to rise");
-            return Err(place.error_at(Kind::FeatureOrder, offset, message));
+            return Err(place.error_at(offset, message));
         }
         above = feature;
         let trouble = match value.parse::<f64>() {
@@ -281,7 +268,7 @@ fn parse<'line>(
             Err(_) => "is not a number",
         };
         let message = format!("{} {trouble}: expected the value of feature {feature}", error::quoted(value));
-        return Err(place.error_at(Kind::Value, offset + index.len() + 1, message));
+        return Err(place.error_at(offset + index.len() + 1, message));
     }
     Ok(Some(Document { label, query, column }))
 }
@@ -303,7 +290,7 @@ struct Fields<'line> {
 
 impl<'line> Fields<'line> {
     /// The next field and its byte offset.
-    fn next_field(&mut self) -> Result<Option<(usize, &'line str)>, ReadError> {
+    fn next_field(&mut self) -> Result<Option<(usize, &'line str)>, Error> {
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
         let rest = &self.place.text[self.at..self.end];
         let Some(skipped) = rest.iter().position(|byte| !blank(byte)) else { return Ok(None) };
@@ -317,7 +304,7 @@ impl<'line> Fields<'line> {
                 let at = start + error.valid_up_to();
                 let byte = self.place.text[at];
                 let message = format!("byte 0x{byte:02x} is not UTF-8: only comments may hold any bytes");
-                Err(self.place.error_at(Kind::NotText, at, message))
+                Err(self.place.error_at(at, message))
             }
         }
     }

@@ -2,44 +2,6 @@
 
 use documents::toml_reader::{Error, Location};
 
-/// An error in a file, displayed as `FILE:LINE:COLUMN: message`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{in_file}")]
-pub struct ReadError {
-    /// The kind of the error.
-    pub kind: Kind,
-    /// The place and the message.
-    pub in_file: Error,
-}
-
-/// The kind of an error in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Kind {
-    /// The file cannot be read.
-    Io,
-    /// The file is compressed, and truncated or damaged.
-    Gzip,
-    /// The file has no documents.
-    Empty,
-    /// A line is too long.
-    LineTooLong,
-    /// Something other than a comment is not UTF-8.
-    NotText,
-    /// A label is not a grade of relevance.
-    Label,
-    /// A document has no query.
-    QueryId,
-    /// The documents of a query are not adjacent.
-    QueryComesAgain,
-    /// A field is not a feature, or its index is invalid.
-    Feature,
-    /// The features of a document are not in increasing order, or one occurs twice.
-    FeatureOrder,
-    /// The value of a feature is not a finite number.
-    Value,
-}
-
 /// A line of a file, to construct errors with their place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'line> {
@@ -55,12 +17,12 @@ impl Place<'_> {
         1 + String::from_utf8_lossy(&self.text[..offset]).chars().count()
     }
 
-    pub(super) fn error(self, kind: Kind, column: usize, message: String) -> ReadError {
-        ReadError { kind, in_file: Location::new(self.file, self.line, column, "").error(message) }
+    pub(super) fn error(self, column: usize, message: String) -> Error {
+        Location::new(self.file, self.line, column, "").error(message)
     }
 
-    pub(super) fn error_at(self, kind: Kind, offset: usize, message: String) -> ReadError {
-        self.error(kind, self.column(offset), message)
+    pub(super) fn error_at(self, offset: usize, message: String) -> Error {
+        self.error(self.column(offset), message)
     }
 }
 

@@ -6,8 +6,12 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::io::Write;
 
-fn read(bytes: &[u8]) -> Result<Vec<Query>, ReadError> {
+fn read(bytes: &[u8]) -> Result<Vec<Query>, Error> {
     Reader::new("f", bytes).collect()
+}
+
+fn is_damaged_gzip(error: &Error) -> bool {
+    error.line().is_some() && error.message().starts_with("damaged gzip: ")
 }
 
 fn compressed(bytes: &[u8]) -> Vec<u8> {
@@ -51,7 +55,7 @@ fn accepted_variants_are_read() {
         let padded =
             [compressed(head.as_bytes()), zeros.clone(), compressed(tail.as_bytes()), zeros].concat();
         assert_good(&read(&padded).unwrap());
-        assert_eq!(read(&[&padded[..], b"xyz"].concat()).unwrap_err().kind, Kind::Gzip);
+        assert!(is_damaged_gzip(&read(&[&padded[..], b"xyz"].concat()).unwrap_err()));
     }
     // Gzip is recognised even if the reader returns one byte at a time.
     let slow = BufReader::with_capacity(1, io::Cursor::new(compressed(GOOD.as_bytes())));
@@ -60,43 +64,40 @@ fn accepted_variants_are_read() {
 
 #[test]
 fn faults_are_rejected_with_their_place() {
-    use Kind::{Empty, Feature, FeatureOrder, Label, NotText, QueryComesAgain, QueryId, Value};
-    let cases: [(&[u8], Kind, &str); 25] = [
-        (b"", Empty, "f: no documents"),
-        (b"# nothing\n\n", Empty, "f: no documents"),
-        (b"high qid:1 1:2\n", Label, "f:1:1: \"high\" is not a label"),
-        (b"-1 qid:1 1:2\n", Label, "f:1:1: \"-1\" is not a label"),
-        (b"1.5 qid:1 1:2\n", Label, "f:1:1: \"1.5\" is not a label"),
-        (b"256 qid:1 1:2\n", Label, "f:1:1: \"256\" is not a label"),
-        (b"1 qid:1 1:2\n1\n", QueryId, "f:2:2: the line ends after its label"),
-        (b"1 1:2\n", QueryId, "f:1:3: \"1:2\" names no query"),
-        (b"1 qid: 1:2\n", QueryId, "f:1:3: \"qid:\" names no query"),
-        (b"1 qid:1\r2 1:2\n", QueryId, "f:1:3: \"qid:1\\r2\" names no query"),
-        (b"1 QID:1 1:2\n", QueryId, "f:1:3: \"QID:1\" names no query"),
-        (b"1 qid:1 1:2 x\n", Feature, "f:1:13: \"x\" is not a feature: expected INDEX:VALUE"),
-        (b"1 qid:1 0:2\n", Feature, "f:1:9: \"0\" is not a feature: expected a whole number from 1 to 4096"),
-        (b"1 qid:1 4097:2\n", Feature, "f:1:9: \"4097\" is not a feature"),
-        (b"1 qid:1 -1:2\n", Feature, "f:1:9: \"-1\" is not a feature"),
-        (b"1 qid:1 1:2 1:3\n", FeatureOrder, "f:1:13: feature 1 twice, after feature 1"),
-        (b"1 qid:1 7:2 5:3\n", FeatureOrder, "f:1:13: feature 5 out of order, after feature 7"),
-        (b"1 qid:1 1:\n", Value, "f:1:11: \"\" is not a number: expected the value of feature 1"),
-        (b"1 qid:1 1:NULL\n", Value, "f:1:11: \"NULL\" is not a number"),
-        (b"1 qid:1 1:nan\n", Value, "f:1:11: \"nan\" is not a finite number"),
-        (b"1 qid:1 1:1e999\n", Value, "f:1:11: \"1e999\" is not a finite number"),
-        (b"1 qid:1 1:-inf\n", Value, "f:1:11: \"-inf\" is not a finite number"),
-        ("1 qid:é 1:2 2:x\n".as_bytes(), Value, "f:1:15: \"x\" is not a number"),
-        (b"1 qid:1 1:2\n1 qid:\xff 1:2\n", NotText, "f:2:7: byte 0xff is not UTF-8"),
+    let cases: [(&[u8], &str); 25] = [
+        (b"", "f: no documents"),
+        (b"# nothing\n\n", "f: no documents"),
+        (b"high qid:1 1:2\n", "f:1:1: \"high\" is not a label"),
+        (b"-1 qid:1 1:2\n", "f:1:1: \"-1\" is not a label"),
+        (b"1.5 qid:1 1:2\n", "f:1:1: \"1.5\" is not a label"),
+        (b"256 qid:1 1:2\n", "f:1:1: \"256\" is not a label"),
+        (b"1 qid:1 1:2\n1\n", "f:2:2: the line ends after its label"),
+        (b"1 1:2\n", "f:1:3: \"1:2\" names no query"),
+        (b"1 qid: 1:2\n", "f:1:3: \"qid:\" names no query"),
+        (b"1 qid:1\r2 1:2\n", "f:1:3: \"qid:1\\r2\" names no query"),
+        (b"1 QID:1 1:2\n", "f:1:3: \"QID:1\" names no query"),
+        (b"1 qid:1 1:2 x\n", "f:1:13: \"x\" is not a feature: expected INDEX:VALUE"),
+        (b"1 qid:1 0:2\n", "f:1:9: \"0\" is not a feature: expected a whole number from 1 to 4096"),
+        (b"1 qid:1 4097:2\n", "f:1:9: \"4097\" is not a feature"),
+        (b"1 qid:1 -1:2\n", "f:1:9: \"-1\" is not a feature"),
+        (b"1 qid:1 1:2 1:3\n", "f:1:13: feature 1 twice, after feature 1"),
+        (b"1 qid:1 7:2 5:3\n", "f:1:13: feature 5 out of order, after feature 7"),
+        (b"1 qid:1 1:\n", "f:1:11: \"\" is not a number: expected the value of feature 1"),
+        (b"1 qid:1 1:NULL\n", "f:1:11: \"NULL\" is not a number"),
+        (b"1 qid:1 1:nan\n", "f:1:11: \"nan\" is not a finite number"),
+        (b"1 qid:1 1:1e999\n", "f:1:11: \"1e999\" is not a finite number"),
+        (b"1 qid:1 1:-inf\n", "f:1:11: \"-inf\" is not a finite number"),
+        ("1 qid:é 1:2 2:x\n".as_bytes(), "f:1:15: \"x\" is not a number"),
+        (b"1 qid:1 1:2\n1 qid:\xff 1:2\n", "f:2:7: byte 0xff is not UTF-8"),
         (
             b"1 qid:1 1:2\n1 qid:2 1:2\n\n0 qid:1 1:2\n",
-            QueryComesAgain,
             "f:4:7: query \"1\" comes again after another one: its documents were on lines 1 to 1",
         ),
     ];
-    for (text, kind, message) in cases {
+    for (text, message) in cases {
         for bytes in [text.to_vec(), compressed(text)] {
             let error = read(&bytes).unwrap_err();
             assert!(error.to_string().starts_with(message), "{error}");
-            assert_eq!(error.kind, kind, "{error}");
         }
     }
 }
@@ -107,33 +108,31 @@ fn damaged_gzip_is_distinguished_from_text() {
     let whole = compressed(text);
     for length in 2..whole.len() {
         let error = read(&whole[..length]).unwrap_err();
-        assert_eq!(error.kind, Kind::Gzip, "{length}: {error}");
-        assert!(
-            error.in_file.line().is_some() && error.in_file.message().starts_with("damaged gzip: "),
-            "{error}"
-        );
+        assert!(is_damaged_gzip(&error), "{length}: {error}");
     }
     // The check sum, and bytes after the end.
     let mut flipped = whole.clone();
     let at = flipped.len() - 6;
     flipped[at] ^= 1;
-    assert_eq!(read(&flipped).unwrap_err().kind, Kind::Gzip);
+    assert!(is_damaged_gzip(&read(&flipped).unwrap_err()));
     let trailing = [whole, b"xyz".to_vec()].concat();
-    assert_eq!(read(&trailing).unwrap_err().kind, Kind::Gzip);
+    assert!(is_damaged_gzip(&read(&trailing).unwrap_err()));
 }
 
 #[test]
 fn an_endless_line_does_not_fill_memory() {
     let endless = BufReader::new(io::repeat(b'1'));
     let error = Reader::new("f", endless).next().unwrap().unwrap_err();
-    assert_eq!((error.kind, error.in_file.line()), (Kind::LineTooLong, Some(1)));
+    assert_eq!((error.line(), error.column()), (Some(1), Some(MAX_LINE + 1)));
+    assert!(error.message().starts_with("a line above 1 MiB: "), "{error}");
     assert!(error.to_string().len() < 200);
     // The longest permitted line.
     let mut longest = b"1 qid:1 1:2 #".to_vec();
     longest.resize(MAX_LINE, b'x');
     assert_eq!(read(&[&longest[..], b"\r\n"].concat()).unwrap().len(), 1);
     longest.push(b'x');
-    assert_eq!(read(&[&longest[..], b"\n"].concat()).unwrap_err().kind, Kind::LineTooLong);
+    let error = read(&[&longest[..], b"\n"].concat()).unwrap_err();
+    assert!(error.message().starts_with("a line above 1 MiB: "), "{error}");
 }
 
 #[test]
@@ -147,7 +146,6 @@ fn nothing_comes_after_an_error() {
 #[test]
 fn a_missing_file_is_an_error() {
     let error = read_file(Path::new("no/such/file.txt")).unwrap_err();
-    assert_eq!(error.kind, Kind::Io);
     assert!(error.to_string().starts_with("no/such/file.txt: cannot be read: "), "{error}");
 }
 
@@ -167,7 +165,7 @@ quickcheck! {
         bytes[at] = byte;
         match read(&bytes) {
             Ok(queries) => !queries.is_empty(),
-            Err(error) => error.in_file.line().is_some_and(|line| line <= 5) && error.in_file.column().is_some(),
+            Err(error) => error.line().is_some_and(|line| line <= 5) && error.column().is_some(),
         }
     }
 }
@@ -213,7 +211,7 @@ fn written_queries_are_read_back_unchanged() {
             Err(error) => {
                 let lines = text.lines().count() + 1;
                 assert!(
-                    error.kind == Kind::Empty || error.in_file.line().is_some_and(|line| line <= lines),
+                    error.is_about_whole_file() || error.line().is_some_and(|line| line <= lines),
                     "{error}"
                 );
             }
