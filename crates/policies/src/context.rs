@@ -26,6 +26,5 @@ pub use posterior::{Coefficients, HybridPosterior, NamedArray};
 pub use prior::HybridPrior;
 pub use scale::FeatureScale;
 pub use segmented::{Segmented, SegmentedNote};
-pub(crate) use traits::AnyFeaturedItems;
 pub use traits::{FeaturedItems, PolicyFor, SelectAmongFor, SelectFor, UpdateFor};
 pub use without::WithoutContext;

@@ -13,10 +13,9 @@ pub use values::{ItemValues, MAX_VALUE, Orders, Terms, Valued, Values, check_val
 
 use crate::error::MAX_COUNT;
 use crate::sampling::thinning::{Late, Present};
-use crate::{Bayesian, Decision, Error, Prior, SelectAmong, Setup, Tallies, Tally};
+use crate::{Bayesian, Error, Prior, SelectAmong, Setup, Tallies, Tally};
 use click_models::value::GoesOn;
 use click_models::{ItemId, ItemSet, Ranking};
-use rand::Rng;
 use serde::{Serialize, Serializer};
 use std::ops::Range;
 
@@ -188,9 +187,6 @@ pub(crate) trait OnTable: Setup {
 
 /// A policy on a table, of a type that is known at run time only.
 pub(crate) trait OnAnyTable: Tallies + Send + Sync {
-    /// As [`SelectAmong::select_among`].
-    fn select_list(&mut self, available: &ItemSet, rng: &mut dyn Rng, list: &mut Ranking);
-
     /// As [`SelectAmong::pass_round`].
     fn pass(&mut self);
 
@@ -199,12 +195,6 @@ pub(crate) trait OnAnyTable: Tallies + Send + Sync {
 }
 
 impl<P: OnTable + SelectAmong<Ranking, Note = ()> + Send + Sync> OnAnyTable for P {
-    fn select_list(&mut self, available: &ItemSet, mut rng: &mut dyn Rng, list: &mut Ranking) {
-        let mut decision = Decision { action: std::mem::take(list), note: () };
-        self.select_among(available, &mut rng, &mut decision);
-        *list = decision.action;
-    }
-
     fn pass(&mut self) {
         self.pass_round();
     }

@@ -69,9 +69,7 @@ macro_rules! catalogue {
                     $(Self::$Variant { .. } => $name,)*
                 }
             }
-        }
 
-        impl PolicySpec {
             /// The policy's row in the catalogue.
             pub fn row(&self) -> &'static Row {
                 super::find(self.name()).expect("every variant has a row")
@@ -91,21 +89,22 @@ macro_rules! catalogue {
 }
 pub(super) use catalogue;
 
-/// Generates the constructors, family by family.
+/// Generates the constructors, family by family: what its visitors take, and what they are told.
+/// Beside the type is where the abilities of its policies come from.
 macro_rules! builders {
     ($rows:tt) => {
         impl PolicySpec {
-            with_family!(with_position_based WithPositionBased PositionBased $rows);
-            with_family!(with_unknown_examination WithUnknownExamination UnknownExamination $rows);
-            with_family!(with_prefix WithPrefix Prefix $rows);
-            with_family!(with_any_list WithAnyList AnyList $rows);
-            with_family!(with_stopping WithStopping Stopping $rows);
-            with_family!(with_full_feedback WithStopping FullFeedback $rows);
-            with_family!(with_budgeted WithBudgeted Budgeted $rows);
-            with_family!(with_cells WithCells Cells $rows);
-            with_family!(with_pairs WithPairs Pairs $rows);
-            with_family!(with_position_contexts WithPositionContexts PositionContexts $rows);
-            with_family!(with_prefix_contexts WithPrefixContexts PrefixContexts $rows);
+            with_family!(with_position_based WithPositionBased PositionBased, live PositionBasedPolicy, PbmKnown<'_>, $rows);
+            with_family!(with_unknown_examination WithUnknownExamination UnknownExamination, live UnknownExaminationPolicy, PrefixKnown<'_>, $rows);
+            with_family!(with_prefix WithPrefix Prefix, live PrefixPolicy, PrefixKnown<'_>, $rows);
+            with_family!(with_any_list WithAnyList AnyList, live AnyListPolicy, ListShape, $rows);
+            with_family!(with_stopping WithStopping Stopping, answer StoppingPolicy, ListShape, $rows);
+            with_family!(with_full_feedback WithStopping FullFeedback, answer StoppingPolicy, ListShape, $rows);
+            with_family!(with_budgeted WithBudgeted Budgeted, list BudgetedPolicy, ListShape, $rows);
+            with_family!(with_cells WithCells Cells, none CellsPolicy, TableShape, $rows);
+            with_family!(with_pairs WithPairs Pairs, item PairsPolicy, PairKnown, $rows);
+            with_family!(with_position_contexts WithPositionContexts PositionContexts, users PositionContextsPolicy, (PbmKnown<'_>, ContextKnown<'_>), $rows);
+            with_family!(with_prefix_contexts WithPrefixContexts PrefixContexts, users PrefixContextsPolicy, (PrefixKnown<'_>, ContextKnown<'_>), $rows);
         }
     };
 }
@@ -113,13 +112,15 @@ pub(super) use builders;
 
 /// Generates a function that passes a policy's constructor to a visitor of its family.
 macro_rules! with_family {
-    ($function:ident $Visitor:ident $Family:ident
+    ($function:ident $Visitor:ident $Family:ident, $able:ident $Policy:ident, $Known:ty,
         {$(($Variant:ident $live:ident { $($field:ident: $type:ty),* } $($plays:tt)+))*}) => {
         #[doc = concat!("Passes the constructor of this policy to `visitor`, if the policy belongs to [`Family::", stringify!($Family), "`].")]
         #[allow(unused_variables, reason = "not every family uses every parameter")]
         pub fn $function<V: $Visitor>(&self, visitor: V) -> Option<V::Output> {
             match *self {
-                $(Self::$Variant { $($field),* } => arm!($Family visitor $live [$($field: $type),*]; $($plays)+),)*
+                $(Self::$Variant { $($field),* } => {
+                    arm!($Family (visitor [$($field: $type),*] $able $live [$Policy] $Known); $($plays)+)
+                })*
             }
         }
     };
@@ -128,45 +129,19 @@ pub(super) use with_family;
 
 /// Passes the constructor of one family of a row to the visitor.
 macro_rules! arm {
-    (PositionBased $visitor:ident $live:ident $fields:tt; PositionBased($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields [$live PositionBasedPolicy], $known: PbmKnown<'_>, $horizon => $build)
-    };
-    (UnknownExamination $visitor:ident $live:ident $fields:tt; UnknownExamination($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields [$live UnknownExaminationPolicy], $known: PrefixKnown<'_>, $horizon => $build)
-    };
-    (Prefix $visitor:ident $live:ident $fields:tt; Prefix($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields [$live PrefixPolicy], $known: PrefixKnown<'_>, $horizon => $build)
-    };
-    (AnyList $visitor:ident $live:ident $fields:tt; AnyList($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields [$live AnyListPolicy], $known: ListShape, $horizon => $build)
-    };
-    (Stopping $visitor:ident $live:ident $fields:tt; Stopping($known:ident within $tolerance:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields answer [StoppingPolicy], $known: ListShape, _ => $build, $tolerance)
-    };
-    (FullFeedback $visitor:ident $live:ident $fields:tt; FullFeedback($known:ident within $tolerance:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields answer [StoppingPolicy], $known: ListShape, _ => $build, $tolerance)
-    };
-    (Budgeted $visitor:ident $live:ident $fields:tt; Budgeted($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields list [BudgetedPolicy], $known: ListShape, $horizon => $build)
-    };
-    (Cells $visitor:ident $live:ident $fields:tt; Cells($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields none [CellsPolicy], $known: TableShape, $horizon => $build)
-    };
-    (Pairs $visitor:ident $live:ident $fields:tt; Pairs($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields item [PairsPolicy], $known: PairKnown, $horizon => $build)
-    };
-    (PositionContexts $visitor:ident $live:ident $fields:tt; PositionContexts($known:ident, $context:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields [$live for users PositionContextsPolicy], ($known, $context): (PbmKnown<'_>, ContextKnown<'_>), $horizon => $build)
-    };
-    (PrefixContexts $visitor:ident $live:ident $fields:tt; PrefixContexts($known:ident, $context:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
-        pass!($visitor $fields [$live for users PrefixContextsPolicy], ($known, $context): (PrefixKnown<'_>, ContextKnown<'_>), $horizon => $build)
-    };
-    ($Family:ident $visitor:ident $live:ident $fields:tt; $Other:ident($($play:tt)*) $($rest:tt)*) => {
-        arm!($Family $visitor $live $fields; $($rest)*)
-    };
-    ($Family:ident $visitor:ident $live:ident $fields:tt;) => {
-        None
-    };
+    (PositionBased ($($given:tt)*); PositionBased $play:tt $($rest:tt)*) => { pass!($($given)*, $play) };
+    (UnknownExamination ($($given:tt)*); UnknownExamination $play:tt $($rest:tt)*) => { pass!($($given)*, $play) };
+    (Prefix ($($given:tt)*); Prefix $play:tt $($rest:tt)*) => { pass!($($given)*, $play) };
+    (AnyList ($($given:tt)*); AnyList $play:tt $($rest:tt)*) => { pass!($($given)*, $play) };
+    (Stopping ($($given:tt)*); Stopping $play:tt $($rest:tt)*) => { pass!($($given)*, $play) };
+    (FullFeedback ($($given:tt)*); FullFeedback $play:tt $($rest:tt)*) => { pass!($($given)*, $play) };
+    (Budgeted ($($given:tt)*); Budgeted $play:tt $($rest:tt)*) => { pass!($($given)*, $play) };
+    (Cells ($($given:tt)*); Cells $play:tt $($rest:tt)*) => { pass!($($given)*, $play) };
+    (Pairs ($($given:tt)*); Pairs $play:tt $($rest:tt)*) => { pass!($($given)*, $play) };
+    (PositionContexts ($($given:tt)*); PositionContexts $play:tt $($rest:tt)*) => { pass!($($given)*, $play) };
+    (PrefixContexts ($($given:tt)*); PrefixContexts $play:tt $($rest:tt)*) => { pass!($($given)*, $play) };
+    ($Family:ident $given:tt; $Other:ident $play:tt $($rest:tt)*) => { arm!($Family $given; $($rest)*) };
+    ($Family:ident $given:tt;) => { None };
 }
 pub(super) use arm;
 
@@ -175,24 +150,24 @@ pub(super) use arm;
 /// function of its own, which is compiled once; as a closure it would be compiled for every
 /// visitor.
 macro_rules! pass {
-    ($visitor:ident $fields:tt [Table $Policy:ident], $($build:tt)*) => {
-        pass!($visitor $fields table [$Policy + crate::live::OnAnyTable], $($build)*)
+    ($visitor:ident $fields:tt live Table [$Policy:ident] $($build:tt)*) => {
+        pass!($visitor $fields table _ [$Policy + crate::live::OnAnyTable + crate::SelectAmong<click_models::Ranking, Note = ()>] $($build)*)
     };
-    ($visitor:ident $fields:tt [Whole $Policy:ident], $($build:tt)*) => {
-        pass!($visitor $fields coefficients [$Policy + crate::Coefficients], $($build)*)
+    ($visitor:ident $fields:tt users Whole [$Policy:ident] $($build:tt)*) => {
+        pass!($visitor $fields items _ [$Policy + crate::FeaturedItems + crate::SelectAmongFor<click_models::Ranking, Note = click_models::Context>] $($build)*)
     };
-    ($visitor:ident $fields:tt [Whole for users $Policy:ident], $($build:tt)*) => {
-        pass!($visitor $fields items [$Policy + crate::context::AnyFeaturedItems], $($build)*)
+    ($visitor:ident $fields:tt live Whole [$Policy:ident] $($build:tt)*) => {
+        pass!($visitor $fields coefficients _ [$Policy + crate::Coefficients] $($build)*)
     };
-    ($visitor:ident $fields:tt [$live:ident for users $Policy:ident], $($build:tt)*) => {
-        pass!($visitor $fields coefficients [$Policy], $($build)*)
+    ($visitor:ident $fields:tt users $live:ident $Policy:tt $($build:tt)*) => {
+        pass!($visitor $fields coefficients _ $Policy $($build)*)
     };
-    ($visitor:ident $fields:tt [$live:ident $Policy:ident], $($build:tt)*) => {
-        pass!($visitor $fields none [$Policy], $($build)*)
+    ($visitor:ident $fields:tt live $live:ident $Policy:tt $($build:tt)*) => {
+        pass!($visitor $fields none _ $Policy $($build)*)
     };
-    ($visitor:ident [$($field:ident: $type:ty),*] $abilities:ident [$Policy:ident $(+ $Able:path)?], $known:tt: $Known:ty, $horizon:tt => $build:expr $(, $tolerance:ident)?) => {{
+    ($visitor:ident [$($field:ident: $type:ty),*] $abilities:ident $live:tt [$Policy:ident $(+ $Able:path)*] $Known:ty, ($known:tt, $horizon:ident $(within $tolerance:ident)? => $build:expr)) => {{
         #[inline(never)]
-        fn build($known: $Known, $horizon: u64, ($($field,)*): ($($type,)*)) -> Result<impl visit::$Policy $(+ $Able)? + use<>, crate::Error> {
+        fn build($known: $Known, $horizon: u64, ($($field,)*): ($($type,)*)) -> Result<impl visit::$Policy $(+ $Able)* + use<>, crate::Error> {
             Ok($build)
         }
         let build = move |known: $Known, horizon: u64| build(known, horizon, ($($field,)*));

@@ -6,11 +6,11 @@
 
 use super::reader::Reader;
 use super::{CatalogueProtocol, Knowledge};
-use crate::context::{AnyFeaturedItems, Coefficients, PolicyFor, SegmentedNote, SelectFor};
+use crate::context::{Coefficients, FeaturedItems, PolicyFor, SegmentedNote, SelectAmongFor, SelectFor};
 use crate::live::OnAnyTable;
 use crate::rank_one::Side;
 use crate::setup::Setup;
-use crate::{Decision, Error, Recommend, Stop};
+use crate::{Decision, Error, Recommend, SelectAmong, Stop};
 use click_models::{Cell, Clicks, Context, ItemId, ItemSet, Pair, Ranking};
 use dyn_clone::DynClone;
 use rand::Rng;
@@ -267,7 +267,7 @@ pub trait Member<A>: SelectFor<A, Note: AsNote> + Setup + Serialize + Clone + Se
 impl<A, P: SelectFor<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + 'static> Member<A> for P {}
 
 /// A policy of any type, for users of any protocol.
-pub(super) trait DynPolicy: DynClone + Send + Sync {
+pub(super) trait DynPolicy: Able + DynClone + Send + Sync {
     /// Chooses as asked, among some items only if the policy has a table or items that come and go.
     fn select(&mut self, ask: &Ask<'_>, rng: &mut dyn Rng, out: &mut Decision<Ranking, Note>);
 
@@ -286,67 +286,70 @@ pub(super) trait DynPolicy: DynClone + Send + Sync {
 
     /// The policy, to be written.
     fn state(&self) -> &dyn erased_serde::Serialize;
-
-    /// The best items, if the policy is one that stops and has stopped.
-    fn answer(&self) -> Option<Vec<ItemId>> {
-        None
-    }
-
-    /// Writes the recommended items to `out`; `false` if the policy recommends none.
-    fn recommend(&self, _rng: &mut dyn Rng, _out: &mut Ranking) -> bool {
-        false
-    }
-
-    /// The policy, if it learns from a table that can be changed.
-    fn table(&self) -> Option<&dyn OnAnyTable> {
-        None
-    }
-
-    /// As [`table`](Self::table), to change it.
-    fn table_mut(&mut self) -> Option<&mut dyn OnAnyTable> {
-        None
-    }
-
-    /// The policy, if it sees who asks and its items may come and go.
-    fn items(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
-        None
-    }
-
-    /// The policy, if it estimates coefficients of features.
-    fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
-        None
-    }
 }
 
 /// A policy whose type is known at run time only.
 pub(super) type BoxedPolicy = Box<dyn DynPolicy>;
 dyn_clone::clone_trait_object!(DynPolicy);
 
-/// Abilities of a policy beyond choosing and learning.
-#[derive(Clone)]
-#[expect(missing_debug_implementations, reason = "it holds functions")]
-pub struct Abilities<P> {
-    answer: fn(&P) -> Option<Vec<ItemId>>,
-    recommend: fn(&P, &mut dyn Rng, &mut Ranking) -> bool,
-    table: fn(&P) -> Option<&dyn OnAnyTable>,
-    table_mut: fn(&mut P) -> Option<&mut dyn OnAnyTable>,
-    items: fn(&mut P) -> Option<&mut dyn AnyFeaturedItems>,
-    coefficients: fn(&mut P) -> Option<&mut dyn Coefficients>,
+/// Declares what only some policies can do, and what is so of the others: the functions of a policy
+/// of any type, and those of its own type behind them.
+macro_rules! abilities {
+    ($($(#[$doc:meta])* fn $name:ident(&$([$mut:tt])? $(, $argument:ident: $type:ty)*) -> $output:ty, else $none:expr;)+) => {
+        /// Abilities of a policy beyond choosing and learning.
+        #[allow(unused_variables, reason = "most policies have no abilities")]
+        pub(super) trait Able {
+            $($(#[$doc])* fn $name(&$($mut)? self $(, $argument: $type)*) -> $output {
+                $none
+            })+
+        }
+
+        /// Abilities of policies of type `P`.
+        #[derive(Clone)]
+        #[expect(missing_debug_implementations, reason = "it holds functions")]
+        pub struct Abilities<P> {
+            $($name: fn(&$($mut)? P $(, $type)*) -> $output,)+
+        }
+
+        impl<P> Abilities<P> {
+            /// Nothing.
+            #[allow(unused_variables, reason = "as above")]
+            pub(super) fn none() -> Self {
+                Self { $($name: |_ $(, $argument)*| $none,)+ }
+            }
+        }
+
+        impl<A, P: SelectFor<A>> Able for Adapter<A, P> {
+            $(fn $name(&$($mut)? self $(, $argument: $type)*) -> $output {
+                (self.abilities.$name)(&$($mut)? self.policy $(, $argument)*)
+            })+
+        }
+    };
+}
+
+abilities! {
+    /// Chooses among some items, if the policy has a table or items that come and go.
+    fn select_among(
+        &[mut], context: &Context, available: &ItemSet, rng: &mut dyn Rng, out: &mut Decision<Ranking, Note>
+    ) -> (), else {
+        out.note = Note::Nothing;
+        out.action.clear();
+    };
+    /// The best items, if the policy is one that stops and has stopped.
+    fn answer(&) -> Option<Vec<ItemId>>, else None;
+    /// Writes the recommended items to `out`; `false` if the policy recommends none.
+    fn recommend(&, rng: &mut dyn Rng, out: &mut Ranking) -> bool, else false;
+    /// The policy, if it learns from a table that can be changed.
+    fn table(&) -> Option<&dyn OnAnyTable>, else None;
+    /// As [`table`](Self::table), to change it.
+    fn table_mut(&[mut]) -> Option<&mut dyn OnAnyTable>, else None;
+    /// The policy, if it sees who asks and its items may come and go.
+    fn items(&[mut]) -> Option<&mut dyn FeaturedItems>, else None;
+    /// The policy, if it estimates coefficients of features.
+    fn coefficients(&[mut]) -> Option<&mut dyn Coefficients>, else None;
 }
 
 impl<P> Abilities<P> {
-    /// Nothing.
-    pub(super) fn none() -> Self {
-        Self {
-            answer: |_| None,
-            recommend: |_, _, _| false,
-            table: |_| None,
-            table_mut: |_| None,
-            items: |_| None,
-            coefficients: |_| None,
-        }
-    }
-
     /// It recommends a list.
     pub(super) fn list() -> Self
     where
@@ -386,9 +389,15 @@ impl<P> Abilities<P> {
     /// It learns from a table that can be changed.
     pub(super) fn table() -> Self
     where
-        P: OnAnyTable,
+        P: OnAnyTable + SelectAmong<Ranking, Note = ()>,
     {
-        Self { table: |policy| Some(policy), table_mut: |policy| Some(policy), ..Self::none() }
+        let select_among =
+            |policy: &mut P, _: &_, available: &_, mut rng: &mut dyn Rng, out: &mut Decision<_, _>| {
+                let mut decision = Decision { action: std::mem::take(&mut out.action), note: () };
+                policy.select_among(available, &mut rng, &mut decision);
+                *out = Decision { action: decision.action, note: Note::Nothing };
+            };
+        Self { select_among, table: |policy| Some(policy), table_mut: |policy| Some(policy), ..Self::none() }
     }
 
     /// It estimates coefficients of features.
@@ -402,9 +411,16 @@ impl<P> Abilities<P> {
     /// It sees who asks, and its items may come and go.
     pub(super) fn items() -> Self
     where
-        P: AnyFeaturedItems + Coefficients,
+        P: FeaturedItems + SelectAmongFor<Ranking, Note = Context> + Coefficients,
     {
-        Self { items: |policy| Some(policy), ..Self::coefficients() }
+        let select_among =
+            |policy: &mut P, context: &_, available: &_, mut rng: &mut dyn Rng, out: &mut Decision<_, _>| {
+                let note = Context::take(&mut out.note);
+                let mut decision = Decision { action: std::mem::take(&mut out.action), note };
+                policy.select_among_for(context, available, &mut rng, &mut decision);
+                *out = Decision { action: decision.action, note: Note::Context(decision.note) };
+            };
+        Self { select_among, items: |policy| Some(policy), ..Self::coefficients() }
     }
 }
 
@@ -422,7 +438,7 @@ struct Adapter<A, P: SelectFor<A>> {
 impl<A: AsList, P: Member<A>> DynPolicy for Adapter<A, P> {
     fn select(&mut self, ask: &Ask<'_>, rng: &mut dyn Rng, out: &mut Decision<Ranking, Note>) {
         if let Some(available) = ask.among {
-            return select_among(self, ask.context, available, rng, out);
+            return self.select_among(ask.context, available, rng, out);
         }
         // A local decision may stay in registers: read back at once from memory, the two numbers of
         // a pair wait for both writes.
@@ -452,56 +468,6 @@ impl<A: AsList, P: Member<A>> DynPolicy for Adapter<A, P> {
 
     fn state(&self) -> &dyn erased_serde::Serialize {
         &self.policy
-    }
-
-    fn answer(&self) -> Option<Vec<ItemId>> {
-        (self.abilities.answer)(&self.policy)
-    }
-
-    fn recommend(&self, rng: &mut dyn Rng, out: &mut Ranking) -> bool {
-        (self.abilities.recommend)(&self.policy, rng, out)
-    }
-
-    fn table(&self) -> Option<&dyn OnAnyTable> {
-        (self.abilities.table)(&self.policy)
-    }
-
-    fn table_mut(&mut self) -> Option<&mut dyn OnAnyTable> {
-        (self.abilities.table_mut)(&mut self.policy)
-    }
-
-    fn items(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
-        (self.abilities.items)(&mut self.policy)
-    }
-
-    fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
-        (self.abilities.coefficients)(&mut self.policy)
-    }
-}
-
-/// Chooses among some items; among none if the policy cannot.
-fn select_among(
-    policy: &mut dyn DynPolicy,
-    context: &Context,
-    available: &ItemSet,
-    rng: &mut dyn Rng,
-    out: &mut Decision<Ranking, Note>,
-) {
-    if let Some(policy) = policy.items() {
-        let note = if let Note::Context(context) = &mut out.note {
-            std::mem::take(context)
-        } else {
-            Context::default()
-        };
-        let mut decision = Decision { action: std::mem::take(&mut out.action), note };
-        policy.select_list_for(context, available, rng, &mut decision);
-        *out = Decision { action: decision.action, note: Note::Context(decision.note) };
-        return;
-    }
-    out.note = Note::Nothing;
-    match policy.table_mut() {
-        Some(table) => table.select_list(available, rng, &mut out.action),
-        None => out.action.clear(),
     }
 }
 

@@ -209,20 +209,47 @@ impl Display for Protocol {
 }
 
 impl Family {
+    /// The protocols that its policies play, and in words what they know and what they play.
+    fn facts(self) -> (&'static [Protocol], &'static str, &'static str) {
+        use Protocol::{Cascade, ClicksOnly, Dcm, Dueling, PositionBased, RankOne, SemiBandit};
+        const PREFIXES: &[Protocol] = &[SemiBandit, Cascade, Dcm];
+        const LISTS: &[Protocol] = &[PositionBased, SemiBandit, Cascade, Dcm, ClicksOnly];
+        const FEATURES: &str = "features of items, and of each user";
+        match self {
+            Self::PositionBased => {
+                (&[PositionBased], "sizes, examination of every position", "position-based")
+            }
+            Self::UnknownExamination => {
+                (&[PositionBased], "sizes, at most the order of positions", "position-based")
+            }
+            Self::Prefix => (PREFIXES, "sizes, order of positions", "prefix"),
+            Self::AnyList => (LISTS, "sizes", "any list"),
+            Self::Stopping => (&[Cascade], "sizes", "cascade, until it stops"),
+            Self::FullFeedback => (&[Cascade], "sizes", "cascade, every item examined, until it stops"),
+            Self::Budgeted => (&[Cascade], "sizes", "cascade, then names the best items"),
+            Self::Cells => (&[RankOne], "rows, columns", "rank-one"),
+            Self::Pairs => (&[Dueling], "number of items", "dueling"),
+            Self::PositionContexts => (&[PositionBased], FEATURES, "who differ"),
+            Self::PrefixContexts => (PREFIXES, FEATURES, "who differ"),
+            Self::Segments => (LISTS, "number of segments, and each user's", "who differ"),
+            Self::Logged => (LISTS, "the lists of a log", "any list"),
+            Self::Reference => (&Protocol::ALL, "the users", "all, in simulations"),
+        }
+    }
+
     /// The protocols that its policies play.
     pub fn protocols(self) -> &'static [Protocol] {
-        use Protocol::{Cascade, ClicksOnly, Dcm, Dueling, PositionBased, RankOne, SemiBandit};
-        match self {
-            Self::PositionBased | Self::UnknownExamination | Self::PositionContexts => &[PositionBased],
-            Self::Prefix | Self::PrefixContexts => &[SemiBandit, Cascade, Dcm],
-            Self::AnyList | Self::Logged | Self::Segments => {
-                &[PositionBased, SemiBandit, Cascade, Dcm, ClicksOnly]
-            }
-            Self::Stopping | Self::FullFeedback | Self::Budgeted => &[Cascade],
-            Self::Cells => &[RankOne],
-            Self::Pairs => &[Dueling],
-            Self::Reference => &[PositionBased, SemiBandit, Cascade, Dcm, ClicksOnly, RankOne, Dueling],
-        }
+        self.facts().0
+    }
+
+    /// The knowledge of its policies, in words.
+    pub fn told(self) -> &'static str {
+        self.facts().1
+    }
+
+    /// The users that its policies play, in words.
+    pub(super) fn plays(self) -> &'static str {
+        self.facts().2
     }
 
     /// The purpose of its policies.
@@ -237,22 +264,6 @@ impl Family {
     /// Returns whether its policies see who asks for a list.
     pub fn sees_contexts(self) -> bool {
         matches!(self, Self::PositionContexts | Self::PrefixContexts | Self::Segments)
-    }
-
-    /// The knowledge of its policies, in words.
-    pub fn told(self) -> &'static str {
-        match self {
-            Self::PositionBased => "sizes, examination of every position",
-            Self::UnknownExamination => "sizes, at most the order of positions",
-            Self::Prefix => "sizes, order of positions",
-            Self::AnyList | Self::Stopping | Self::FullFeedback | Self::Budgeted => "sizes",
-            Self::Cells => "rows, columns",
-            Self::Pairs => "number of items",
-            Self::PositionContexts | Self::PrefixContexts => "features of items, and of each user",
-            Self::Segments => "number of segments, and each user's",
-            Self::Logged => "the lists of a log",
-            Self::Reference => "the users",
-        }
     }
 }
 

@@ -344,7 +344,7 @@ catalogue! {
         /// Order of the items on the list.
         order: ShowOrder = ShowOrder::default(),
     }
-    plays: Stopping(shape within epsilon => {
+    plays: Stopping(shape, _horizon within epsilon => {
         let policy = CascadeBai::new(shape, delta).with_epsilon(epsilon);
         policy.with_radius_scale(radius_scale).with_order(order)
     }),
@@ -367,7 +367,7 @@ catalogue! {
         /// Number of items per step.
         pulls: Pulls = Pulls::default(),
     }
-    plays: FullFeedback(shape within epsilon => {
+    plays: FullFeedback(shape, _horizon within epsilon => {
         let policy = CascadeBai::bat_rac(shape, pulls, delta).with_epsilon(epsilon);
         policy.with_radius_scale(radius_scale).with_order(order)
     }),
@@ -388,7 +388,7 @@ catalogue! {
         /// Rule that chooses the items and their order.
         order: CascadeKlOrder = CascadeKlOrder::default(),
     }
-    plays: Stopping(shape within epsilon => {
+    plays: Stopping(shape, _horizon within epsilon => {
         let policy = CascadeKl::new(shape, delta).with_epsilon(epsilon);
         policy.with_test(test).with_order(order)
     }),
@@ -408,7 +408,7 @@ catalogue! {
         /// likelihoods as in `cascade-kl`.
         levels: KlLucbLevels = KlLucbLevels::default(),
     }
-    plays: Stopping(shape within epsilon => {
+    plays: Stopping(shape, _horizon within epsilon => {
         KlLucb::new(shape, delta).with_epsilon(epsilon).with_levels(levels)
     }),
     horizon: false, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
@@ -515,10 +515,10 @@ catalogue! {
         /// Whether the standard deviations of items and cells are estimated from the answers.
         deviations: Deviations = Deviations::default(),
     }
-    plays: PositionContexts(known, context, _horizon => {
+    plays: PositionContexts((known, context), _horizon => {
         PbmHybridTs::new(known, context, HybridSettings { alpha, interactions, deviations })?
     })
-    | PrefixContexts(known, context, _horizon => {
+    | PrefixContexts((known, context), _horizon => {
         HybridTs::new(known, context, HybridSettings { alpha, interactions, deviations })?
     })
     | PositionBased(known, _horizon => {
@@ -555,7 +555,7 @@ catalogue! {
         /// longer.
         width: CascadeLinWidth = CascadeLinWidth::default(),
     }
-    plays: PrefixContexts(known, context, horizon => match width {
+    plays: PrefixContexts((known, context), horizon => match width {
         CascadeLinWidth::C => CascadeLinear::ucb(known, context, c, sigma.get())?,
         CascadeLinWidth::Theory => CascadeLinear::ucb_of_theory(known, context, sigma.get(), horizon)?,
     }),
@@ -569,7 +569,7 @@ catalogue! {
         /// Standard deviation of an answer; 1 in the paper's experiments.
         sigma: Scale = Scale::of(0.25),
     }
-    plays: PrefixContexts(known, context, _horizon => CascadeLinear::ts(known, context, sigma.get())?),
+    plays: PrefixContexts((known, context), _horizon => CascadeLinear::ts(known, context, sigma.get())?),
     horizon: false, answers: Late, live: InOrder, limit: Limit::None,
     cost: "`K N + D^2 / 2` multiply-adds for D products with N columns of items, `2 L D^2` to learn",
     guarantee: "none",
@@ -584,7 +584,7 @@ catalogue! {
         /// Scale of the noise.
         r: NonNegative = NonNegative::from_count(1),
     }
-    plays: PrefixContexts(known, context, _horizon => CascadeLinear::c3(known, context, lambda.get(), delta, r)?),
+    plays: PrefixContexts((known, context), _horizon => CascadeLinear::c3(known, context, lambda.get(), delta, r)?),
     horizon: false, answers: Late, live: InOrder, limit: Limit::None,
     cost: "as `cascade-lin-ucb`",
     guarantee: "O(sqrt(T)), up to logarithms, on linear attraction",

@@ -1,9 +1,8 @@
 //! The catalogue as tables for readers, in Markdown.
 
-use super::{Answers, AnyPolicy, Family, Knowledge, ParameterRow, PolicySpec, Protocol, Row, maker, rows};
+use super::{Answers, AnyPolicy, Knowledge, ParameterRow, PolicySpec, Protocol, Row, maker, rows};
 use crate::Prior;
 use confidence::Probability;
-use serde_json::{Map, Value};
 
 /// The table of policies: the users, knowledge, cost and guarantee of each.
 pub fn policies() -> String {
@@ -11,7 +10,7 @@ pub fn policies() -> String {
         "| policy | type | users | must know | late feedback | live | cost of a round | guarantee | source |\n|---|---|---|---|---|---|---|---|---|\n",
     );
     for row in rows() {
-        let families: Vec<&str> = row.families.iter().map(|family| plays(*family)).collect();
+        let families: Vec<&str> = row.families.iter().map(|family| family.plays()).collect();
         let mut told = row.told();
         if row.spec().needs_horizon() {
             told += ", horizon";
@@ -58,8 +57,8 @@ pub fn parameters() -> String {
         let defaults = row.spec().parameters();
         let mut name = format!("`{}`", row.name);
         for parameter in row.parameters {
-            let default = default_of(&defaults, parameter);
             let ParameterRow { name: key, kind, meaning, .. } = parameter;
+            let default = defaults.get(*key).map_or("absent".to_owned(), |value| format!("`{value}`"));
             line(&mut text, &[&name, &format!("`{key}`"), &default, &kind.to_string(), meaning]);
             name.clear();
         }
@@ -93,25 +92,6 @@ fn priors(spec: &PolicySpec) -> [bool; 2] {
 /// Adds a row in Markdown.
 fn line(text: &mut String, cells: &[&str]) {
     text.extend(["| ", &cells.join(" | "), " |\n"]);
-}
-
-fn default_of(defaults: &Map<String, Value>, parameter: &ParameterRow) -> String {
-    defaults.get(parameter.name).map_or_else(|| "absent".to_owned(), |value| format!("`{value}`"))
-}
-
-fn plays(family: Family) -> &'static str {
-    match family {
-        Family::PositionBased | Family::UnknownExamination => "position-based",
-        Family::Prefix => "prefix",
-        Family::AnyList | Family::Logged => "any list",
-        Family::Stopping => "cascade, until it stops",
-        Family::FullFeedback => "cascade, every item examined, until it stops",
-        Family::Budgeted => "cascade, then names the best items",
-        Family::Cells => "rank-one",
-        Family::Pairs => "dueling",
-        Family::PositionContexts | Family::PrefixContexts | Family::Segments => "who differ",
-        Family::Reference => "all, in simulations",
-    }
 }
 
 /// The names of the types that implement a policy.

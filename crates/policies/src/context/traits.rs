@@ -4,7 +4,7 @@
 //! one of those that ignores the context, by a blanket implementation.
 
 use crate::{Decision, Error, Select, SelectAmong, Update};
-use click_models::{Context, Interaction, ItemId, ItemSet, Ranking};
+use click_models::{Context, Interaction, ItemId, ItemSet};
 use rand::Rng;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -81,30 +81,6 @@ pub trait FeaturedItems {
     ///
     /// [`Error::FeaturesOfItem`]. Nothing changes then.
     fn replace_item(&mut self, item: ItemId, features: &[f64]) -> Result<(), Error>;
-}
-
-/// [`FeaturedItems`] of a type that is known at run time only.
-pub(crate) trait AnyFeaturedItems: FeaturedItems {
-    /// As [`SelectAmongFor::select_among_for`].
-    fn select_list_for(
-        &mut self,
-        context: &Context,
-        available: &ItemSet,
-        rng: &mut dyn Rng,
-        out: &mut Decision<Ranking, Context>,
-    );
-}
-
-impl<P: FeaturedItems + SelectAmongFor<Ranking, Note = Context>> AnyFeaturedItems for P {
-    fn select_list_for(
-        &mut self,
-        context: &Context,
-        available: &ItemSet,
-        mut rng: &mut dyn Rng,
-        out: &mut Decision<Ranking, Context>,
-    ) {
-        self.select_among_for(context, available, &mut rng, out);
-    }
 }
 
 /// Learns from feedback of type `F` on actions of type `A`. The decision has the context.

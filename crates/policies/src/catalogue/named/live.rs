@@ -157,9 +157,7 @@ impl PolicySpec {
     pub fn check_live_among(&self) -> Result<(), BuildError> {
         if self.row().live == Live::Whole { Ok(()) } else { Err(BuildError::NotAmong(self.name())) }
     }
-}
 
-impl PolicySpec {
     /// How users of this protocol go on down a list for a policy of this name that has values of
     /// items; `None` if they examine each position with a probability of its own.
     ///

@@ -1,7 +1,7 @@
 //! A policy of the catalogue for each segment of users.
 
 use super::super::PolicySpec;
-use super::super::erased::{Ask, BoxedPolicy, DynPolicy, Maker, Note};
+use super::super::erased::{Able, Ask, BoxedPolicy, DynPolicy, Maker, Note};
 use super::super::reader::{Kind, List, Parts, Reader};
 use super::{CatalogueProtocol, Knowledge};
 use crate::context::SegmentedNote;
@@ -79,6 +79,8 @@ impl OfSegments {
         (&mut self.policies[place], &mut self.buffer)
     }
 }
+
+impl Able for OfSegments {}
 
 impl DynPolicy for OfSegments {
     fn select(&mut self, ask: &Ask<'_>, rng: &mut dyn Rng, out: &mut Decision<Ranking, Note>) {
