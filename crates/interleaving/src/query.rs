@@ -56,7 +56,7 @@ impl Query {
         for (&row, label) in rows.iter().zip(labels) {
             query.push(label, (0_u32..).zip(row.iter().copied()))?;
         }
-        query.checked()
+        if query.labels.is_empty() { Err(Error::NoDocuments { query: query.id }) } else { Ok(query) }
     }
 
     /// A query without documents, to which documents are added.
@@ -87,11 +87,6 @@ impl Query {
         self.labels.push(label);
         self.ends.push(self.mentioned.len());
         Ok(())
-    }
-
-    /// The query, if it has documents.
-    pub(crate) fn checked(self) -> Result<Self, Error> {
-        if self.labels.is_empty() { Err(Error::NoDocuments { query: self.id }) } else { Ok(self) }
     }
 
     /// Number of documents, at least one.

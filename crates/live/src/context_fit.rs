@@ -12,8 +12,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The version of the file.
-const VERSION: u64 = 1;
 /// The largest number, so that products of several stay finite.
 const LARGEST: f64 = 1e30;
 /// The smallest precision. Fits only add to those of their prior, which are above 0.09.
@@ -143,7 +141,7 @@ pub fn clip(ranges: &[[f64; 2]], features: &mut [f64]) -> usize {
 
 impl ContextFit {
     /// The version of new files.
-    pub const VERSION: u64 = VERSION;
+    pub const VERSION: u64 = 1;
 
     /// Reads the content of a file.
     ///
@@ -158,8 +156,8 @@ impl ContextFit {
         }
         let whole = |fault: String| Error::whole_file(path, fault);
         let Head { version } = read_json(path, content, EXPECTED)?;
-        if version != VERSION {
-            return Err(whole(format!("version: {version} found: expected {VERSION}")));
+        if version != Self::VERSION {
+            return Err(whole(format!("version: {version} found: expected {}", Self::VERSION)));
         }
         let found: Value = read_json(path, content, EXPECTED)?;
         too_large(&found, "").map_or(Ok(()), |fault| Err(whole(fault)))?;

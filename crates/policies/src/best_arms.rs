@@ -67,7 +67,7 @@ impl<A: Arm> BestArms<A> {
     /// Breaks ties of up to this number of arms by hashes.
     pub(crate) fn hashing(mut self, most_hashed: usize) -> Self {
         if let Some(list) = &mut self.shortlist {
-            list.hash_up_to(most_hashed);
+            list.most_hashed = most_hashed;
         }
         self
     }

@@ -143,7 +143,7 @@ fn tail<R: Rng + ?Sized>(rng: &mut R) -> f64 {
 /// A Gamma shape of at least 1, with the constants of the sampler.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GammaShape {
-    scale: f64,
+    pub(crate) scale: f64,
     slope: f64,
 }
 
@@ -187,21 +187,13 @@ pub fn draw_beta<R: Rng + ?Sized>(first: f64, second: f64, rng: &mut R) -> f64 {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BetaShape {
     successes: GammaShape,
-    failures: GammaShape,
+    pub(crate) failures: GammaShape,
 }
 
 impl BetaShape {
     /// Beta(`1 + successes`, `1 + failures`), the posterior under a uniform prior.
     pub(crate) fn after(successes: f64, failures: f64) -> Self {
         Self { successes: GammaShape::new(1.0 + successes), failures: GammaShape::new(1.0 + failures) }
-    }
-}
-
-#[cfg(test)]
-impl BetaShape {
-    /// The second shape.
-    pub(crate) fn failures_shape(self) -> f64 {
-        self.failures.scale + 1.0 / 3.0
     }
 }
 

@@ -125,7 +125,7 @@ pub(crate) struct Shortlist<A: Arm> {
     capacity: usize,
     filter: A::Filter,
     /// More equals than this are drawn by their places.
-    most_hashed: usize,
+    pub(crate) most_hashed: usize,
     absent: ItemSet,
     /// Present arms with an infinite index.
     n_fresh: usize,
@@ -197,11 +197,6 @@ impl<A: Arm> Shortlist<A> {
             }
         }
         list
-    }
-
-    /// Breaks ties of up to this number of arms by hashes.
-    pub(crate) fn hash_up_to(&mut self, most_hashed: usize) {
-        self.most_hashed = most_hashed;
     }
 
     /// Returns whether no arm is absent.

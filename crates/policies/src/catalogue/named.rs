@@ -34,12 +34,10 @@ pub enum BuildError {
     NoContexts(&'static str),
     #[error("`{0}` needs a horizon: give the number of rounds")]
     NoHorizon(&'static str),
-    /// The policy would need too much memory.
     #[error("`{policy}` keeps numbers for {of}, of which there are {found}: at most {most} are supported")]
     TooLarge { policy: &'static str, of: &'static str, found: usize, most: usize },
     #[error("`{policy}` cannot be used live with a table: {can}{}", live::live_instead(policy))]
     NotLive { policy: &'static str, can: &'static str },
-    /// The policy does not choose among items that come and go, for users who differ.
     #[error("`{0}` cannot be used live for users who differ: `hybrid-ts` can")]
     NotAmong(&'static str),
     #[error(
@@ -98,7 +96,12 @@ impl AnyPolicy {
     /// As [`NamedPolicy::build`].
     pub fn build(spec: PolicySpec, protocol: Protocol, knowledge: Knowledge) -> Result<Self, BuildError> {
         let invalid = |error| BuildError::Parameters { policy: spec.name(), error };
-        let mut knowledge = told_to(&spec.within(), knowledge, protocol).map_err(invalid)?;
+        let family = spec.within().row().family_on(protocol);
+        let mut knowledge = if family == Some(Family::UnknownExamination) {
+            knowledge.without_examination().map_err(invalid)?
+        } else {
+            knowledge
+        };
         knowledge.context = knowledge.context.filter(|_| spec.sees_contexts(protocol));
         let policy = fresh(&spec, &knowledge, protocol)?;
         let mut policy = Self { protocol, spec, knowledge, policy };
@@ -346,12 +349,6 @@ pub(super) fn maker(spec: &PolicySpec, users: Protocol) -> Option<Maker> {
         Protocol::RankOne => RankOne::maker(spec),
         Protocol::Dueling => Dueling::maker(spec),
     }
-}
-
-/// The part of the knowledge that a policy may have.
-fn told_to(spec: &PolicySpec, knowledge: Knowledge, users: Protocol) -> Result<Knowledge, Error> {
-    let is_unknown = spec.row().family_on(users) == Some(Family::UnknownExamination);
-    if is_unknown { knowledge.without_examination() } else { Ok(knowledge) }
 }
 
 /// Refuses users whose feedback the policy cannot read, and knowledge that it cannot use.

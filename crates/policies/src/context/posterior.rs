@@ -84,9 +84,7 @@ impl HybridPosterior {
             deviations: [intercepts.deviation, slopes.deviation, cells.deviation],
         }
     }
-}
 
-impl HybridPosterior {
     fn into_arrays(self, n_items: usize) -> Vec<NamedArray> {
         let n = self.mean.len();
         let of_items = [n_items, self.item_means.len() / n_items];

@@ -456,7 +456,7 @@ fn tables_reach_every_branch() {
 
 impl Posterior {
     fn proposal_failures_are_flat(&self) -> bool {
-        self.proposal.failures_shape() == 1.0
+        self.proposal.failures.scale + 1.0 / 3.0 == 1.0
     }
 }
 
