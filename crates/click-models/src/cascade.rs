@@ -41,7 +41,7 @@
 //! ```
 
 use crate::linear_list::decreasing;
-use crate::model::{earns, knows_sizes};
+use crate::model::{earns, shows_lists};
 use crate::parameters::parameters;
 use crate::value::{GoesOn, best_list, checked};
 use crate::{Cascade, CascadeFeedback, ClickModel, Error, ItemId, ListShape, Ranking, bounds};
@@ -219,7 +219,7 @@ impl CascadeModel {
 
 impl ClickModel for CascadeModel {
     type Interaction = Cascade;
-    knows_sizes!(|users| users.shape, users.best);
+    shows_lists!(|users| users.shape, users.best);
     earns!(|users| users.values);
 
     #[inline]

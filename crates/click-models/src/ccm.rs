@@ -31,7 +31,7 @@
 //! ```
 
 use crate::chain::Chain;
-use crate::model::knows_sizes;
+use crate::model::shows_lists;
 use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, ClicksOnly, Error, ListClicks, ListShape, Ranking};
 use confidence::Probability;
@@ -116,7 +116,7 @@ fn after_click(continuation: [Probability; 3], attraction: f64) -> f64 {
 
 impl ClickModel for ClickChain {
     type Interaction = ClicksOnly;
-    knows_sizes!(|users| users.shape, users.best);
+    shows_lists!(|users| users.shape, users.best);
 
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> ListClicks {
         let mut clicks = Clicks::new(action.len());

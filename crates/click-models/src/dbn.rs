@@ -35,7 +35,7 @@
 //! ```
 
 use crate::chain::Chain;
-use crate::model::knows_sizes;
+use crate::model::shows_lists;
 use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, ClicksOnly, Error, ListClicks, ListShape, Ranking};
 use confidence::Probability;
@@ -148,7 +148,7 @@ impl DynamicBayesian {
 
 impl ClickModel for DynamicBayesian {
     type Interaction = ClicksOnly;
-    knows_sizes!(|users| users.shape, users.best);
+    shows_lists!(|users| users.shape, users.best);
 
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> ListClicks {
         let mut clicks = Clicks::new(action.len());

@@ -32,7 +32,7 @@
 //! construction, at most O(2^`n_positions` `n_positions`^2).
 
 use crate::linear_list::{decreasing, decreasing_numbers};
-use crate::model::earns;
+use crate::model::{earns, shows_lists};
 use crate::parameters::parameters;
 use crate::value::{GoesOn, best_list, checked};
 use crate::{ClickModel, Clicks, Dcm, DcmFeedback, Error, ItemId, ListShape, Ranking, bounds};
@@ -290,17 +290,12 @@ fn mean_clicks(attraction: &[Probability], leave: &[Probability], list: &Ranking
 
 impl ClickModel for DependentClick {
     type Interaction = Dcm;
-    type Known<'a> = DcmKnown<'a>;
+    shows_lists!(
+        |users| users.shape,
+        users.best,
+        DcmKnown<'a> = DcmKnown { shape: users.shape, places: &users.places }
+    );
     earns!(|users| users.values);
-
-    fn known(&self) -> DcmKnown<'_> {
-        DcmKnown { shape: self.shape, places: &self.places }
-    }
-
-    #[inline]
-    fn admits(&self, action: &Ranking) -> bool {
-        action.fits(self.shape)
-    }
 
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> DcmFeedback {
         let mut bits = 0_u64;
@@ -340,9 +335,5 @@ impl ClickModel for DependentClick {
     #[inline]
     fn expected_clicks(&self, action: &Ranking) -> f64 {
         mean_clicks(&self.attraction, &self.leave, action)
-    }
-
-    fn best(&self) -> &(Ranking, f64) {
-        &self.best
     }
 }

@@ -323,18 +323,11 @@ pub trait ListFeedback {
     fn list_clicks(&self) -> Clicks;
 }
 
-macro_rules! list_feedback {
-    ($($Feedback:ident: $clicks:ident),+) => {$(
-        impl ListFeedback for $Feedback {
-            #[inline]
-            fn list_clicks(&self) -> Clicks {
-                self.$clicks
-            }
-        }
-    )+};
-}
-list_feedback! {
-    PbmFeedback: clicks, PrefixFeedback: clicks, CascadeFeedback: observed, DcmFeedback: clicks, ListClicks: clicks
+impl ListFeedback for CascadeFeedback {
+    #[inline]
+    fn list_clicks(&self) -> Clicks {
+        self.observed
+    }
 }
 
 /// A list protocol that can interpret the clicks of any other list protocol.
@@ -349,22 +342,6 @@ pub trait ListProtocol: Interaction<Action = Ranking> {
     fn read(clicks: Clicks, n_positions: usize) -> Self::Feedback;
 }
 
-impl ListProtocol for Pbm {
-    /// The clicks unchanged: unobserved positions count as not clicked.
-    #[inline]
-    fn read(clicks: Clicks, n_positions: usize) -> PbmFeedback {
-        PbmFeedback { clicks: clicks.on_a_list_of(n_positions) }
-    }
-}
-
-impl ListProtocol for SemiBandit {
-    /// Assumes that the whole list was read: items without a click count as not attractive.
-    #[inline]
-    fn read(clicks: Clicks, n_positions: usize) -> PrefixFeedback {
-        PrefixFeedback { clicks: clicks.on_a_list_of(n_positions) }
-    }
-}
-
 impl ListProtocol for Cascade {
     /// The first click; without a click, assumes that the whole list was read.
     #[inline]
@@ -375,19 +352,34 @@ impl ListProtocol for Cascade {
     }
 }
 
-impl ListProtocol for Dcm {
-    /// All clicks: assumes that the list was read down to the last one, or as a whole if there is
-    /// no click.
-    #[inline]
-    fn read(clicks: Clicks, n_positions: usize) -> DcmFeedback {
-        DcmFeedback { clicks: clicks.on_a_list_of(n_positions) }
-    }
+/// Implements [`ListFeedback`] and [`ListProtocol`] where the feedback is the clicks.
+macro_rules! reports_clicks {
+    ($($(#[$doc:meta])* $Protocol:ident: $Feedback:ident;)+) => {$(
+        impl ListFeedback for $Feedback {
+            #[inline]
+            fn list_clicks(&self) -> Clicks {
+                self.clicks
+            }
+        }
+
+        impl ListProtocol for $Protocol {
+            $(#[$doc])*
+            #[inline]
+            fn read(clicks: Clicks, n_positions: usize) -> $Feedback {
+                $Feedback { clicks: clicks.on_a_list_of(n_positions) }
+            }
+        }
+    )+};
 }
 
-impl ListProtocol for ClicksOnly {
+reports_clicks! {
+    /// The clicks unchanged: unobserved positions count as not clicked.
+    Pbm: PbmFeedback;
+    /// Assumes that the whole list was read: items without a click count as not attractive.
+    SemiBandit: PrefixFeedback;
+    /// All clicks: assumes that the list was read down to the last one, or as a whole if there is
+    /// no click.
+    Dcm: DcmFeedback;
     /// The clicks unchanged.
-    #[inline]
-    fn read(clicks: Clicks, n_positions: usize) -> ListClicks {
-        ListClicks { clicks: clicks.on_a_list_of(n_positions) }
-    }
+    ClicksOnly: ListClicks;
 }

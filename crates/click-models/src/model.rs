@@ -106,15 +106,18 @@ pub trait ClickModel: Sync {
     }
 }
 
-/// The functions of a model of lists of which policies know the sizes alone, given the shape and
-/// the best list of the users.
-macro_rules! knows_sizes {
+/// The functions of a model of lists, given the shape and the best list of the users, and the
+/// knowledge of policies: by default the sizes alone.
+macro_rules! shows_lists {
     (|$users:ident| $shape:expr, $best:expr) => {
-        type Known<'a> = crate::ListShape;
+        shows_lists!(|$users| $shape, $best, crate::ListShape = $shape);
+    };
+    (|$users:ident| $shape:expr, $best:expr, $Known:ty = $known:expr) => {
+        type Known<'a> = $Known;
 
-        fn known(&self) -> crate::ListShape {
+        fn known(&self) -> Self::Known<'_> {
             let $users = self;
-            $shape
+            $known
         }
 
         #[inline]
@@ -130,7 +133,7 @@ macro_rules! knows_sizes {
         }
     };
 }
-pub(crate) use knows_sizes;
+pub(crate) use shows_lists;
 
 /// The functions of a model of lists that may have values of items.
 macro_rules! earns {

@@ -19,7 +19,7 @@
 //! and 1 are exact. Complexity: O(`n_positions`) per round.
 
 use crate::linear_list::{LinearList, linear};
-use crate::model::earns;
+use crate::model::{earns, shows_lists};
 use crate::{ClickModel, Clicks, Error, ListShape, Pbm, PbmFeedback, Ranking, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -87,17 +87,12 @@ linear!(PositionBased);
 
 impl ClickModel for PositionBased {
     type Interaction = Pbm;
-    type Known<'a> = PbmKnown<'a>;
+    shows_lists!(
+        |users| users.shape(),
+        users.list.best,
+        PbmKnown<'a> = PbmKnown { shape: users.shape(), examination: users.examination() }
+    );
     earns!(|users| users.list.values);
-
-    fn known(&self) -> PbmKnown<'_> {
-        PbmKnown { shape: self.shape(), examination: self.examination() }
-    }
-
-    #[inline]
-    fn admits(&self, action: &Ranking) -> bool {
-        action.fits(self.shape())
-    }
 
     #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> PbmFeedback {
@@ -120,9 +115,5 @@ impl ClickModel for PositionBased {
     #[inline]
     fn expected_clicks(&self, action: &Ranking) -> f64 {
         self.list.expected_clicks(action)
-    }
-
-    fn best(&self) -> &(Ranking, f64) {
-        &self.list.best
     }
 }

@@ -22,7 +22,7 @@
 //! Complexity: O(`n_positions`) per round.
 
 use crate::linear_list::{LinearList, linear};
-use crate::model::{earns, knows_sizes};
+use crate::model::{earns, shows_lists};
 use crate::{ClickModel, Clicks, Error, ListShape, PrefixFeedback, Ranking, SemiBandit, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -108,7 +108,7 @@ linear!(RandomSemiBandit);
 
 impl ClickModel for RandomSemiBandit {
     type Interaction = SemiBandit;
-    knows_sizes!(|users| users.shape(), users.list.best);
+    shows_lists!(|users| users.shape(), users.list.best);
     earns!(|users| users.list.values);
 
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> PrefixFeedback {

@@ -38,7 +38,7 @@
 
 mod best_list;
 
-use crate::model::knows_sizes;
+use crate::model::shows_lists;
 use crate::parameters::parameters;
 use crate::{ClickModel, Clicks, ClicksOnly, Error, ItemId, ListClicks, ListShape, Ranking};
 use confidence::Probability;
@@ -140,7 +140,7 @@ impl UserBrowsing {
 
 impl ClickModel for UserBrowsing {
     type Interaction = ClicksOnly;
-    knows_sizes!(|users| users.shape, users.best);
+    shows_lists!(|users| users.shape, users.best);
 
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> ListClicks {
         let mut clicks = Clicks::new(action.len());
