@@ -91,7 +91,6 @@ pub enum Error {
          position above", expected = position + 1
     )]
     NotATriangle { position: usize, found: usize },
-    /// The search for the best list of user browsing takes too long.
     #[error(
         "{n_positions} of {n_items} items: after 10,000,000 beginnings of lists the best list is not certain. Too many lists are about as good: \
          fewer positions or fewer items make the search shorter"

@@ -32,7 +32,6 @@ pub enum Error {
     NoQueries,
     #[error("{0} rankers: at least two are needed for a comparison, at most 65535 are supported")]
     Rankers(usize),
-    /// More rankings than fit in memory.
     #[error("{n_rankers} rankers of {n_documents} documents: at most 2^30 places in rankings are supported")]
     TooManyPlaces { n_rankers: usize, n_documents: usize },
     #[error("list_length is {0}: expected 1 to 64")]
@@ -41,7 +40,6 @@ pub enum Error {
     NoComparisons,
     #[error("{found} pairs with counts: expected {expected}")]
     Tallies { found: usize, expected: usize },
-    /// A synthetic collection without queries, documents or features, or with too many of them.
     #[error("a collection of {n_queries} queries, {n_documents} documents each, {n_features} features: expected at least one of each, at most 2^28 values, at most {max} features", max = crate::letor::MAX_FEATURES)]
     CollectionSize { n_queries: usize, n_documents: usize, n_features: usize },
 }

@@ -23,7 +23,6 @@ pub enum Error {
     OtherCounts,
     #[error("a value of {0}: expected a number from 0 to {most}", most = policies::MAX_VALUE)]
     Value(f64),
-    /// The largest value of an item is not positive.
     #[error("a `cap` of {0}: expected a number above 0")]
     Cap(f64),
     #[error(
@@ -34,7 +33,6 @@ pub enum Error {
     ValuesOfAnswers,
     #[error("the position has no click, and no value")]
     NoClick(usize),
-    /// A value without a revision after one with, so that it is not known which one holds.
     #[error("the value of the position has a `revision`: another one needs one too")]
     NoRevision(usize),
     #[error("the policy sees who asks: it takes no values, groups or pins")]
@@ -75,7 +73,6 @@ pub enum SavedError {
     Window,
     #[error("saved state: an open decision contradicts itself or the settings")]
     Decision,
-    /// The displays and clicks of the items are impossible, or not those of the items.
     #[error("saved state: the displays and clicks of the items are impossible")]
     Tallies,
     /// The counts behind an estimated prior are impossible, or the policy has no prior.

@@ -11,17 +11,14 @@ pub enum Error {
     MoreClicksThanShows,
     #[error("a saved count is {0}, more than can have been counted: at most {max} is supported", max = MAX_COUNT)]
     TooManyRounds(u64),
-    /// The saved numbers of items and positions are not those of a ranking problem.
     #[error(transparent)]
     Shape(#[from] click_models::Error),
-    /// Saved batches of `BatchRank` overlap, name unknown items, or do not fill the list.
     #[error("the saved batches do not share out distinct items among all positions")]
     SavedBatches,
     #[error("a saved row or column has a stand-in that does not stand for itself")]
     SavedStandIns,
     #[error("a sampled column that was saved is not a number from 0 to 1")]
     SavedColumns,
-    /// The saved order of a large catalogue, or its threshold, is none.
     #[error(
         "the saved order of the items does not have each of them once, or the saved threshold is beyond its range"
     )]
@@ -42,7 +39,6 @@ pub enum Error {
     SavedPrior,
     #[error("the prior Beta({a}, {b}): expected a above 0 and b of at least 1, both at most 2^30")]
     NotAPrior { a: f64, b: f64 },
-    /// A policy cannot draw from the posterior after this prior.
     #[error("the prior Beta({a}, {b}): this policy needs a of at least 1")]
     PriorTooSmall { a: f64, b: f64 },
     #[error("this policy draws from no posterior, so it has no prior")]
@@ -55,10 +51,8 @@ pub enum Error {
     SavedAbsent,
     #[error("{0} products of user and item features: at most 2,048 are supported")]
     TooManyCoefficients(usize),
-    /// More coefficients of segments and items than fit into memory.
     #[error("{n_segments} segments of {n_items} items: at most 2^24 pairs are supported")]
     TooManyCells { n_segments: u32, n_items: usize },
-    /// A precision, or the information of an answer, that is not positive.
     #[error("a precision or information of {0}: expected a positive number")]
     NotAScale(f64),
     #[error("the features of an item are {found:?}: expected {expected} finite numbers")]
@@ -73,7 +67,6 @@ pub enum Error {
     PriorOfOthers { of: &'static str, found: usize, expected: usize },
     #[error("item {item}, feature {feature}, from 0: another value than in the prior")]
     PriorOfOtherFeatures { item: usize, feature: usize },
-    /// A prior with shared coefficients for a policy without, or the other way around.
     #[error("the prior was learned with interactions = {0}: expected the same")]
     PriorWithInteractions(bool),
     #[error(
@@ -82,7 +75,6 @@ pub enum Error {
     SavedPosterior,
     #[error("the saved clicks at the positions of an item do not sum to its clicks, or exceed its displays")]
     SavedCellClicks,
-    /// The saved stage of an elimination is impossible.
     #[error("the saved stage, sweep and place do not belong together")]
     SavedStage,
     #[error(transparent)]
