@@ -52,6 +52,7 @@ use confidence::{ErrorProbability, normal_quantile};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::ops::{AddAssign as _, SubAssign as _};
 
 /// Clicks that have to be expected of the arm with fewer sessions before an open end may decide.
 pub const LEAST_CLICKS: f64 = 100.0;
@@ -220,7 +221,7 @@ impl AbTest {
         match before {
             _ if user.sessions() == 0 => {}
             Some(arm) if user.sessions() > most => self.n_left_out[arm as usize] -= 1,
-            Some(arm) => self.arms[arm as usize].remove(*user),
+            Some(arm) => self.arms[arm as usize].change(*user, u64::sub_assign, u128::sub_assign),
             None => self.n_in_both -= 1,
         }
         let [clicks, sessions] =
@@ -228,7 +229,7 @@ impl AbTest {
         *user = User::new(clicks, sessions, before.filter(|_| before == arm));
         match user.arm() {
             Some(arm) if user.sessions() > most => self.n_left_out[arm as usize] += 1,
-            Some(arm) => self.arms[arm as usize].add(*user),
+            Some(arm) => self.arms[arm as usize].change(*user, u64::add_assign, u128::add_assign),
             None => self.n_in_both += 1,
         }
     }
@@ -369,24 +370,15 @@ fn verdict(z: f64, boundary: f64) -> Verdict {
 }
 
 impl Sums {
-    fn add(&mut self, user: User) {
+    /// Adds a user to each sum, or takes one away.
+    fn change(&mut self, user: User, counts: impl Fn(&mut u64, u64), squares: impl Fn(&mut u128, u128)) {
         let (clicks, sessions) = (u128::from(user.clicks), u128::from(user.sessions()));
-        self.users += 1;
-        self.clicks += u64::from(user.clicks);
-        self.sessions += u64::from(user.sessions());
-        self.clicks_squared += clicks * clicks;
-        self.sessions_squared += sessions * sessions;
-        self.clicks_by_sessions += clicks * sessions;
-    }
-
-    fn remove(&mut self, user: User) {
-        let (clicks, sessions) = (u128::from(user.clicks), u128::from(user.sessions()));
-        self.users -= 1;
-        self.clicks -= u64::from(user.clicks);
-        self.sessions -= u64::from(user.sessions());
-        self.clicks_squared -= clicks * clicks;
-        self.sessions_squared -= sessions * sessions;
-        self.clicks_by_sessions -= clicks * sessions;
+        counts(&mut self.users, 1);
+        counts(&mut self.clicks, user.clicks.into());
+        counts(&mut self.sessions, user.sessions().into());
+        squares(&mut self.clicks_squared, clicks * clicks);
+        squares(&mut self.sessions_squared, sessions * sessions);
+        squares(&mut self.clicks_by_sessions, clicks * sessions);
     }
 
     fn result(self) -> ArmResult {
