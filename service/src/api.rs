@@ -253,7 +253,7 @@ impl AnswerBody {
         let mut clicks = Vec::new();
         for (place, &Whole(position)) in self.clicks.iter().flatten().enumerate() {
             if usize::from(position) > length {
-                return Err(Refusal::no_position(position, length, format!("clicks[{place}]")));
+                return Err(Refusal::no_such_position(position, length, format!("clicks[{place}]")));
             }
             clicks.push(position - 1);
         }
@@ -265,12 +265,12 @@ impl AnswerBody {
         }
         let seen = self.seen.map(|Whole(seen)| seen);
         if let Some(seen) = seen.filter(|&seen| usize::from(seen) > length) {
-            return Err(Refusal::no_position(seen, length, "seen".into()));
+            return Err(Refusal::no_such_position(seen, length, "seen".into()));
         }
         let mut values = vec![];
         for &(Whole(position), Price(value)) in self.values.iter().flat_map(|Fields(values)| values) {
             if usize::from(position) > length {
-                return Err(Refusal::no_position(position, length, format!("values.{position}")));
+                return Err(Refusal::no_such_position(position, length, format!("values.{position}")));
             }
             values.push((position - 1, value));
         }
@@ -475,57 +475,6 @@ impl Refusal {
         Self::new(400, "malformed", message, at)
     }
 
-    pub(crate) fn unknown_item(item: &Name, at: String) -> Self {
-        Self::new(404, "unknown_item", format!("item `{}` is not in the catalogue", &**item), at)
-    }
-
-    pub(crate) fn unknown_query(query: &Name) -> Self {
-        Self::new(404, "unknown_query", format!("query `{}` has not been used", &**query), "query")
-    }
-
-    pub(crate) fn unknown_decision(id: &Name) -> Self {
-        Self::new(404, "unknown_decision", format!("decision `{}` was not made here", &**id), "id")
-    }
-
-    pub(crate) fn too_old(id: &Name) -> Self {
-        Self::new(410, "too_old", format!("decision `{}` can no longer be answered", &**id), "id")
-    }
-
-    pub(crate) fn dropped_query(id: &Name, query: &Name) -> Self {
-        let message = format!("decision `{}` was made for query `{}`, which is forgotten", &**id, &**query);
-        Self::new(410, "dropped_query", message, "id")
-    }
-
-    pub(crate) fn archived(first: u64) -> Self {
-        Self::new(410, "archived", format!("the first event that is kept has number {first}"), "from")
-    }
-
-    pub(crate) fn other_query(id: &Name, query: &Name) -> Self {
-        let message = format!("decision `{}` was made for query `{}`", &**id, &**query);
-        Self::new(409, "other_query", message, "query")
-    }
-
-    pub(crate) fn no_launch() -> Self {
-        Self::new(404, "no_launch", "the configuration has no [launch]", "")
-    }
-
-    /// The id of a decision that was made for another request, which may have another list.
-    pub(crate) fn other_request(id: &Name) -> Self {
-        let what = "another `only`, `except`, `positions`, `context`, `items`, `values`, `most` or `pins`";
-        Self::new(409, "other_request", format!("decision `{}` was made for {what}", &**id), "id")
-    }
-
-    /// The policy has learned from the decision as it was when it was closed.
-    pub(crate) fn closed(id: &Name, at: &str) -> Self {
-        let message = format!("decision `{}` was closed, and its policy has learned from it whole", &**id);
-        Self::new(409, "closed", message, at)
-    }
-
-    pub(crate) fn other_features(item: &Name) -> Self {
-        let message = format!("item `{}` has other features: forget it first", &**item);
-        Self::new(409, "other_features", message, "features")
-    }
-
     /// A number of features that the configuration does not name.
     pub(crate) fn not_features(found: usize, names: &[Name], at: &str) -> Self {
         let names: Vec<&str> = names.iter().map(|name| &**name).collect();
@@ -547,27 +496,9 @@ impl Refusal {
         Self::new(409, "other_terms", what, at)
     }
 
-    pub(crate) fn no_position(found: u8, length: usize, at: String) -> Self {
-        let message = format!("position {found} of a list of {length}");
-        Self::new(404, "no_such_position", message, at)
-    }
-
-    pub(crate) fn too_many(what: &str, most: impl std::fmt::Display) -> Self {
-        Self::new(403, "too_many", format!("at most {most} {what} are kept"), "")
-    }
-
-    pub(crate) fn too_many_new() -> Self {
-        Self::new(429, "too_many_new", "the token has made its queries of this minute", "query")
-    }
-
     /// The store does not answer, and memory does not have what is asked for.
     pub(crate) fn not_in_memory() -> Self {
         Self::Store(StoreError::Unavailable("it is not in memory".into()))
-    }
-
-    /// The server does not take more at the moment.
-    pub fn busy() -> Self {
-        Self::new(503, "busy", "too many requests wait", "")
     }
 
     /// The status of HTTP.
@@ -594,4 +525,37 @@ impl Refusal {
         };
         json!({ "error": { "code": self.code(), "message": message, "at": at } })
     }
+}
+
+/// Declares the refusals whose codes are their names: status, message, and what is at fault.
+macro_rules! refusals {
+    ($($status:literal $code:ident($($told:ident: $of:ty),*) $message:literal at $at:expr;)+) => {
+        impl Refusal {
+            $(pub(crate) fn $code($($told: $of),*) -> Self {
+                Self::new($status, stringify!($code), format!($message), $at)
+            })+
+        }
+    };
+}
+
+refusals! {
+    403 too_many(what: &str, most: impl fmt::Display) "at most {most} {what} are kept" at "";
+    404 no_launch() "the configuration has no [launch]" at "";
+    404 no_such_position(found: u8, length: usize, at: String) "position {found} of a list of {length}" at at;
+    404 unknown_decision(id: &Name) "decision `{id}` was not made here" at "id";
+    404 unknown_item(item: &Name, at: impl Into<String>) "item `{item}` is not in the catalogue" at at;
+    404 unknown_query(query: &Name) "query `{query}` has not been used" at "query";
+    // Its policy has learned from the decision as it was then.
+    409 closed(id: &Name, at: &str) "decision `{id}` was closed, and its policy has learned from it whole" at at;
+    409 other_features(item: &Name) "item `{item}` has other features: forget it first" at "features";
+    409 other_query(id: &Name, query: &Name) "decision `{id}` was made for query `{query}`" at "query";
+    // The other request may have another list.
+    409 other_request(id: &Name) "decision `{id}` was made for another `only`, `except`, `positions`, \
+        `context`, `items`, `values`, `most` or `pins`" at "id";
+    410 archived(first: u64) "the first event that is kept has number {first}" at "from";
+    410 dropped_query(id: &Name, query: &Name) "decision `{id}` was made for query `{query}`, which is \
+        forgotten" at "id";
+    410 too_old(id: &Name) "decision `{id}` can no longer be answered" at "id";
+    429 too_many_new() "the token has made its queries of this minute" at "query";
+    503 busy() "too many requests wait" at "";
 }

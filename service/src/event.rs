@@ -57,6 +57,12 @@ impl Deref for Name {
     }
 }
 
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
 impl std::str::FromStr for Name {
     type Err = &'static str;
 
@@ -344,8 +350,7 @@ impl Event {
     /// Kind and decision of an event, for those who query a table of events.
     pub(crate) fn columns(&self) -> (&'static str, Option<&Name>) {
         match self {
-            Self::Decided(decision) => ("decided", Some(&decision.id)),
-            Self::Launched(launched) => ("decided", Some(&launched.decision.id)),
+            Self::Decided(_) | Self::Launched(_) => ("decided", self.decision().map(|of| &of.id)),
             Self::Measured { id, .. } => ("measured", Some(id)),
             Self::Valued { id, .. } => ("valued", Some(id)),
             Self::Worth { .. } => ("worth", None),

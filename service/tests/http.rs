@@ -377,6 +377,10 @@ fn all_codes_of_refusals_are_documented() {
         ["src/api.rs", "src/engine/launch.rs", "src/engine/lists.rs", "src/http.rs", "src/http/body.rs"]
     {
         let text = std::fs::read_to_string(root.join(file)).unwrap();
+        // Rows of the table of refusals.
+        let rows = text.lines().filter_map(|line| line.trim().split_once(' '));
+        let rows = rows.filter(|(status, _)| status.parse::<u16>().is_ok());
+        codes.extend(rows.filter_map(|(_, row)| Some(row.split_once('(')?.0.to_owned())));
         for call in ["Refusal::new(", "Self::new("].iter().flat_map(|call| text.split(call).skip(1)) {
             let mut words = call.split([',', '"']).map(str::trim).filter(|word| !word.is_empty());
             if words.next().is_some_and(|status| status.parse::<u16>().is_ok()) {

@@ -118,7 +118,7 @@ impl Engine {
         let malformed = |what: &str| Refusal::malformed(what, "");
         let fit = ContextFit::read("context.json", fit).map_err(|error| malformed(&error.to_string()))?;
         if self.load(name)? {
-            return Err(malformed(&format!("query `{}` is there before its fit", &**name)));
+            return Err(malformed(&format!("query `{name}` is there before its fit")));
         }
         let mut query = Query::fresh(name, &self.template, None).map_err(StoreError::OtherSettings)?;
         query.begin_with_fit(&self.template, &fit).map_err(|what| malformed(&what))?;

@@ -275,7 +275,7 @@ fn shown_items(query: &Query, items: &[Name]) -> Result<Vec<Handle>, Refusal> {
     query.learner.check_list(&list).map_err(|error| {
         match list.iter().rposition(|item| error == live::Error::RepeatedItem(*item)) {
             Some(place) => {
-                let message = format!("item `{}` is twice in the list", &*items[place]);
+                let message = format!("item `{}` is twice in the list", items[place]);
                 Refusal::new(409, "repeated_item", message, format!("items[{place}]"))
             }
             None => Refusal::malformed(&error.to_string(), "items"),
@@ -307,7 +307,7 @@ impl Asked {
         let known =
             |item: &Name, at: String| query.known(item).ok_or_else(|| Refusal::unknown_item(item, at));
         for (item, value) in &terms.values {
-            asked.values.push((known(item, format!("values.{}", &**item))?, *value));
+            asked.values.push((known(item, format!("values.{item}"))?, *value));
         }
         for (position, item) in &terms.pins {
             let at = format!("pins.{}", position + 1);

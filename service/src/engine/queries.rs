@@ -23,7 +23,7 @@ impl Engine {
     /// One of these items.
     pub fn row(&mut self, query: &Name, item: &Name) -> Result<ItemRow, Refusal> {
         let row = self.look_at(query, None, |query| query.row(item))?;
-        row.ok_or_else(|| Refusal::unknown_item(item, "item".into()))
+        row.ok_or_else(|| Refusal::unknown_item(item, "item"))
     }
 
     /// Looks at a query as its next decision would find it: one that exists, or with `new`, which
@@ -256,6 +256,6 @@ pub(super) fn restored(
     name: &Name,
     state: &[u8],
 ) -> Result<Query, StoreError> {
-    let unreadable = |what: String| StoreError::Snapshot(format!("query `{}`: {what}", &**name));
+    let unreadable = |what: String| StoreError::Snapshot(format!("query `{name}`: {what}"));
     Query::restore(history, prior, state).map_err(unreadable)
 }

@@ -53,7 +53,7 @@ pub struct Differences<'a> {
 }
 
 fn line_of_item(item: &Name, what: &str, change: &str) -> [String; 2] {
-    let line = format!("items: `{}` is {what}", &**item);
+    let line = format!("items: `{item}` is {what}");
     [line.clone(), format!("{line} in the file (--apply {change} it)")]
 }
 
