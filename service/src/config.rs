@@ -14,7 +14,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// A configuration with all keys and their meanings, which can be edited.
 pub const TEMPLATE: &str = include_str!("../example.toml");
@@ -319,7 +318,7 @@ impl Template {
 
     fn of_nobody(&self) -> Option<Box<Learner>> {
         let of = Self { policy: self.policy.clone(), ..self.completed() };
-        crate::engine::fresh(&of).ok()
+        crate::engine::fresh(&of, None).ok()
     }
 
     /// With an examination and a continuation, which may come from a fit or a store.
@@ -368,14 +367,9 @@ impl Template {
         Ok(user)
     }
 
-    /// Checks the names of segments and features, which are those of columns of the export.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        let fault = self.faults().into_iter().next();
-        fault.map_or(Ok(()), |(key, what)| Err(format!("policy.{key}: {what}")))
-    }
-
-    /// The keys with names that are not those of columns, and why.
-    fn faults(&self) -> Vec<(&'static str, String)> {
+    /// The keys of segments and features with names that are not those of columns of the export,
+    /// and why.
+    pub(crate) fn faults(&self) -> Vec<(&'static str, String)> {
         let of_launch = OF_LAUNCH.into_iter().filter(|_| self.launch.is_some());
         let of_values = self.has_values().is_ok().then_some(VALUE);
         let taken = HEAD.split(',').chain(of_launch).chain(of_values);
@@ -467,10 +461,6 @@ pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreErro
     if store.settings()?.is_none() {
         crate::engine::check(template).map_err(|error| StoreError::Settings(format!("policy: {error}")))?;
         store.make_for(&template.to_text())?;
-        if template.launch.is_some() {
-            // Older programs know no launch.
-            store.make_for(&template.to_text())?;
-        }
     }
     // Another server may have been faster.
     store.settings()?.map_or(Ok(()), |text| settings_of_store(&text).map(|found| *template = found))
@@ -588,13 +578,6 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
-    /// The time within which a request has to be complete.
-    pub fn time(&self) -> Duration {
-        Duration::from_secs(self.seconds)
-    }
-}
-
 impl Config {
     /// Reads a file. Paths in it are beside it. An error has all faults of the file.
     pub fn read(path: &Path) -> Result<Self, Error> {
@@ -677,17 +660,17 @@ impl Config {
             if let (Some(value), Some(of_nobody)) = (worth.value, &mut of_nobody)
                 && let Err(what) = of_nobody.check_value(value, true)
             {
-                add(&root, "items", format!("`{}` has a value: {what}", &**item));
+                add(&root, "items", format!("`{item}` has a value: {what}"));
             }
             if worth.group.is_some() && config.policy.sees_contexts() {
-                add(&root, "items", format!("`{}` has a group: {}", &**item, live::Error::NoTerms));
+                add(&root, "items", format!("`{item}` has a group: {}", live::Error::NoTerms));
             }
             if features.len() != expected {
-                let what = format!("`{}` has {} features, expected {expected}", &**item, features.len());
+                let what = format!("`{item}` has {} features, expected {expected}", features.len());
                 add(&root, "items", what);
             }
             if !names.insert(&**item) {
-                add(&root, "items", format!("`{}` is there twice", &**item));
+                add(&root, "items", format!("`{item}` is there twice"));
             }
         }
         let found = fault.iter().flat_map(|fault| fault.clone().all());
@@ -715,7 +698,7 @@ impl std::fmt::Display for Config {
         let store =
             self.store.as_ref().map_or_else(|| self.data.display().to_string(), |_| "a database".into());
         let tokens = self.tokens.as_ref().map_or("no tokens".into(), |file| file.display().to_string());
-        let first = self.items.first().map_or(String::new(), |first| format!(", such as `{}`", &*first.item));
+        let first = self.items.first().map_or(String::new(), |first| format!(", such as `{}`", first.item));
         write!(
             f,
             "policy: {} for users {users}, {positions} positions\nitems of all queries: {}{first}\nstore: {store}\n\

@@ -30,7 +30,7 @@ pub use deferred::Deferred;
 pub use history::{Known, Origin};
 pub use launch::LaunchState;
 pub(crate) use launch::VALUE;
-pub(crate) use learner::Learner;
+pub(crate) use learner::{Learner, fresh};
 pub use query::ItemRow;
 pub use recovery::Base;
 pub use settings::Differences;
@@ -156,14 +156,9 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-/// A policy that knows nothing; an error says why there is none.
-pub(crate) fn fresh(template: &Template) -> Result<Box<learner::Learner>, String> {
-    learner::fresh(template, None)
-}
-
 /// Checks that policies can be made by a template; an error says why not.
 pub fn check(template: &Template) -> Result<(), String> {
-    fresh(template).map(|_| ())
+    fresh(template, None).map(|_| ())
 }
 
 impl Engine {

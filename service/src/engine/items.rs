@@ -42,7 +42,7 @@ impl Engine {
             let most = self.most.items;
             self.look_at(query, Some(&[]), |query| match query.known(item) {
                 // Retired too long ago: refused as an unknown item of all queries is.
-                None if change == Change::Retire => Err(Refusal::unknown_item(item, "item".into())),
+                None if change == Change::Retire => Err(Refusal::unknown_item(item, "item")),
                 _ => check_own(query, item, change, features, most),
             })??;
         }
@@ -79,16 +79,12 @@ impl Engine {
             return Ok(Outcome::Repeated);
         }
         if let Some(query) = query {
-            let unknown = || Refusal::unknown_item(item, "item".into());
+            let unknown = || Refusal::unknown_item(item, "item");
             let check = |query: &mut Query| query.known(item).map(|_| ()).ok_or_else(unknown);
             self.check_at(query, &[], |named| named == item, check)?;
         }
         self.noting(events, |engine, events| {
-            let is_new = match query {
-                Some(query) => engine.set_own_worth(item, query, worth)?,
-                None => engine.set_shared_worth(item, worth)?,
-            };
-            if !is_new {
+            if !engine.tell_worth(item, query, worth)? {
                 return Ok(Outcome::Repeated);
             }
             engine.next += 1;
@@ -105,7 +101,7 @@ impl Engine {
             return Err(Refusal::other_terms("a forgotten item has no value and no group", "change"));
         }
         if let Some(value) = worth.value {
-            let mut of_nobody = super::fresh(&self.template).map_err(StoreError::OtherSettings)?;
+            let mut of_nobody = super::fresh(&self.template, None).map_err(StoreError::OtherSettings)?;
             let checked = of_nobody.check_value(value, true);
             checked.map_err(|error| Refusal::of_terms(&error, "value"))?;
         }
@@ -115,17 +111,19 @@ impl Engine {
         Ok(())
     }
 
-    pub(super) fn set_own_worth(&mut self, item: &Name, name: &Name, worth: &Worth) -> Result<bool, Refusal> {
-        let is_new = self.change(name)?.set_worth(item, worth);
+    pub(super) fn tell_worth(
+        &mut self,
+        item: &Name,
+        query: Option<&Name>,
+        worth: &Worth,
+    ) -> Result<bool, Refusal> {
+        let is_new = match query {
+            Some(query) => self.change(query)?.set_worth(item, worth),
+            None => self.catalogue.set_worth(item, worth, !self.later.is_empty()),
+        };
         // A value that is known makes no event, so that a repetition would not know of it.
         self.has_values |= is_new == Some(true) && worth.value.is_some();
-        is_new.ok_or_else(|| Refusal::unknown_item(item, "item".into()))
-    }
-
-    pub(super) fn set_shared_worth(&mut self, item: &Name, worth: &Worth) -> Result<bool, Refusal> {
-        let is_new = self.catalogue.set_worth(item, worth, !self.later.is_empty());
-        self.has_values |= is_new == Some(true) && worth.value.is_some();
-        is_new.ok_or_else(|| Refusal::unknown_item(item, "item".into()))
+        is_new.ok_or_else(|| Refusal::unknown_item(item, "item"))
     }
 
     pub(super) fn change_own(
@@ -153,7 +151,7 @@ impl Engine {
                 return Err(Refusal::too_many("items", self.most.items));
             }
             (Change::Retire | Change::Forget, None) => {
-                return Err(Refusal::unknown_item(item, "item".into()));
+                return Err(Refusal::unknown_item(item, "item"));
             }
             (Change::Add, _) if !self.catalogue.may_have(item, features) => {
                 return Err(Refusal::other_features(item));
@@ -179,7 +177,7 @@ pub(super) fn check_own(
     most: usize,
 ) -> Result<(), Refusal> {
     match query.handle(item) {
-        None if change != Change::Add => Err(Refusal::unknown_item(item, "item".into())),
+        None if change != Change::Add => Err(Refusal::unknown_item(item, "item")),
         None if query.n_items() >= most => Err(Refusal::too_many("items of a query", most)),
         _ if change == Change::Add && !query.may_have(item, features) => Err(Refusal::other_features(item)),
         _ => Ok(()),

@@ -35,7 +35,7 @@ impl Engine {
             | Event::Measured { id, .. }
             | Event::Valued { id, .. } => match self.decisions.find(id) {
                 Place::Open(place, open) => (open.query().clone(), place),
-                _ => return Err(damaged(number, &format!("decision `{}` is not open", &**id))),
+                _ => return Err(damaged(number, &format!("decision `{id}` is not open"))),
             },
             Event::Item { query: Some(query), .. }
             | Event::Worth { query: Some(query), .. }
@@ -47,25 +47,7 @@ impl Engine {
                 if !is_item || self.catalogue.is_full(self.template.settings().keep_retired) {
                     self.take_later(origin)?;
                 }
-                let outcome = match of_all {
-                    Event::Item { item, change, features, .. } => {
-                        self.change_shared(item, *change, features).map(|_| ())
-                    }
-                    Event::Worth { item, worth, .. } => self.set_shared_worth(item, worth).map(|_| ()),
-                    Event::Settings { settings, items } => self
-                        .take_settings(settings, items, time)
-                        .map(|_| ())
-                        .map_err(|what| damaged(number, &what).into()),
-                    Event::Launch(change) => {
-                        self.take_launch(change);
-                        Ok(())
-                    }
-                    Event::Held { is_held } => {
-                        self.hold_launch(*is_held, time);
-                        Ok(())
-                    }
-                    _ => self.began(of_all),
-                };
+                let outcome = self.take_of_all(of_all, time);
                 self.touched = None;
                 outcome.map_err(|refusal| fault(number, refusal))?;
                 self.next = number + 1;
@@ -137,6 +119,21 @@ impl Engine {
         Ok(())
     }
 
+    /// Takes an event of all queries.
+    fn take_of_all(&mut self, event: &Event, time: u64) -> Result<(), Refusal> {
+        match event {
+            Event::Item { item, change, features, .. } => _ = self.change_shared(item, *change, features)?,
+            Event::Worth { item, worth, .. } => _ = self.tell_worth(item, None, worth)?,
+            Event::Settings { settings, items } => {
+                self.take_settings(settings, items, time).map_err(|what| Refusal::malformed(&what, ""))?;
+            }
+            Event::Launch(change) => self.take_launch(change),
+            Event::Held { is_held } => self.hold_launch(*is_held, time),
+            _ => self.began(event)?,
+        }
+        Ok(())
+    }
+
     fn take_event(&mut self, name: &Name, number: u64, event: &Event, origin: Origin) -> Result<(), Refusal> {
         if let Some(decision) = event.decision() {
             let user = self.user(decision.context.as_ref())?;
@@ -155,21 +152,19 @@ impl Engine {
             return Ok(());
         }
         match event {
-            Event::Clicked { position, .. } => self.click(number, name, *position).map(|_| ()),
-            Event::Closed { seen, .. } => self.close(number, name, *seen).map(|_| ()),
+            Event::Clicked { position, .. } => _ = self.click(number, name, *position)?,
+            Event::Closed { seen, .. } => _ = self.close(number, name, *seen)?,
             Event::Item { item, change, features, .. } => {
-                self.change_own(item, name, *change, features).map(|_| ())
+                self.change_own(item, name, *change, features)?;
             }
-            Event::Worth { item, worth, .. } => self.set_own_worth(item, name, worth).map(|_| ()),
+            Event::Worth { item, worth, .. } => _ = self.tell_worth(item, Some(name), worth)?,
             Event::Valued { position, value, revision, .. } => {
-                self.earn(number, name, (*position, *value), *revision).map(|_| ())
+                self.earn(number, name, (*position, *value), *revision)?;
             }
-            Event::Dropped { .. } => {
-                self.forget_query(name);
-                Ok(())
-            }
-            _ => self.query(name).map(|_| ()),
+            Event::Dropped { .. } => self.forget_query(name),
+            _ => _ = self.query(name)?,
         }
+        Ok(())
     }
 
     fn decide_again(

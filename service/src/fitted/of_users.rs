@@ -66,5 +66,6 @@ fn complete(template: &mut Template, fit: &ContextFit) -> Result<(), String> {
         }
     }
     template.ranges = fit.ranges();
-    template.check()
+    let fault = template.faults().into_iter().next();
+    fault.map_or(Ok(()), |(key, what)| Err(format!("policy.{key}: {what}")))
 }

@@ -12,6 +12,7 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use std::io::Read as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A body that was read.
 pub(super) struct Body<T>(pub(super) T);
@@ -49,7 +50,8 @@ async fn read(request: Request, app: &Arc<App>) -> Result<Vec<u8>, Refusal> {
         return Err(Refusal::new(415, "unknown_encoding", message, "content-encoding"));
     }
     let body = request.into_body();
-    let body = tokio::time::timeout(app.limits.time(), Limited::new(body, most).collect()).await;
+    let time = Duration::from_secs(app.limits.seconds);
+    let body = tokio::time::timeout(time, Limited::new(body, most).collect()).await;
     let body = match body {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
