@@ -178,6 +178,7 @@ impl Base {
         let later = head.later.iter().map(|text| Template::of_text(text).map(Arc::new));
         let later: Vec<_> = later.collect::<Result<_, _>>().map_err(StoreError::Snapshot)?;
         let history = [vec![template.clone()], later].concat();
+        let said = |error: getrandom::Error| StoreError::Unavailable(error.to_string());
         let mut engine = Engine {
             template: history.last().expect("it has the first one").clone(),
             history,
@@ -203,10 +204,11 @@ impl Base {
             uses: 0,
             user_key: store.once("user-key", &|| {
                 let mut key = vec![0; 16];
-                getrandom::fill(&mut key).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+                getrandom::fill(&mut key).map_err(said)?;
                 Ok(key)
             })?,
-            salt: if store.is_shared() { Some(salt()?) } else { None },
+            // A number that no other server has.
+            salt: store.is_shared().then(getrandom::u64).transpose().map_err(said)?,
             swap,
             dropped: BTreeSet::new(),
             usage: head.usage,
@@ -231,9 +233,4 @@ impl Base {
         engine.catch_up(&**store, origin)?;
         Ok(engine)
     }
-}
-
-/// A number that no other server has.
-fn salt() -> Result<u64, StoreError> {
-    getrandom::u64().map_err(|error| StoreError::Unavailable(error.to_string()))
 }

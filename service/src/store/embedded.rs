@@ -5,7 +5,7 @@
 //! leave what makes that unnecessary.
 
 use super::row::{Last, Sum, checksum};
-use super::rows::{Content, NewRow, Rows, are_small, name_of, small_settings, sum_of_row};
+use super::rows::{Rows, are_small, name_of, small_settings, sum_of_row};
 use super::{
     Events, MakeValue, Queries, Receive, ReceiveState, Store, StoreError, of_snapshot, opened, sealed,
 };
@@ -44,10 +44,8 @@ const AT_ONCE: usize = 1 << 18;
 /// The most bytes of a file in memory: redb would take a gigabyte.
 const CACHE: usize = 32 << 20;
 
-/// A checksum of a key and its row.
-type SumOf = fn(&[u8], &[u8]) -> Sum;
-
 /// A file that is opened again after a failure, for which redb asks.
+#[derive(Debug)]
 pub(super) struct File {
     path: PathBuf,
     /// Whether all pages are checked when the file is opened. Rows have checksums, but a key that
@@ -233,6 +231,7 @@ fn take_tables(from: &ReadTransaction, to: Option<&WriteTransaction>) -> Result<
 }
 
 /// The store of a single server: a directory.
+#[derive(Debug)]
 pub struct EmbeddedStore {
     events: File,
     /// The rows before the last snapshot.
@@ -252,12 +251,6 @@ pub struct EmbeddedStore {
 
 /// The key of the row in that file.
 const KEPT: &[u8] = b"kept";
-
-impl std::fmt::Debug for EmbeddedStore {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Embedded").field("events", &self.events.path).finish_non_exhaustive()
-    }
-}
 
 impl EmbeddedStore {
     /// Opens the store of a directory, which is created if it is not there.
@@ -319,7 +312,7 @@ impl EmbeddedStore {
             let (first, row) = row?;
             let first = first.value();
             match Rows::batch(&names, &first.to_le_bytes(), row.value().to_vec(), before) {
-                Ok(Content { value: batch, sum }) => {
+                Ok((batch, sum)) => {
                     before = sum;
                     let is_wanted = first + (batch.events.len() as u64) > numbers.start;
                     if is_wanted && receive(first, batch).is_break() {
@@ -407,7 +400,7 @@ fn last_event(events: &File, next: u64) -> Result<Option<Last>, StoreError> {
 fn last_before(
     table: &ReadOnlyTable<u64, &[u8]>,
     next: u64,
-    sum: SumOf,
+    sum: fn(&[u8], &[u8]) -> Sum,
 ) -> Result<Option<Last>, redb::Error> {
     let row = table.range(..next)?.next_back().transpose()?;
     Ok(row.map(|(first, row)| (first.value(), sum(&first.value().to_le_bytes(), row.value()))))
@@ -457,7 +450,7 @@ impl Store for EmbeddedStore {
 
     fn append(&self, first: u64, batch: &Batch) -> Result<(), StoreError> {
         let mut rows = lock(&self.rows);
-        let NewRow { row, sum } = rows.of_batch(&first.to_le_bytes(), batch);
+        let (row, sum) = rows.of_batch(&first.to_le_bytes(), batch);
         let outcome = self.events.with(|database| {
             let transaction = database.begin_write()?;
             let is_new = transaction.open_table(EVENTS)?.insert(first, row.as_slice())?.is_none();

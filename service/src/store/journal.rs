@@ -10,7 +10,7 @@ use std::path::Path;
 const WAITING: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("waiting");
 
 /// The file, whose events are those of one server.
-#[expect(missing_debug_implementations, reason = "it is a file")]
+#[derive(Debug)]
 pub struct Journal(File);
 
 impl Journal {

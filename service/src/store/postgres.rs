@@ -5,7 +5,7 @@
 //! same order, and none reads a number before a smaller one is committed.
 
 use super::row::{Last, key_of_event};
-use super::rows::{Content, NEWER, NewRow, Rows, are_small, name_of, small_settings, sum_of_row};
+use super::rows::{NEWER, Rows, Summed, are_small, name_of, small_settings, sum_of_row};
 use super::{
     Events, MakeValue, Queries, Receive, ReceiveState, Store, StoreError, Sum, of_snapshot, opened, sealed,
     sum_of_event,
@@ -54,7 +54,7 @@ const PAGE: i64 = 10_000;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Number, time and event of a row.
-type NumberedEvent = (u64, u64, Content<Event>);
+type NumberedEvent = (u64, u64, Summed<Event>);
 
 /// The store of several servers: a database.
 pub struct SharedStore {
@@ -188,16 +188,16 @@ impl SharedStore {
                 before = (first == from).then_some(sum);
             }
             for row in &rows {
-                let (number, time, event) =
+                let (number, time, (event, sum)) =
                     self.with(connection, |client| self.event_of(client, row, before))??;
-                before = Some(event.sum);
+                before = Some(sum);
                 if number < from {
                     continue;
                 }
                 if number != from {
                     return Err(StoreError::Damaged(format!("the events from number {from} on are missing")));
                 }
-                if receive(from, Batch { time, events: vec![event.value] }).is_break() {
+                if receive(from, Batch { time, events: vec![event] }).is_break() {
                     return Ok(before);
                 }
                 from += 1;
@@ -219,8 +219,8 @@ impl SharedStore {
         let statement = "select number, time, body from click_bandits_events where number = $1";
         let Some(row) = client.query_opt(statement, &[&signed(number)])? else { return Ok(false) };
         let event = self.event_of(client, &row, None)?;
-        let is_last = |(number, time, event): NumberedEvent| {
-            last.is_none_or(|last| last == sum_of_event(number, time, &event.value))
+        let is_last = |(number, time, (event, _)): NumberedEvent| {
+            last.is_none_or(|last| last == sum_of_event(number, time, &event))
         };
         // A damaged row is another fault, which is found when it is read.
         Ok(event.map_or(true, is_last))
@@ -230,9 +230,8 @@ impl SharedStore {
     /// tells: one of an older version names no checksum.
     fn belongs(&self, client: &mut impl GenericClient) -> Result<bool, postgres::Error> {
         let next = next_of_snapshot(client)?;
-        let row = client.query_opt("select value from click_bandits_meta where key = 'last'", &[])?;
-        let row: Option<Vec<u8>> = row.map(|row| row.try_get(0)).transpose()?;
-        let last = row.and_then(|row| from_bytes::<Last>(&opened(b"last", row).ok()?).ok());
+        let last =
+            value_of(client, "last")?.and_then(|row| from_bytes::<Last>(&opened(b"last", row).ok()?).ok());
         self.has_last(client, next, last.filter(|last| last.0 + 1 == next).map(|last| last.1))
     }
 
@@ -243,10 +242,7 @@ impl SharedStore {
     }
 
     fn get_by(&self, connection: &Mutex<Option<Client>>, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let statement = "select value from click_bandits_meta where key = $1";
-        let row = self.with(connection, |client| {
-            client.query_opt(statement, &[&key])?.map(|row| row.try_get(0)).transpose()
-        })?;
+        let row = self.with(connection, |client| value_of(client, key))?;
         // A copy has the checksum of its original.
         let original = key.strip_prefix("kept-").unwrap_or(key);
         let content = row.map(|row| opened(original.as_bytes(), row)).transpose();
@@ -254,10 +250,15 @@ impl SharedStore {
     }
 }
 
+/// A row of the table of settings.
+fn value_of(client: &mut impl GenericClient, key: &str) -> Result<Option<Vec<u8>>, postgres::Error> {
+    let row = client.query_opt("select value from click_bandits_meta where key = $1", &[&key])?;
+    row.map(|row| row.try_get(0)).transpose()
+}
+
 /// The number of the event after the last snapshot; 0 without one.
 fn next_of_snapshot(client: &mut impl GenericClient) -> Result<u64, postgres::Error> {
-    let row = client.query_opt("select value from click_bandits_meta where key = 'next'", &[])?;
-    let next: Option<Vec<u8>> = row.map(|row| row.try_get(0)).transpose()?;
+    let next = value_of(client, "next")?;
     Ok(next.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes))
 }
 
@@ -385,8 +386,7 @@ impl Store for SharedStore {
             .map(|(kind, decision)| (kind, decision.map(|name| &**name)))
             .unzip();
         let (time, mut form) = (signed(batch.time), lock(&self.rows));
-        let (bodies, sums): (Vec<Vec<u8>>, Vec<Sum>) =
-            form.of_events(first, batch).into_iter().map(|NewRow { row, sum }| (row, sum)).unzip();
+        let (bodies, sums): (Vec<Vec<u8>>, Vec<Sum>) = form.of_events(first, batch).into_iter().unzip();
         let names = form.new_names().map(|(number, name)| {
             let number = i64::from(number);
             (number, sealed(&number.to_le_bytes(), name.as_bytes().to_vec()))

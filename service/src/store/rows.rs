@@ -28,18 +28,8 @@ pub(super) struct Rows {
     pub(super) last: Sum,
 }
 
-/// A row that was read.
-pub(super) struct Content<T> {
-    pub(super) value: T,
-    /// The checksum of the row, which the next one continues.
-    pub(super) sum: Sum,
-}
-
-/// A row, without the key.
-pub(super) struct NewRow {
-    pub(super) row: Vec<u8>,
-    pub(super) sum: Sum,
-}
+/// A row without its key, or its content, with the checksum that the next row continues.
+pub(super) type Summed<T> = (T, Sum);
 
 impl Rows {
     /// Takes the next name of the store.
@@ -79,10 +69,9 @@ impl Rows {
     }
 
     /// The row of a batch. Those of several batches are chained with [`keep`](Self::keep).
-    pub(super) fn of_batch(&mut self, key: &[u8], batch: &Batch) -> NewRow {
+    pub(super) fn of_batch(&mut self, key: &[u8], batch: &Batch) -> Summed<Vec<u8>> {
         if !self.are_small {
-            let row = sealed(key, to_bytes(batch));
-            return NewRow { sum: checksum(key, &row), row };
+            return old(key, batch);
         }
         let events: Vec<Coded> =
             batch.events.iter().map(|event| Coded::new(event, &mut self.names)).collect();
@@ -90,17 +79,16 @@ impl Rows {
     }
 
     /// The rows of events that have one each, from this number on.
-    pub(super) fn of_events(&mut self, first: u64, batch: &Batch) -> Vec<NewRow> {
+    pub(super) fn of_events(&mut self, first: u64, batch: &Batch) -> Vec<Summed<Vec<u8>>> {
         let mut last = self.last;
         let rows = (first..).zip(&batch.events).map(|(number, event)| {
             let key = key_of_event(number, batch.time);
             let row = if self.are_small {
                 small(last, &key, &Coded::new(event, &mut self.names))
             } else {
-                let row = sealed(&key, to_bytes(event));
-                NewRow { sum: checksum(&key, &row), row }
+                old(&key, event)
             };
-            last = row.sum;
+            last = row.1;
             row
         });
         rows.collect()
@@ -117,15 +105,14 @@ impl Rows {
         key: &[u8],
         row: Vec<u8>,
         before: Sum,
-    ) -> Result<Content<Batch>, String> {
+    ) -> Result<Summed<Batch>, String> {
         let sum = sum_of_row(key, &row);
         let Some(content) = small_content(key, &row, before)? else {
-            let value = opened(key, row).and_then(|content| from_bytes(&content))?;
-            return Ok(Content { value, sum });
+            return Ok((opened(key, row).and_then(|content| from_bytes(&content))?, sum));
         };
         let (time, events): (u64, Vec<Coded>) = whole(content)?;
         let events = events.into_iter().map(|event| event.event(names)).collect::<Result<_, _>>()?;
-        Ok(Content { value: Batch { time, events }, sum })
+        Ok((Batch { time, events }, sum))
     }
 
     /// Reads a row of an event; `None` if a name of it is not known yet.
@@ -134,18 +121,17 @@ impl Rows {
         key: &[u8],
         row: Vec<u8>,
         before: Option<Sum>,
-    ) -> Result<Option<Content<Event>>, String> {
+    ) -> Result<Option<Summed<Event>>, String> {
         let sum = sum_of_row(key, &row);
         let Some(content) = small_content(key, &row, before)? else {
-            let value = opened(key, row).and_then(|content| from_bytes(&content))?;
-            return Ok(Some(Content { value, sum }));
+            return Ok(Some((opened(key, row).and_then(|content| from_bytes(&content))?, sum)));
         };
         let coded = Coded::read(content)?;
         self.are_small = true;
         if coded.last_name().is_some_and(|last| last as usize >= self.names.len()) {
             return Ok(None);
         }
-        Ok(Some(Content { value: coded.event(&self.names())?, sum }))
+        Ok(Some((coded.event(&self.names())?, sum)))
     }
 }
 
@@ -171,11 +157,18 @@ fn is_small(row: &[u8]) -> bool {
     row.first() == Some(&SMALL)
 }
 
-fn small(before: Sum, key: &[u8], value: &impl Serialize) -> NewRow {
+/// A row as older versions read it.
+fn old(key: &[u8], value: &impl Serialize) -> Summed<Vec<u8>> {
+    let row = sealed(key, to_bytes(value));
+    let sum = checksum(key, &row);
+    (row, sum)
+}
+
+fn small(before: Sum, key: &[u8], value: &impl Serialize) -> Summed<Vec<u8>> {
     let mut row = postcard::to_extend(value, vec![SMALL]).expect("events are plain data");
     let sum = chained(before, key, &row);
     row.extend(sum);
-    NewRow { row, sum }
+    (row, sum)
 }
 
 /// The content of a small row, which continues the row before it; `None` if it is of an older form.
