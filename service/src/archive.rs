@@ -10,6 +10,7 @@
 
 use crate::engine::Beginning;
 use crate::event::{Batch, Event, from_bytes, to_bytes};
+use crate::export::timestamp;
 use crate::http::line;
 use crate::store::{Receive, Store, StoreError, key_of_event, opened, put_in_place, sealed, sum_of_event};
 use parquet_columns::{ByteArray, Cell, Cells, Column, ParquetError, Table, TableWriter};
@@ -17,7 +18,6 @@ use std::fs::File;
 use std::io::Error;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
 
 /// Milliseconds of a day.
 pub const DAY: u64 = 86_400_000;
@@ -60,24 +60,14 @@ impl Group {
 
 /// Days that are written as files, by the numbers of their events.
 #[derive(Debug)]
-pub(crate) struct Written {
+pub struct Written {
     events: Range<u64>,
     /// Held until the events are dropped, or not.
     _turn: File,
 }
 
-/// Writes the days before a time as files and drops their events, as far as the store can begin
-/// without them. Returns the number of the first event that is kept.
-///
-/// A day is dropped once its file has its name, and all of its file is written again if it was not
-/// dropped then: a kill in between loses nothing and repeats nothing.
-/// An error says where and why nothing was dropped.
-pub fn archive(store: &dyn Store, directory: &Path, before: u64) -> Result<u64, String> {
-    write_days(store, directory, before).and_then(|written| drop_days(store, &written))
-}
-
-/// Drops the events of days that are written.
-pub(crate) fn drop_days(store: &dyn Store, written: &Written) -> Result<u64, String> {
+/// Drops the events of days that are written. Returns the number of the first event that is kept.
+pub fn drop_days(store: &dyn Store, written: &Written) -> Result<u64, String> {
     let Range { start, end } = written.events.clone();
     if end > start {
         store.drop_before(end).map_err(|error| error.to_string())?;
@@ -85,8 +75,12 @@ pub(crate) fn drop_days(store: &dyn Store, written: &Written) -> Result<u64, Str
     Ok(end)
 }
 
-/// The first part of [`archive`], for which nobody waits.
-pub(crate) fn write_days(store: &dyn Store, directory: &Path, before: u64) -> Result<Written, String> {
+/// Writes the days before a time as files, as far as the store can begin without them.
+///
+/// A day is dropped once its file has its name, and all of its file is written again if it was not
+/// dropped then: a kill in between loses nothing and repeats nothing.
+/// An error says where and why nothing was written.
+pub fn write_days(store: &dyn Store, directory: &Path, before: u64) -> Result<Written, String> {
     let said = |error: StoreError| error.to_string();
     let fault = |error: Error| format!("{}: {error}", directory.display());
     std::fs::create_dir_all(directory).map_err(fault)?;
@@ -156,8 +150,7 @@ fn write_day(
         _ = std::fs::remove_file(&part);
         return Ok(None);
     };
-    let date = UNIX_EPOCH + Duration::from_secs(day * DAY / 1_000);
-    let path = directory.join(format!("events-{:.10}.parquet", humantime::format_rfc3339(date).to_string()));
+    let path = directory.join(format!("events-{:.10}.parquet", timestamp(day * DAY)));
     // The same events give the same file.
     if let Ok(before) = std::fs::read(&path)
         && std::fs::read(&part).map_err(|error| fault(&error))? != before

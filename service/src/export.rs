@@ -351,20 +351,15 @@ fn word(text: &str) -> String {
 }
 
 /// Milliseconds since 1970 as `2026-03-02T10:00:01.000Z`, to the year 9999.
-fn timestamp(time: u64) -> String {
+pub(crate) fn timestamp(time: u64) -> String {
     let time = Duration::from_millis(time.min(253_402_300_799_999));
     humantime::format_rfc3339_millis(UNIX_EPOCH + time).to_string()
 }
 
 /// Writes the decisions of a database, or of a directory that no server uses, and tells how to read
 /// them.
-pub fn export(
-    store: &Path,
-    authorities: Option<&Path>,
-    archives: &[PathBuf],
-    out: &Path,
-    form: Form,
-) -> Result<(), String> {
+pub fn export(Export { store, out, form, archives, authorities }: &Export) -> Result<(), String> {
+    let (form, authorities) = (*form, authorities.as_deref());
     let url = store.to_str().filter(|store| is_database(store));
     let found = store.join("events.redb");
     if url.is_none() && !found.is_file() {
@@ -493,7 +488,7 @@ fn said(template: &Template, written: &[Contents; 2], out: &Path, form: Form) ->
         };
         words.extend(["--context".into(), "--model".into(), model.into()]);
         // A context is fitted for one query.
-        words.extend(all.queries.first().map(|query| format!("--query={}", &**query)));
+        words.extend(all.queries.first().map(|query| format!("--query={query}")));
         if !template.item_features.is_empty() {
             words.extend(["--items".into(), path(ITEMS)]);
         }

@@ -446,11 +446,10 @@ async fn queries(
     State(app): State<Arc<App>>,
     Parameters(part): Parameters<Names>,
 ) -> Result<Json<Value>, Refusal> {
-    let Names { after, limit } = part;
-    let most = Part { query: None, from: 0, limit }.limit(1_000, 1_000)?;
+    let most = limit(part.limit, 1_000, 1_000)?;
     check_small_rows(&app)?;
     let queries = app.requests.ask(move |turn| {
-        let queries = turn.engine.usage(after.as_ref()).take(most);
+        let queries = turn.engine.usage(part.after.as_ref()).take(most);
         let line = |(name, usage): (&Name, Usage)| {
             let Usage { decisions, clicks, last } = usage;
             let last = (decisions > 0).then_some(last);
@@ -494,15 +493,13 @@ struct Part {
     limit: Option<usize>,
 }
 
-impl Part {
-    /// The number of rows that is asked for, or else the usual one.
-    fn limit(&self, usual: usize, most: usize) -> Result<usize, Refusal> {
-        let limit = self.limit.unwrap_or(usual);
-        if (1..=most).contains(&limit) {
-            return Ok(limit);
-        }
-        Err(Refusal::malformed(&format!("{limit} rows, expected 1 to {most}"), "limit"))
+/// The number of rows that is asked for, or else the usual one.
+fn limit(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Refusal> {
+    let limit = asked.unwrap_or(usual);
+    if (1..=most).contains(&limit) {
+        return Ok(limit);
     }
+    Err(Refusal::malformed(&format!("{limit} rows, expected 1 to {most}"), "limit"))
 }
 
 /// The table of a query, from a place on.
@@ -510,7 +507,7 @@ async fn items(
     State(app): State<Arc<App>>,
     Parameters(part): Parameters<Part>,
 ) -> Result<Json<Value>, Refusal> {
-    let (from, most) = (usize::try_from(part.from).unwrap_or(usize::MAX), part.limit(1_000, 1_000)?);
+    let (from, most) = (usize::try_from(part.from).unwrap_or(usize::MAX), limit(part.limit, 1_000, 1_000)?);
     let query = part.query.unwrap_or_else(Name::default_query);
     let name = query.clone();
     let rows = app.requests.ask(move |turn| turn.engine.rows(&name, from, most)).await??;
@@ -534,7 +531,7 @@ async fn log(State(app): State<Arc<App>>, Parameters(part): Parameters<Part>) ->
     if part.query.is_some() {
         return Err(Refusal::malformed("the log has the events of all queries", "query"));
     }
-    let (from, most) = (part.from, part.limit(1_000, 10_000)?);
+    let (from, most) = (part.from, limit(part.limit, 1_000, 10_000)?);
     if is_away(&app) {
         return Err(Refusal::not_in_memory());
     }
@@ -669,10 +666,10 @@ async fn back_up(
         std::fs::create_dir_all(&app.backups).map_err(said)?;
         let _turn = turn_of_backups(&app.backups).map_err(said)?;
         if directory.exists() {
-            let message = format!("`{}` has a store: name a new backup", &*name);
+            let message = format!("`{name}` has a store: name a new backup");
             return Err(Refusal::new(409, "backup_exists", message, "name"));
         }
-        let part = app.backups.join(format!(".{}{PART}", &*name));
+        let part = app.backups.join(format!(".{name}{PART}"));
         std::fs::create_dir(&part).map_err(said)?;
         let copied = app.store.back_up(&part).map_err(|error| failed(error.to_string()));
         let outcome = copied.and_then(|()| put_in_place(&part, &directory).map_err(said));

@@ -1,16 +1,16 @@
 //! The report of a launch: as JSON, as a sentence, and as a part of the page.
 
+use crate::archive::DAY;
 use crate::engine::LaunchState;
+use crate::export::timestamp;
 use crate::http::charts::{HEIGHT, WIDTH, bar, figure};
 use documents::number::{counted, fixed, significant};
-use humantime::format_rfc3339_seconds;
 use interleaving::launch::{
     Change, Guard, Launch, SURELY_BROKEN, Settings, Since, WEEK_Z, Week, Why, days_of_brake, days_of_step,
 };
 use interleaving::split::Difference;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::time::{Duration, UNIX_EPOCH};
 
 /// The report of a launch at a time, in milliseconds since 1970.
 pub fn report(state: &LaunchState, time: u64) -> Value {
@@ -21,14 +21,14 @@ pub fn report(state: &LaunchState, time: u64) -> Value {
     let guards = guards(launch).map(|(guard, found, is_watched)| {
         json!({
             "metric": guard.metric, "worse": guard.worse, "most": guard.most,
-            "values": found.sessions, "means": found.rates.map(finite), "is_watched": is_watched,
+            "values": found.sessions, "means": found.rates, "is_watched": is_watched,
         })
     });
     let [same, both, items] = agreement.map(|sum| sum as f64);
     let clicks_since = json!({
-        "sessions": since.clicks.sessions, "clicks_a_list": since.clicks.rates.map(finite),
-        "difference": finite(since.clicks.difference), "reach": finite(since.reach),
-        "share_of_lists": finite(since.clicks.sessions[1] / since.clicks.sessions.iter().sum::<f64>()),
+        "sessions": since.clicks.sessions, "clicks_a_list": since.clicks.rates,
+        "difference": since.clicks.difference, "reach": since.reach,
+        "share_of_lists": since.clicks.sessions[1] / since.clicks.sessions.iter().sum::<f64>(),
         "is_early": since.is_early, "groups_left_out": since.clicks.n_left_out,
     });
     let path = history(launch).map(|(change, is_other)| {
@@ -52,7 +52,7 @@ pub fn report(state: &LaunchState, time: u64) -> Value {
             "gained": gained, "reach": reach,
         },
         "guards": guards.collect::<Vec<_>>(),
-        "agreement": { "positions": finite(same / items), "items": finite(both / items) },
+        "agreement": { "positions": same / items, "items": both / items },
         "decisions": decisions,
         "without_user": without_user,
         "first": first,
@@ -75,21 +75,16 @@ fn history(launch: &Launch) -> impl DoubleEndedIterator<Item = (&Change, bool)> 
     all.map(|(place, change)| (change, place > 0 && change.why == Why::Began))
 }
 
-fn finite(number: f64) -> Option<f64> {
-    number.is_finite().then_some(number)
-}
-
 fn week(of: &Week) -> Value {
     json!({
-        "end": of.end, "share": of.share, "clicks_a_list": of.clicks.rates.map(finite),
-        "difference": finite(of.clicks.difference), "error": finite(of.clicks.standard_error),
+        "end": of.end, "share": of.share, "clicks_a_list": of.clicks.rates,
+        "difference": of.clicks.difference, "error": of.clicks.standard_error,
         "is_better": of.verdict(),
     })
 }
 
 fn day(time: u64) -> String {
-    let time = UNIX_EPOCH + Duration::from_millis(time.min(253_402_300_799_999));
-    format_rfc3339_seconds(time).to_string()[..10].to_owned()
+    timestamp(time)[..10].to_owned()
 }
 
 fn percent(share: f64) -> String {
@@ -99,7 +94,7 @@ fn percent(share: f64) -> String {
 
 /// The full days between two times, in words.
 fn days(from: u64, to: u64) -> String {
-    let days = to.saturating_sub(from) / 86_400_000;
+    let days = to.saturating_sub(from) / DAY;
     if days == 0 { "less than a day".into() } else { counted(days, "day") }
 }
 
@@ -202,8 +197,8 @@ fn of_stop(launch: &Launch) -> String {
         _ = write!(text, ". Until then: {}", difference_since(&since));
     }
     for (guard, found, _) in guards(launch) {
-        if let [Some(today), Some(policy)] = found.rates.map(finite) {
-            let [today, policy] = [today, policy].map(|mean| significant(mean, 3));
+        if found.rates.iter().all(|mean| mean.is_finite()) {
+            let [today, policy] = found.rates.map(|mean| significant(mean, 3));
             let most = percent(guard.most);
             _ = write!(
                 text,

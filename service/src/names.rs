@@ -66,23 +66,12 @@ pub(crate) enum SmallName {
     Text(Name),
 }
 
-impl SmallName {
-    pub(crate) fn is(&self, name: &str) -> bool {
-        match self {
-            Self::Uuid(bytes) => {
-                let mut text = Uuid::encode_buffer();
-                *Uuid::from_bytes(*bytes).as_hyphenated().encode_lower(&mut text) == *name
-            }
-            Self::Text(text) => **text == *name,
-        }
-    }
-}
-
 impl From<&Name> for SmallName {
     fn from(name: &Name) -> Self {
-        let uuid = Uuid::try_parse(name).ok().map(|uuid| Self::Uuid(uuid.into_bytes()));
         // A UUID may be written in other ways, whose text would be lost.
-        uuid.filter(|uuid| uuid.is(name)).unwrap_or_else(|| Self::Text(name.clone()))
+        let is_usual = |uuid: &Uuid| *uuid.as_hyphenated().encode_lower(&mut Uuid::encode_buffer()) == **name;
+        let uuid = Uuid::try_parse(name).ok().filter(is_usual);
+        uuid.map_or_else(|| Self::Text(name.clone()), |uuid| Self::Uuid(uuid.into_bytes()))
     }
 }
 

@@ -91,8 +91,8 @@ pub fn run() -> Result<(), String> {
         log("error", "panic", json!({ "error": panic.payload_as_str(), "at": at }));
     }));
     let arguments = Arguments::parse();
-    if let Some(Command::Export(Export { store, out, form, archives, authorities })) = arguments.command {
-        return export(&store, authorities.as_deref(), &archives, &out, form);
+    if let Some(Command::Export(of)) = &arguments.command {
+        return export(of);
     }
     let Arguments { data, listen, from, check, apply, lists_a_day, clicks_a_list, .. } = arguments;
     let Some(path) = arguments.config else { return print(TEMPLATE) };

@@ -562,7 +562,7 @@ impl Writer {
             log("error", "cannot-close", json!({ "error": refusal.to_json() }));
         }
         let days = self.base.limits.query_days.filter(|_| self.base.store.has_small_rows());
-        let since = days.and_then(|days| time.checked_sub(days.saturating_mul(86_400_000)));
+        let since = days.and_then(|days| time.checked_sub(days.saturating_mul(DAY)));
         if let Some(Err(refusal)) = since.map(|since| engine.forget_unused(since, events)) {
             log("error", "cannot-forget", json!({ "error": refusal.to_json() }));
         }

@@ -1,16 +1,16 @@
 //! Events that end: archived by day and dropped, each once, whatever happens in between; backups.
 
 use crate::damage::{restarted, seen};
-use crate::engine::{Served, act, name, template};
+use crate::engine::{Served, act, exported, name, template};
 use crate::kills::environment;
 use crate::postgres::{Database, configured};
 use crate::server::{Server, one_item_config};
-use click_bandits_service::archive::{DAY, archive, read_all};
+use click_bandits_service::archive::{DAY, drop_days, read_all, write_days};
 use click_bandits_service::clock::now;
 use click_bandits_service::config::{Config, Limits, Template, agree};
 use click_bandits_service::engine::{Beginning, Engine};
 use click_bandits_service::event::{Event, Name};
-use click_bandits_service::export::{Form, export};
+use click_bandits_service::export::Form;
 use click_bandits_service::store::{EmbeddedStore, SharedStore, Store, StoreError};
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -34,6 +34,11 @@ fn all_events(store: &dyn Store, archives: &Path) -> Result<Numbered, String> {
         ControlFlow::Continue(())
     })?;
     Ok(events)
+}
+
+/// Archives the days before a time, as a server does.
+fn archive(store: &dyn Store, archives: &Path, before: u64) -> Result<u64, String> {
+    write_days(store, archives, before).and_then(|written| drop_days(store, &written))
 }
 
 /// A store of the configuration of [`one_item_config`] that is made by a first server.
@@ -231,7 +236,7 @@ fn kills_while_days_are_archived_keep_each_event_once() {
     // The export has the decisions of before.
     let rows = |archives: &[PathBuf]| {
         let out = directory.path().join("out");
-        export(&data, None, archives, &out, Form::Csv).unwrap();
+        exported(&data, archives, &out, Form::Csv);
         std::fs::read_to_string(out.join("decisions.csv")).unwrap()
     };
     let (whole, kept) = (rows(&[archives.clone(), archives]), rows(&[]));

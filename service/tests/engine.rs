@@ -5,7 +5,7 @@ use click_bandits_service::api::{AnswerBody, Outcome, Refusal};
 use click_bandits_service::config::{Config, FirstItem, Limits, Template, agree};
 use click_bandits_service::engine::{Base, Deferred, Engine, ItemRow, Origin, Totals};
 use click_bandits_service::event::{Batch, Change, Event, Name, Worth};
-use click_bandits_service::export::{Form, export};
+use click_bandits_service::export::{Export, Form, export};
 use click_bandits_service::fitted::FirstEvents;
 use click_bandits_service::store::{EmbeddedStore, Store, StoreError};
 use click_bandits_service::writer::Turn;
@@ -17,7 +17,7 @@ use rand::{Rng, RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) fn template(settings: &str) -> Arc<Template> {
@@ -41,6 +41,12 @@ pub(crate) fn base(
 ) -> Base {
     let (store, template) = (store.clone(), template.clone());
     Base { store, template, limits: limits.clone(), directory: directory.to_owned() }
+}
+
+/// Exports a store that no server uses.
+pub(crate) fn exported(store: &Path, archives: &[PathBuf], out: &Path, form: Form) {
+    let [store, out] = [store, out].map(Path::to_owned);
+    export(&Export { store, out, form, archives: archives.to_vec(), authorities: None }).unwrap();
 }
 
 /// An engine and its store, as the writer has them.
@@ -408,7 +414,7 @@ fn who_asks_is_checked_and_changes_the_list() {
     let Served { store: open, engine, template, .. } = served;
     open.make_for(&template.to_text()).unwrap();
     drop((open, engine));
-    export(&store, None, &[], &out, Form::Csv).unwrap();
+    exported(&store, &[], &out, Form::Csv);
     let items = std::fs::read_to_string(out.join("items.csv")).unwrap();
     assert_eq!(items, "item,price\na,1\nb,-1\nc,0\nd,0.5\n");
     let csv = std::fs::read_to_string(out.join("decisions.csv")).unwrap();
@@ -523,7 +529,7 @@ fn a_policy_that_sees_who_asks_begins_with_a_fit() {
     assert_eq!(again, given);
     drop((open, engine));
     let out = directory.path().join("out");
-    export(&store, None, &[], &out, Form::Csv).unwrap();
+    exported(&store, &[], &out, Form::Csv);
     let items = std::fs::read_to_string(out.join("items.csv")).unwrap();
     assert_eq!(items, "item,price\na,120\nb,80\n\"c, d\",300\nd,95\nnew,200\n");
 }

@@ -1,12 +1,12 @@
 //! Launches: sides, what is counted, the share's path, repetition, and requests that are refused.
 #![expect(clippy::float_cmp, reason = "shares and counts are kept as they are")]
 
-use crate::engine::{Served, body, name};
+use crate::engine::{Served, body, exported, name};
 use crate::server::Server;
 use click_bandits_service::config::{Config, Limits, agree};
 use click_bandits_service::engine::{Deferred, Engine, LaunchState};
 use click_bandits_service::event::{Change, Event};
-use click_bandits_service::export::{Form, export};
+use click_bandits_service::export::Form;
 use click_bandits_service::launch::{plan, report, section, sentence};
 use click_bandits_service::store::EmbeddedStore;
 use interleaving::launch::Settings;
@@ -667,7 +667,7 @@ fn the_export_says_whose_list_it_is() {
     }
     drop(served);
     let out = directory.path().join("out");
-    export(&store, None, &[], &out, Form::Csv).unwrap();
+    exported(&store, &[], &out, Form::Csv);
     let csv = std::fs::read_to_string(out.join("decisions.csv")).unwrap();
     let mut rows = csv.lines();
     assert!(rows.next().unwrap().ends_with(",segment,side,period"));
@@ -677,7 +677,7 @@ fn the_export_says_whose_list_it_is() {
             assert!(row.starts_with(&format!("default,{user},u{user},")) && row.ends_with(&end), "{row}");
         }
     }
-    export(&store, None, &[], &out, Form::Ubi).unwrap();
+    exported(&store, &[], &out, Form::Ubi);
     let queries = std::fs::read_to_string(out.join("ubi_queries.ndjson")).unwrap();
     let first: Value = serde_json::from_str(queries.lines().next().unwrap()).unwrap();
     assert_eq!(first["query_attributes"], json!({ "side": "baseline", "period": null }));

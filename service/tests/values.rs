@@ -1,14 +1,14 @@
 //! Values of items, orders that come later, groups and pins.
 #![expect(clippy::float_cmp, reason = "values and counts are kept as they are")]
 
-use crate::engine::{Served, body, name, pbm_fit, template};
+use crate::engine::{Served, body, exported, name, pbm_fit, template};
 use crate::kills::environment;
 use crate::server::{Server, one_item_config};
 use click_bandits_service::api::{DecideBody, Outcome, Receipt, Refusal};
 use click_bandits_service::config::{Config, Limits, Template};
 use click_bandits_service::engine::{Deferred, Engine, ItemRow};
 use click_bandits_service::event::{Change, Event, Name, Worth};
-use click_bandits_service::export::{Form, export};
+use click_bandits_service::export::Form;
 use click_bandits_service::fitted::FirstEvents;
 use click_bandits_service::store::StoreError;
 use policies::PolicySpec;
@@ -586,7 +586,7 @@ fn values_are_exported() {
     answer(&mut served, json!({ "id": "0", "values": { "1": 2 } })).unwrap();
     let (store, out) = (directory.path().to_owned(), directory.path().join("out"));
     drop(served);
-    export(&store, None, &[], &out, Form::Csv).unwrap();
+    exported(&store, &[], &out, Form::Csv);
     let text = std::fs::read_to_string(out.join("decisions.csv")).unwrap();
     let values: Vec<&str> = text.lines().map(|line| line.rsplit(',').next().unwrap()).collect();
     assert_eq!(values, ["value", "2", "", "", "", "0", "", "", "0", ""]);

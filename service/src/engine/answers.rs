@@ -4,6 +4,7 @@ use super::Engine;
 use super::decisions::{OpenDecision, Place};
 use super::query::Query;
 use crate::api::{AnswerBody, Outcome, Receipt, Refusal, Revision, Told};
+use crate::archive::DAY;
 use crate::event::{Event, Name};
 use crate::metrics::log;
 use live::Taken;
@@ -166,6 +167,6 @@ impl Engine {
 
     /// Decisions that were made before this time can no longer be answered.
     pub(super) fn too_old(&self, time: u64) -> u64 {
-        time.saturating_sub(self.template.keep_days.saturating_mul(86_400_000))
+        time.saturating_sub(self.template.keep_days.saturating_mul(DAY))
     }
 }

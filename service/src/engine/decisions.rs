@@ -1,5 +1,6 @@
 //! The decisions that can still be answered, of all queries.
 
+use crate::archive::DAY;
 use crate::event::{Decision, Name};
 use crate::names::{Names, SmallName};
 use crate::store::checksum;
@@ -11,8 +12,6 @@ use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomS
 
 /// The most names that are known of those that have left, if `keep` is smaller.
 const REMEMBERED: usize = 4_000_000;
-
-const MILLISECONDS_A_DAY: u64 = 86_400_000;
 
 /// The request for a list, as far as it determines the answer: the same request has the same one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -258,7 +257,7 @@ impl Decisions {
     ) -> Result<Self, String> {
         // They left before the last decision was made, and are known as long as one that leaves
         // then.
-        let day = open.back().map_or(0, |last| last.time / MILLISECONDS_A_DAY);
+        let day = open.back().map_or(0, |last| last.time / DAY);
         let mut restored = Self { first, days: [(day, old.len())].into(), old, ..Self::default() };
         let mut asked = asked.into_iter();
         let open = open.into_iter().map(|open| {
@@ -275,7 +274,7 @@ impl Decisions {
         for decision in open {
             let id = Name::from(&decision.id);
             if self.place(&id).is_some() {
-                return Err(format!("decision `{}` is twice", &*id));
+                return Err(format!("decision `{id}` is twice"));
             }
             self.add(decision);
         }
@@ -407,7 +406,7 @@ impl Decisions {
         if let Ok(entry) = self.numbers.find_entry(self.hasher.hash_one(&open.id), |&other| other == number) {
             entry.remove();
         }
-        self.remember(&(&open.id).into(), most, now / MILLISECONDS_A_DAY, days);
+        self.remember(&(&open.id).into(), most, now / DAY, days);
         self.names.get(open.query)
     }
 

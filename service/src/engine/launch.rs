@@ -100,7 +100,7 @@ impl Engine {
             (Some(list), Some(_)) => list,
         };
         if let Some(place) = (0..list.len()).find(|&place| list[..place].contains(&list[place])) {
-            let what = format!("item `{}` is twice in the list", &*list[place]);
+            let what = format!("item `{}` is twice in the list", list[place]);
             return malformed(&what, &format!("baseline[{place}]"));
         }
         list.truncate(positions.map_or(usize::MAX, usize::from).min(self.template.positions));

@@ -2,7 +2,7 @@
 
 use super::body::{Form, Parameters};
 use super::charts::{charts, in_units};
-use super::{App, Part};
+use super::{App, Part, limit};
 use crate::api::Refusal;
 use crate::config::Users;
 use crate::engine::{Activity, Engine, HOUR, ItemRow, Totals, Usage};
@@ -214,7 +214,7 @@ pub(super) async fn page(
     State(app): State<Arc<App>>,
     Parameters(part): Parameters<Part>,
 ) -> Result<Html<String>, Refusal> {
-    let (from, most) = (usize::try_from(part.from).unwrap_or(usize::MAX), part.limit(200, 200)?);
+    let (from, most) = (usize::try_from(part.from).unwrap_or(usize::MAX), limit(part.limit, 200, 200)?);
     super::measure_store(&app).await;
     let of_work = app.clone();
     let page = app.requests.ask_always(move |turn| {
