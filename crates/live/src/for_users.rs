@@ -93,9 +93,8 @@ where
     type Policy = P;
     const CORRECTS: bool = false;
 
-    fn with_settings(policy: P, settings: Settings) -> Result<Self, Error> {
-        check(&settings)?;
-        Ok(Self { tallies: vec![Tally::default(); policy.n_items()], policy, decision: Decision::default() })
+    fn of(policy: P) -> Self {
+        Self { tallies: vec![Tally::default(); policy.n_items()], policy, decision: Decision::default() }
     }
 
     fn set_settings(

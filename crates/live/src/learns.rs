@@ -22,12 +22,8 @@ pub trait Learns<I: ObservationRule>: Keeps + Sized {
     /// Whether answers still count after the end of their decision.
     const CORRECTS: bool;
 
-    /// The policy, and what the settings ask for.
-    ///
-    /// # Errors
-    ///
-    /// The settings do not fit the policy.
-    fn with_settings(policy: Self::Policy, settings: Settings) -> Result<Self, Error>;
+    /// The policy, with the usual settings.
+    fn of(policy: Self::Policy) -> Self;
 
     /// Takes other settings. Decisions that may still be answered keep what is counted.
     ///

@@ -82,7 +82,8 @@ where
     }
 
     pub(crate) fn with_items(policy: L::Policy, settings: Settings, present: bool) -> Result<Self, Error> {
-        let mut learner = L::with_settings(policy, settings.check()?)?;
+        let mut learner = L::of(policy);
+        learner.set_settings(&settings.check()?, &mut std::iter::empty())?;
         set_source(&mut learner, settings.values)?;
         let n_items = learner.n_items();
         if !present {
@@ -629,16 +630,8 @@ fn valued<I: ObservationRule, L: Learns<I>>(learner: &mut L) -> Result<&mut dyn 
 
 fn set_source<I: ObservationRule, L: Learns<I>>(learner: &mut L, source: ItemValues) -> Result<(), Error> {
     match valued(learner) {
-        Err(error) => {
-            if source == ItemValues::Told {
-                Ok(())
-            } else {
-                Err(error)
-            }
-        }
-        Ok(valued) => {
-            valued.change_values(&mut |values, n_items| values.set_source(source, n_items));
-            Ok(())
-        }
+        Err(_) if source == ItemValues::Told => {}
+        valued => valued?.change_values(&mut |values, n_items| values.set_source(source, n_items)),
     }
+    Ok(())
 }

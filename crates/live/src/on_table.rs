@@ -74,13 +74,8 @@ impl<I: ObservationRule, P: SelectAmongFor<Ranking> + Tallies> Learns<I> for OnT
     type Policy = P;
     const CORRECTS: bool = true;
 
-    fn with_settings(mut policy: P, settings: Settings) -> Result<Self, Error> {
-        if settings.estimate_prior && policy.bayesian().is_none() {
-            return Err(Error::NoPrior);
-        }
-        let windows = settings.window.map(|most| Windows::new(most, policy.n_items()));
-        let estimator = settings.estimate_prior.then(Estimator::default);
-        Ok(Self { policy, windows, estimator })
+    fn of(policy: P) -> Self {
+        Self { policy, windows: None, estimator: None }
     }
 
     fn set_settings(
