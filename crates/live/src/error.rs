@@ -2,6 +2,7 @@
 
 use crate::Handle;
 use click_models::ListShape;
+use policies::catalogue::WITH_VALUES;
 
 /// Why a setting or a list is refused. Positions count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -25,9 +26,7 @@ pub enum Error {
     Value(f64),
     #[error("a `cap` of {0}: expected a number above 0")]
     Cap(f64),
-    #[error(
-        "the policy has no values of items: `pbm-ts`, `bc-mp-ts` and `pbm-gibbs` have, `cascade-ts`, `rsf-ts` and `dcm-ts` on cascades, and `dcm-ts` with a `continuation` on dependent clicks"
-    )]
+    #[error("the policy has no values of items: {WITH_VALUES}")]
     NoValues,
     #[error("the values of items are those of the answers, and cannot be told")]
     ValuesOfAnswers,

@@ -46,7 +46,7 @@ use named::maker;
 pub use erased::{AsList, Ask, Note};
 pub use named::{
     AmongItems, AnyPolicy, BuildError, ByRounds, Calls, CatalogueProtocol, ContextKnowledge, ForUsers,
-    Knowledge, NamedFor, NamedLive, NamedPolicy, ProtocolPolicy,
+    Knowledge, NamedFor, NamedLive, NamedPolicy, ProtocolPolicy, WITH_VALUES,
 };
 pub use parameters::{Kind, Level, ListPolicy, PbmPieLevel, Range, Scale};
 pub use row::{Answers, Family, Limit, Live, ParameterRow, Protocol, Purpose, Row};

@@ -20,7 +20,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
 pub use knowledge::{ContextKnowledge, Knowledge};
-pub use live::{AmongItems, NamedLive};
+pub use live::{AmongItems, NamedLive, WITH_VALUES};
 pub use protocols::CatalogueProtocol;
 
 /// Why a policy cannot be built.
@@ -40,9 +40,7 @@ pub enum BuildError {
     NotLive { policy: &'static str, can: &'static str },
     #[error("`{0}` cannot be used live for users who differ: `hybrid-ts` can")]
     NotAmong(&'static str),
-    #[error(
-        "`{policy}` has no values of items for {users} users: `pbm-ts`, `bc-mp-ts` and `pbm-gibbs` have, `cascade-ts`, `rsf-ts` and `dcm-ts` on cascades, and `dcm-ts` with a `continuation` on dependent clicks"
-    )]
+    #[error("`{policy}` has no values of items for {users} users: {WITH_VALUES}")]
     NoValues { policy: &'static str, users: Protocol },
     /// The parameters are not valid for these sizes.
     #[error("`{policy}`: {error}")]

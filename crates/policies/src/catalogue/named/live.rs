@@ -133,6 +133,10 @@ pub(super) fn live_instead(policy: &str) -> String {
     if names.is_empty() { String::new() } else { format!("; {} can", names.join(", ")) }
 }
 
+/// The policies and users with values of items, as [`PolicySpec::values_for`] tells them, in words.
+pub const WITH_VALUES: &str = "`pbm-ts`, `bc-mp-ts` and `pbm-gibbs` have, `cascade-ts`, `rsf-ts` and \
+    `dcm-ts` on cascades, and `dcm-ts` with a `continuation` on dependent clicks";
+
 impl PolicySpec {
     /// Returns whether policies of this name can be used live, with a table.
     ///
