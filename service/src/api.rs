@@ -1,7 +1,7 @@
 //! The bodies of requests and answers, and refusals. Positions count from 1.
 
 use crate::engine::DecisionView;
-use crate::event::{Change, Context, Decision, Name, side};
+use crate::event::{Context, Decision, Name, side};
 use crate::store::StoreError;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, Visitor};
@@ -296,6 +296,20 @@ impl AnswerBody {
     }
 }
 
+/// A change of an item that a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ItemChange {
+    /// Adds an item or brings it back.
+    Add,
+    /// Takes an item out; what is known of it stays.
+    Retire,
+    /// Takes an item out and forgets what is known of it.
+    Forget,
+    /// Tells the value and the group of an item that is known.
+    Update,
+}
+
 /// Changes an item.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -305,7 +319,7 @@ pub struct ItemBody {
     /// The query whose item it is; all queries by default.
     pub query: Option<Name>,
     /// The change.
-    pub change: Option<Change>,
+    pub change: Option<ItemChange>,
     /// Its features, if it is added and the configuration names some.
     pub features: Option<Vec<f64>>,
     /// The value of a click on it, if that is told.

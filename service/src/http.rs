@@ -8,7 +8,8 @@ mod server;
 pub use server::serve;
 
 use crate::api::{
-    Answer, AnswerBody, DecideBody, ItemBody, LaunchBody, Object, Outcomes, Price, Receipt, Refusal, ShowBody,
+    Answer, AnswerBody, DecideBody, ItemBody, ItemChange, LaunchBody, Object, Outcomes, Price, Receipt,
+    Refusal, ShowBody,
 };
 use crate::config::{FirstItem, Limits};
 use crate::engine::Usage;
@@ -22,7 +23,7 @@ use axum::extract::{Path as InPath, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, delete, get, post, put};
+use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use axum::{Extension, Json, Router};
 use body::{Body, Parameters};
 use serde::de::DeserializeOwned;
@@ -78,6 +79,7 @@ pub fn routes() -> Vec<Route> {
         ("/v1/items/batch", "post", Some(Manage), post(all::<ItemBody>)),
         ("/v1/items/{item}", "get", Some(Read), get(row_of_item)),
         ("/v1/items/{item}", "put", Some(Manage), put(one_item)),
+        ("/v1/items/{item}", "patch", Some(Manage), patch(one_item)),
         ("/v1/items/{item}", "delete", Some(Manage), delete(one_item)),
         ("/v1/queries", "get", Some(Read), get(queries)),
         ("/v1/queries/{query}", "delete", Some(Manage), delete(drop_query)),
@@ -282,7 +284,12 @@ impl Work for ItemBody {
         let Self { item, query, change, features, value, group } = self;
         let worth = Worth { value: value.map(|Price(value)| value), group };
         let told = FirstItem { item, features: features.unwrap_or_default(), worth };
-        let change = change.unwrap_or(Change::Add);
+        let change = match change.unwrap_or(ItemChange::Add) {
+            ItemChange::Add => Some(Change::Add),
+            ItemChange::Retire => Some(Change::Retire),
+            ItemChange::Forget => Some(Change::Forget),
+            ItemChange::Update => None,
+        };
         let outcome = turn.engine.take_item(&told, query.as_ref(), change, turn.events)?;
         Ok(Receipt::new(told.item, outcome))
     }
@@ -392,11 +399,12 @@ async fn one_item(
     item: Result<InPath<Name>, PathRejection>,
     Parameters(OfItem { query, forget, features, value, group }): Parameters<OfItem>,
 ) -> Result<Json<Receipt>, Refusal> {
-    let change = match (method == Method::PUT, forget) {
-        (true, true) => return Err(Refusal::malformed("an item that is added is not forgotten", "forget")),
-        (true, false) => Change::Add,
-        (false, true) => Change::Forget,
-        (false, false) => Change::Retire,
+    let change = match (method.as_str(), forget) {
+        ("DELETE", true) => ItemChange::Forget,
+        ("DELETE", false) => ItemChange::Retire,
+        (_, true) => return Err(Refusal::malformed("an item that is kept is not forgotten", "forget")),
+        ("PATCH", false) => ItemChange::Update,
+        (_, false) => ItemChange::Add,
     };
     let item = named(item, "item")?;
     let number = |text: &str, at: &str| match text.parse::<f64>() {

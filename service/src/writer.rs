@@ -62,7 +62,7 @@ impl Turn<'_> {
     /// Begins a new store with items, and with the fit of a log.
     fn begin(&mut self, items: &[FirstItem], fitted: Option<&FirstEvents>) -> Result<(), Refusal> {
         for first in items {
-            self.engine.take_item(first, None, Change::Add, self.events)?;
+            self.engine.take_item(first, None, Some(Change::Add), self.events)?;
         }
         fitted.map_or(Ok(()), |fitted| fitted.begin(self))
     }

@@ -194,7 +194,7 @@ pub(crate) fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: 
                     _ => Worth::default(),
                 };
                 let told = FirstItem { item: name(&one), features, worth };
-                engine.take_item(&told, of, change, events).map(|_| ())
+                engine.take_item(&told, of, Some(change), events).map(|_| ())
             }
         };
         if let Err(refusal) = outcome {

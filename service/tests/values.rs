@@ -245,6 +245,38 @@ fn items_of_a_configuration_begin_with_values() {
     }
 }
 
+/// An update tells the value of an item that is known, and adds none.
+#[test]
+fn an_update_adds_no_item() {
+    let server = Server::start("");
+    let update = |path: &str| server.send("PATCH", path, "", b"");
+    assert_eq!(update("/v1/items/a?value=40").1["outcome"], "counted");
+    assert_eq!(update("/v1/items/a?value=39.9").1["outcome"], "counted");
+    let many = json!([{ "item": "a", "change": "update", "value": 39.9 }, { "item": "phantom", "change": "update", "value": 2 }]);
+    let (_, answers) = server.post("/v1/items/batch", &many);
+    assert_eq!(
+        (&answers[0]["outcome"], &answers[1]["error"]["code"]),
+        (&json!("repeated"), &json!("unknown_item"))
+    );
+    assert_eq!(server.send("PUT", "/v1/items/own?query=shoes", "", b"").0, 200);
+    assert_eq!(update("/v1/items/own?query=shoes&value=3").1["outcome"], "counted");
+    let before = server.get("/v1/log").1;
+    for (path, status, at) in [
+        ("/v1/items/phantom?value=2", 404, "item"),
+        ("/v1/items/own?value=2", 404, "item"),
+        ("/v1/items/phantom?value=2&query=shoes", 404, "item"),
+        ("/v1/items/a?value=2&query=phantoms", 404, "query"),
+        ("/v1/items/a?value=-2", 400, "value"),
+        ("/v1/items/a?value=2&features=1", 409, "features"),
+        ("/v1/items/a?value=2&forget=true", 400, "forget"),
+    ] {
+        let (found, answer) = update(path);
+        assert_eq!((found, &answer["error"]["at"]), (status, &json!(at)), "{path} {answer}");
+    }
+    assert_eq!(update("/v1/items/a").1["outcome"], "repeated");
+    assert_eq!(server.get("/v1/log").1, before);
+}
+
 #[test]
 fn bad_values_groups_and_pins_are_named_and_change_nothing() {
     let server = Server::start("");

@@ -8,14 +8,31 @@ use crate::event::{Change, Event, Name, Worth};
 use crate::store::StoreError;
 
 impl Engine {
-    /// Changes an item of a query, or of all, and tells its value and its group.
+    /// Changes an item of a query, or of all, and tells its value and its group. Without a change
+    /// the item has to be known.
     pub fn take_item(
         &mut self,
         FirstItem { item, features, worth }: &FirstItem,
         query: Option<&Name>,
-        change: Change,
+        change: Option<Change>,
         events: &mut Vec<Event>,
     ) -> Result<Outcome, Refusal> {
+        let Some(change) = change else {
+            if !features.is_empty() {
+                return Err(Refusal::not_features(features.len(), &self.template.item_features, "features"));
+            }
+            if let Some(query) = query
+                && !self.load(query)?
+            {
+                return Err(Refusal::unknown_query(query));
+            }
+            if query.is_none() && self.catalogue.is_present(item).is_none() {
+                let what = format!("item `{}` is not one of all queries: `query` names its query", &**item);
+                return Err(Refusal::new(404, "unknown_item", what, "item"));
+            }
+            self.check_worth(worth, Change::Add)?;
+            return self.set_worth(item, query, worth, events);
+        };
         self.check_worth(worth, change)?;
         let changed = self.change_item(item, query, change, features, events)?;
         let told = self.set_worth(item, query, worth, events)?;

@@ -2,7 +2,7 @@
 
 use super::{Beginning, Engine, learner};
 use crate::api::Refusal;
-use crate::config::{FirstItem, Template, differing};
+use crate::config::{FirstItem, Template, ValuesFrom, differing};
 use crate::event::{Change, Event, Name};
 use crate::store::{Store, StoreError};
 use std::collections::BTreeSet;
@@ -79,6 +79,11 @@ impl Engine {
         };
         let told: Vec<_> = known.into_iter().filter(is_told).collect();
         let mut lines = differing(&self.template, template, &refused(&self.template, template));
+        if self.has_values && self.template.values == ValuesFrom::Told && template.values != ValuesFrom::Told
+        {
+            let line = "values: those that were told are forgotten";
+            lines.push([line.into(), format!("{line} by --apply")]);
+        }
         lines.extend(new.iter().map(|of| line_of_item(&of.item, "new", "adds")));
         lines.extend(told.iter().map(|of| line_of_item(&of.item, "of another value or group", "tells")));
         lines.extend(gone.iter().map(|item| line_of_item(item, "gone", "retires")));
@@ -118,7 +123,7 @@ impl Engine {
             self.lower_share(time, events);
         }
         for first in new {
-            self.take_item(first, None, Change::Add, events)?;
+            self.take_item(first, None, Some(Change::Add), events)?;
         }
         for FirstItem { item, worth, .. } in told {
             self.set_worth(item, None, worth, events)?;
