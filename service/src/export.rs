@@ -30,6 +30,10 @@ pub(crate) const OF_LAUNCH: [&str; 2] = ["side", "period"];
 /// configuration names: `fit --context` cannot read them.
 pub const WITHOUT_CONTEXT: &str = "without-context.csv";
 
+/// As [`FILE`], the decisions without propensities of a store in which others have them: they
+/// cannot be read together as weights.
+pub const WITHOUT_PROPENSITIES: &str = "without-propensities.csv";
+
 /// The features of the items, where policies see them.
 pub const ITEMS: &str = "items.csv";
 
@@ -101,6 +105,9 @@ struct Table<W> {
     template: Template,
     has_launch: bool,
     has_values: bool,
+    has_propensities: bool,
+    /// Decisions that were never closed, and their clicks.
+    unanswered: [u64; 2],
     waiting: VecDeque<OpenDecision>,
     /// The number of the first one that waits.
     first: usize,
@@ -114,7 +121,7 @@ impl<W: Write> Table<W> {
         form: Form,
         mut out: Vec<W>,
         template: Template,
-        [has_launch, has_values]: [bool; 2],
+        [has_launch, has_values, has_propensities]: [bool; 3],
     ) -> io::Result<Self> {
         if form == Form::Csv {
             let of_launch = OF_LAUNCH.into_iter().filter(|_| has_launch);
@@ -131,6 +138,8 @@ impl<W: Write> Table<W> {
             template,
             has_launch,
             has_values,
+            has_propensities,
+            unanswered: [0; 2],
             waiting: VecDeque::new(),
             first: 0,
             numbers: HashMap::new(),
@@ -224,7 +233,11 @@ impl<W: Write> Table<W> {
         let OpenDecision { decision, time, clicks, seen, side, values } = open;
         self.first += 1;
         self.numbers.remove(&decision.id);
-        let Some(seen) = seen else { return Ok(()) };
+        let Some(seen) = seen else {
+            self.unanswered[0] += 1;
+            self.unanswered[1] += u64::from(clicks.count_ones());
+            return Ok(());
+        };
         let seen = usize::from(seen).max(64 - clicks.leading_zeros() as usize);
         let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
         if self.form == Form::Ubi {
@@ -239,10 +252,13 @@ impl<W: Write> Table<W> {
         let nobody = Context::default();
         let told = decision.context.as_ref().unwrap_or(&nobody);
         let Template { segments, features, .. } = &self.template;
-        // A policy that sees who asks was told of this user what the configuration names.
-        let is_complete = !self.template.sees_contexts()
-            || ((segments.is_empty() || told.segment.is_some())
-                && (features.is_empty() || !told.features.is_empty()));
+        let is_complete = if self.template.sees_contexts() {
+            // The policy was told of this user what the configuration names.
+            (segments.is_empty() || told.segment.is_some())
+                && (features.is_empty() || !told.features.is_empty())
+        } else {
+            propensities.is_some() || !self.has_propensities
+        };
         let part = usize::from(!is_complete);
         let written = &mut self.written[part];
         written.rows += rows;
@@ -373,11 +389,14 @@ pub fn export(Export { store, out, form, archives, authorities }: &Export) -> Re
     let settings = store.settings().map_err(|error| error.to_string())?.ok_or("the store is empty")?;
     let first = settings_of_store(&settings).map_err(|error| error.to_string())?;
     // Columns are those of the last settings.
-    let (mut template, mut has) = (first.clone(), [first.launch.is_some(), false]);
+    let (mut template, mut has) = (first.clone(), [first.launch.is_some(), false, false]);
     let mut changed = Ok(());
     let begun = read_all(&*store, archives, &mut |_, batch| {
         for event in batch.events {
             has[1] |= matches!(event, Event::Valued { .. });
+            if let Event::Decided(decision) = &event {
+                has[2] |= decision.chosen.as_ref().is_some_and(|choice| choice.propensities.is_some());
+            }
             if let Event::Settings { settings, .. } = event {
                 changed = Template::of_text(&settings).map(|settings| template = settings);
                 has[0] |= template.launch.is_some();
@@ -388,7 +407,8 @@ pub fn export(Export { store, out, form, archives, authorities }: &Export) -> Re
     let begun = begun?;
     changed?;
     template.keep = first.keep;
-    let names = if form == Form::Ubi { UBI_FILES } else { [FILE, WITHOUT_CONTEXT] };
+    let apart = if template.sees_contexts() { WITHOUT_CONTEXT } else { WITHOUT_PROPENSITIES };
+    let names = if form == Form::Ubi { UBI_FILES } else { [FILE, apart] };
     let fault = |error: io::Error| format!("{}: {error}", out.display());
     std::fs::create_dir_all(out).map_err(fault)?;
     let part = |name: &str| out.join(format!("{name}.part"));
@@ -413,7 +433,7 @@ pub fn export(Export { store, out, form, archives, authorities }: &Export) -> Re
         std::fs::rename(part(name), out.join(name)).map_err(fault)?;
     }
     if form == Form::Csv && table.written[1].rows == 0 {
-        std::fs::remove_file(out.join(WITHOUT_CONTEXT)).map_err(fault)?;
+        std::fs::remove_file(out.join(apart)).map_err(fault)?;
     }
     if form == Form::Csv && !table.template.item_features.is_empty() {
         let items = File::create(part(ITEMS)).map_err(fault)?;
@@ -424,29 +444,43 @@ pub fn export(Export { store, out, form, archives, authorities }: &Export) -> Re
         let what = format!("{begun} events before the first of these are archived: see --archive");
         writeln!(io::stdout(), "{what}").map_err(|error| error.to_string())?;
     }
-    let said = said(&table.template, &table.written, out, form);
+    let said = said(&table.template, &table.written, table.unanswered, out, form);
     writeln!(io::stdout(), "{said}").map_err(|error| error.to_string())
 }
 
 /// The files that were written, and the commands that read them.
-fn said(template: &Template, written: &[Contents; 2], out: &Path, form: Form) -> String {
+fn said(
+    template: &Template,
+    written: &[Contents; 2],
+    unanswered: [u64; 2],
+    out: &Path,
+    form: Form,
+) -> String {
     let path = |name: &str| out.join(name).display().to_string();
     let fit = |words: &[String]| {
         let words: Vec<String> = words.iter().map(|text| word(text)).collect();
         format!("click-bandits fit {} --out FITTED", words.join(" "))
     };
     let [all, without] = written;
+    let open = match unanswered {
+        [0, _] => String::new(),
+        [decisions, clicks] => format!("; left out {decisions} decisions never closed, with {clicks} clicks"),
+    };
     if form == Form::Ubi {
         let paths = UBI_FILES.map(path);
         let options = ["--format", "ubi"].map(str::to_owned);
         let read = fit(&[&paths[..], &options].concat());
-        return format!("{} events in {}; to read them:\n{read}", all.rows, paths.join(" "));
+        return format!("{} events in {}{open}; to read them:\n{read}", all.rows, paths.join(" "));
     }
-    let left_out = match without {
+    let apart = match without {
         Contents { rows: 0, .. } => String::new(),
         Contents { rows, decisions, .. } => {
-            let file = path(WITHOUT_CONTEXT);
-            format!("; {rows} rows of {decisions} decisions without a whole context in {file}")
+            let (lack, file) = if template.sees_contexts() {
+                ("a whole context", path(WITHOUT_CONTEXT))
+            } else {
+                ("propensities", path(WITHOUT_PROPENSITIES))
+            };
+            format!("; {rows} rows of {decisions} decisions without {lack} in {file}")
         }
     };
     let has_columns = !(template.segments.is_empty() && template.features.is_empty());
@@ -459,10 +493,11 @@ fn said(template: &Template, written: &[Contents; 2], out: &Path, form: Form) ->
     if any(|written| written.users > 0) && files.iter().all(|written| written.users == written.decisions) {
         columns.push_str(",user=user");
     }
-    if any(|written| written.has_propensities) {
-        columns.push_str(
-            ",propensity=propensity,prefix-propensity=prefix_propensity,list-propensity=list_propensity",
-        );
+    let of_propensities =
+        "propensity=propensity,prefix-propensity=prefix_propensity,list-propensity=list_propensity";
+    let has_gaps = without.rows > 0 && !template.sees_contexts();
+    if !has_gaps && any(|written| written.has_propensities) {
+        columns = format!("{columns},{of_propensities}");
     }
     if any(|written| written.has_segment) && !(sees_contexts && template.segments.is_empty()) {
         columns.push_str(",segment=segment");
@@ -477,7 +512,7 @@ fn said(template: &Template, written: &[Contents; 2], out: &Path, form: Form) ->
         words.push(path(FILE));
     }
     if without.rows > 0 && !sees_contexts {
-        words.push(path(WITHOUT_CONTEXT));
+        words.push(path(if has_gaps { WITHOUT_PROPENSITIES } else { WITHOUT_CONTEXT }));
     }
     words.extend(["--format".into(), "delimited".into(), "--columns".into(), columns]);
     if sees_contexts {
@@ -493,5 +528,11 @@ fn said(template: &Template, written: &[Contents; 2], out: &Path, form: Form) ->
             words.extend(["--items".into(), path(ITEMS)]);
         }
     }
-    format!("{} rows in {}{left_out}; to read them:\n{}", all.rows, path(FILE), fit(&words))
+    let read = fit(&words);
+    let weighted = if has_gaps {
+        format!("\nto evaluate by propensities: {} alone, with {of_propensities} as well", path(FILE))
+    } else {
+        String::new()
+    };
+    format!("{} rows in {}{apart}{open}; to read them:\n{read}{weighted}", all.rows, path(FILE))
 }

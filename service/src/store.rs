@@ -27,7 +27,10 @@ pub enum StoreError {
     #[error("the store is not available: {0}")]
     Unavailable(String),
     /// Another process has it.
-    #[error("another process uses {0}: stop it first; while it serves, GET /v1/log has the events")]
+    #[error(
+        "another process uses {0}: stop it first; while it serves, POST /v1/backup copies it and GET \
+         /v1/log has the events"
+    )]
     InUse(String),
     /// It contains what this version cannot read.
     #[error("the store is damaged: {0}")]

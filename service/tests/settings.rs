@@ -172,6 +172,62 @@ fn start(directory: &Path, arguments: &[&str]) -> Result<Server, String> {
     Server::run(command)
 }
 
+/// A log line says what `values = "answers"` forgets. Decisions before propensities were asked for
+/// are exported to a file of their own, so that the others can be read as weights.
+#[test]
+fn values_that_are_forgotten_and_decisions_without_propensities_are_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let with = |more: &str| {
+        let config = one_item_config("").replace("positions = 3", &format!("positions = 3\n{more}"));
+        std::fs::write(at("config.toml"), config).unwrap();
+    };
+    let answered = |server: &Server, id: &str, close: bool| {
+        assert_eq!(server.post("/v1/decide", &json!({ "id": id })).0, 200);
+        let told = json!({ "id": id, "clicks": [1], "close": close });
+        assert_eq!(server.post("/v1/clicks", &told).0, 200);
+    };
+    with("");
+    let server = start(directory.path(), &[]).unwrap();
+    assert_eq!(server.send("PUT", "/v1/items/a?value=7", "", b"").0, 200);
+    answered(&server, "1", true);
+    server.stop("-TERM");
+    with("values = 'answers'\npropensities = { draws = 5, epsilon = 0.1 }");
+    for (apply, line) in [(&[][..], "are forgotten by --apply"), (&["--apply"], "are forgotten\"")] {
+        let server = start(directory.path(), apply).unwrap();
+        let line = format!("values: those that were told {line}");
+        assert!(server.log().contains(&line), "{}", server.log());
+        server.stop("-TERM");
+    }
+    let server = start(directory.path(), &[]).unwrap();
+    assert!(!server.log().contains("forgotten"), "{}", server.log());
+    answered(&server, "2", true);
+    answered(&server, "3", true);
+    answered(&server, "open", false);
+    server.stop("-TERM");
+    let mut export = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+    let output = export.arg("export").arg("--store").arg(at("data")).arg("--out").arg(at("out")).output();
+    let said = String::from_utf8(output.unwrap().stdout).unwrap();
+    for part in [
+        "6 rows in ",
+        "; 3 rows of 1 decisions without propensities in ",
+        "; left out 1 decisions never closed, with 1 clicks; to read them:\nclick-bandits fit ",
+        "without-propensities.csv --format delimited",
+        "decisions.csv alone, with propensity=propensity,",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    let sessions = |file: &str| {
+        let text = std::fs::read_to_string(at("out").join(file)).unwrap();
+        let of_row = |row: &str| row.split(',').nth(1).unwrap().to_owned();
+        text.lines().skip(1).step_by(3).map(of_row).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (sessions("decisions.csv"), sessions("without-propensities.csv")),
+        (vec!["2".into(), "3".into()], vec!["1".to_owned()])
+    );
+}
+
 /// Present items of the query `default`, which sees changes when it is used.
 fn present(server: &Server) -> Vec<String> {
     let id = format!("{:?}", std::time::Instant::now());
