@@ -1,6 +1,7 @@
 //! SHA-256 in the hexadecimal form that files use.
 
 use crate::regular::open_regular;
+use itertools::Itertools as _;
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};
 use std::path::Path;
@@ -47,10 +48,6 @@ pub fn sha256_of_stream(
 }
 
 /// Bytes as two lower-case hexadecimal digits each.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().format_with("", |byte, write| write(&format_args!("{byte:02x}"))).to_string()
 }

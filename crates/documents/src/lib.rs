@@ -29,7 +29,7 @@ pub mod toml_reader;
 #[cfg(feature = "gzip")]
 pub use gzip::Decompressor;
 pub use gzip::unpack;
-pub use hash::{hexadecimal, sha256, sha256_of_file, sha256_of_stream};
+pub use hash::{sha256, sha256_of_file, sha256_of_stream};
 pub use input_file::{BYTE_ORDER_MARK, InputFile, RecordLines, named_cell, without_byte_order_mark};
 pub use json::{read_json, without_place};
 pub use regular::{is_link, named_twice, open_regular, read_own, read_regular};
