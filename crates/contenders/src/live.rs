@@ -18,7 +18,7 @@ use policies::{Decision, PrefixKnown, Prior, Recommend, Select, Stop, Update};
 use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sim::{Answer, Conditions, Delay, Delays, InParts, InWhole, LivePolicy as _, OnTable, UnderConditions};
+use sim::{Answer, Conditions, Delay, Delays, Entry, InParts, InWhole, LivePolicy as _, OnTable};
 use std::ops::ControlFlow;
 
 /// How a policy is used live: the table `live` of a policy in files.
@@ -115,7 +115,7 @@ where
         return None;
     }
     if spec.row().live == Live::Table && used.wait.is_none() {
-        return Some(Box::new(UnderConditions::new(label, conditions, move |users: M::Known<'_>| {
+        return Some(Box::new(Entry::live(label, conditions, move |users: M::Known<'_>| {
             let known = Knowledge::positions(&M::positions(&users));
             used.table::<M::Interaction>(spec, known, &conditions.delay).expect(FITS)
         })));
@@ -123,7 +123,7 @@ where
     if conditions.items_change() || used != (LiveUse { wait: used.wait, ..LiveUse::default() }) {
         return None;
     }
-    Some(Box::new(UnderConditions::new(label, conditions, move |users: M::Known<'_>| {
+    Some(Box::new(Entry::live(label, conditions, move |users: M::Known<'_>| {
         let known = Knowledge::positions(&M::positions(&users));
         let known = Knowledge { horizon: Some(horizon), ..known };
         let policy = AnyPolicy::build(spec, M::Interaction::PROTOCOL, known)

@@ -1,10 +1,8 @@
 //! Contenders: named policies that can be played in many replications. Each is one row of a table
 //! of results.
 
-use crate::run::play_replication;
-use crate::{
-    Curve, MaySave, NoStore, Restarts, Saver, Saves, Schedule, SimRng, StateError, StateStore, Streams,
-};
+use crate::run::Rounds;
+use crate::{Curve, MaySave, NoStore, Restarts, Saves, Schedule, SimRng, StateError, StateStore, Streams};
 use click_models::ClickModel;
 use policies::{Fixed, Policy};
 use std::fmt;
@@ -257,39 +255,45 @@ where
     }
 }
 
-impl<M, F, P, S> Plays<M, Schedule, F, S> for ByRounds
-where
-    M: ClickModel,
-    F: Fn(M::Known<'_>) -> P,
-    P: Policy<M::Interaction>,
-    S: Saver<P>,
-{
-    fn resume(
-        entry: &Entry<F, S, Self>,
-        start: Start<'_, M>,
-        schedule: &Schedule,
-    ) -> Result<Curve, StateError> {
-        let told = start.replication.told;
-        play_replication::<S, M, P>(start, &entry.label, || (entry.build)(told.known()), schedule)
-    }
+/// Implements a loop whose record is a curve, on the users `$Users`: the function of an entry gets
+/// `$known`, and `$player` plays the policy that it builds. States call the loop `$played_by`.
+macro_rules! plays_curves {
+    (
+        $Loop:ty as $played_by:ident, [$($M:ident: $Bound:path)?] $Users:ty, $Known:ty, [$($Policy:tt)+],
+        |$entry:ident, $replication:ident| $known:expr, |$policy:ident| $player:expr
+    ) => {
+        impl<$($M,)? F, P, S> $crate::Plays<$Users, $crate::Schedule, F, S> for $Loop
+        where
+            $($M: $Bound,)?
+            F: Fn($Known) -> P,
+            P: $($Policy)+,
+            S: $crate::Saver<P>,
+        {
+            fn resume(
+                $entry: &$crate::Entry<F, S, Self>,
+                start: $crate::Start<'_, $Users>,
+                schedule: &$crate::Schedule,
+            ) -> Result<$crate::Curve, $crate::StateError> {
+                let $crate::Start { replication: $replication, state, store } = start;
+                let (label, played_by) = ($entry.name(), $crate::state::Loop::$played_by);
+                let session =
+                    $crate::session::Session::of_curve(label, played_by, schedule, state, store, S::IS_SAVED);
+                session.replicate($replication.streams, $replication.number, &mut |bytes, play_rounds| {
+                    let built = $crate::saver::read_or_build::<P, S>(bytes, || ($entry.build)($known));
+                    let $policy = &mut built?;
+                    play_rounds(&mut $player);
+                    Ok(())
+                })
+            }
+        }
+    };
 }
+pub(crate) use plays_curves;
 
-impl<M, F, P, S> Plays<M, Schedule, F, S> for FromReplication
-where
-    M: ClickModel,
-    F: Fn(&Replication<'_, M>) -> P,
-    P: Policy<M::Interaction>,
-    S: Saver<P>,
-{
-    fn resume(
-        entry: &Entry<F, S, Self>,
-        start: Start<'_, M>,
-        schedule: &Schedule,
-    ) -> Result<Curve, StateError> {
-        let replication = start.replication;
-        play_replication::<S, M, P>(start, &entry.label, || (entry.build)(&replication), schedule)
-    }
-}
+plays_curves!(ByRounds as Regret, [M: ClickModel] M, M::Known<'_>, [Policy<M::Interaction>],
+    |entry, replication| replication.told.known(), |policy| Rounds::<M, P, S>::new(replication.users, policy));
+plays_curves!(FromReplication as Regret, [M: ClickModel] M, &Replication<'_, M>, [Policy<M::Interaction>],
+    |entry, replication| &replication, |policy| Rounds::<M, P, S>::new(replication.users, policy));
 
 /// The contender under the name `label` that knows the users and always plays their best action.
 pub fn oracle<M: ClickModel + 'static>(label: impl Into<String>) -> Box<dyn Contender<M>> {

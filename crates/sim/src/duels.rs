@@ -5,11 +5,11 @@
 //! The best item is the Condorcet winner; without one, any Copeland winner counts as best, and
 //! regret is Copeland regret.
 
+use crate::contender::plays_curves;
 use crate::run::Rounds;
-use crate::saver::read_or_build;
-use crate::session::{EarlyEnd, Player, Session};
-use crate::state::{Loop, Progress};
-use crate::{Curve, Entry, Plays, Restarts, Saver, Schedule, Start, StateError};
+use crate::session::{EarlyEnd, Player};
+use crate::state::Progress;
+use crate::{Entry, Restarts, Saver};
 use click_models::{Dueling, DuelingModel, ItemId};
 use policies::{Policy, Recommend};
 
@@ -44,25 +44,8 @@ impl<F> Entry<F, Restarts, ByDuels> {
     }
 }
 
-impl<F, P, S> Plays<DuelingModel, Schedule, F, S> for ByDuels
-where
-    F: Fn(&DuelingModel) -> P,
-    P: Policy<Dueling> + Recommend<ItemId>,
-    S: Saver<P>,
-{
-    fn resume(
-        entry: &Entry<F, S, Self>,
-        Start { replication, state, store }: Start<'_, DuelingModel>,
-        schedule: &Schedule,
-    ) -> Result<Curve, StateError> {
-        let session = Session::of_curve(entry.name(), Loop::Duels, schedule, state, store, S::IS_SAVED);
-        session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
-            let mut policy = read_or_build::<P, S>(bytes, || (entry.build)(replication.told))?;
-            play_rounds(&mut Duels::<P, S>(Rounds::new(replication.users, &mut policy)));
-            Ok(())
-        })
-    }
-}
+plays_curves!(ByDuels as Duels, [] DuelingModel, &DuelingModel, [Policy<Dueling> + Recommend<ItemId>],
+    |entry, replication| replication.told, |policy| Duels::<P, S>(Rounds::new(replication.users, policy)));
 
 /// A policy that plays round by round and recommends an item at every checkpoint.
 struct Duels<'a, P: Policy<Dueling>, S>(Rounds<'a, DuelingModel, P, S>);

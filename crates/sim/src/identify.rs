@@ -20,7 +20,7 @@
 
 use crate::run::select_and_learn;
 use crate::saver::read_or_build;
-use crate::session::{EarlyEnd, Session};
+use crate::session::Session;
 use crate::state::{Loop, Progress};
 use crate::{ByRounds, Entry, Objective, Plays, ROUNDS_BETWEEN, Saver, SimRng, Start, StateError};
 use click_models::{
@@ -65,53 +65,6 @@ impl Objective for UntilStopped {
 
 impl Objective for WithBudget {
     type Record = Identification;
-}
-
-/// Plays from the progress made so far until `check` returns an answer, or to the horizon. Calls
-/// `pause` every [`ROUNDS_BETWEEN`] rounds.
-fn play_until<M, P, A>(
-    model: &M,
-    policy: &mut P,
-    horizon: u64,
-    progress: &mut Progress,
-    check: impl Fn(&P) -> Option<A>,
-    mut pause: impl FnMut(&P, &Progress) -> Result<(), EarlyEnd>,
-) -> Result<Option<A>, EarlyEnd>
-where
-    M: ClickModel,
-    Feedback<M>: ObservedPrefix,
-    P: Policy<M::Interaction>,
-{
-    let mut decision: Decision<Action<M>, P::Note> = Decision::default();
-    loop {
-        let answer = check(policy);
-        if answer.is_some() || progress.rounds == horizon {
-            return Ok(answer);
-        }
-        step(model, policy, &mut decision, progress)?;
-        if progress.rounds.is_multiple_of(ROUNDS_BETWEEN) {
-            pause(policy, progress)?;
-        }
-    }
-}
-
-/// Plays one round and counts the observed items.
-fn step<M, P>(
-    model: &M,
-    policy: &mut P,
-    decision: &mut Decision<Action<M>, P::Note>,
-    progress: &mut Progress,
-) -> Result<(), EarlyEnd>
-where
-    M: ClickModel,
-    Feedback<M>: ObservedPrefix,
-    P: Policy<M::Interaction>,
-{
-    progress.rounds += 1;
-    let Progress { rounds, environment, randomness, .. } = progress;
-    let feedback = select_and_learn(model, policy, *rounds, decision, environment, randomness)?;
-    progress.observations += feedback.observed_clicks().len() as u64;
-    Ok(())
 }
 
 /// The two tasks for a policy on cascading users, or on a view of them.
@@ -175,9 +128,23 @@ impl<F, S, L> Entry<F, S, L> {
         let (mut progress, bytes) = session.begin(replication.streams, replication.number)?;
         let policy = read_or_build::<P, S>(bytes, || (self.build)(replication.told.known()));
         let mut policy = policy.map_err(|fault| session.not_a_state(fault))?;
-        let pause = |policy: &P, progress: &Progress| session.pause(progress, || S::write(policy));
-        let answer = play_until(shown, &mut policy, horizon, &mut progress, check, pause);
-        let answer = answer.map_err(|ended| session.error(ended))?;
+        let mut decision: Decision<Action<M>, P::Note> = Decision::default();
+        let answer = loop {
+            let answer = check(&policy);
+            if answer.is_some() || progress.rounds == horizon {
+                break answer;
+            }
+            progress.rounds += 1;
+            let Progress { rounds, environment, randomness, .. } = &mut progress;
+            let played =
+                select_and_learn(shown, &mut policy, *rounds, &mut decision, environment, randomness);
+            let feedback = played.map_err(|ended| session.error(ended))?;
+            progress.observations += feedback.observed_clicks().len() as u64;
+            if progress.rounds.is_multiple_of(ROUNDS_BETWEEN) {
+                let paused = session.pause(&progress, || S::write(&policy));
+                paused.map_err(|ended| session.error(ended))?;
+            }
+        };
         let answer = answer.or_else(|| at_end(&policy, &mut progress.randomness));
         let right = |answer: &A| replication.users.are_best(answer.as_ref(), self.epsilon);
         Ok(Identification {

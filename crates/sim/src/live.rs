@@ -18,66 +18,53 @@ pub use learner::{Answer, InParts, InWhole, LivePolicy, OnTable};
 use crate::saver::Saver as _;
 use crate::session::{EarlyEnd, Player, Session};
 use crate::state::{Loop, Progress};
-use crate::{Contender, Curve, Replication, Saves, Schedule, SimRng, Start, StateError};
+use crate::{Curve, Entry, Plays, Replication, Saves, Schedule, SimRng, Start, StateError};
 use catalogue::{Catalogue, Items};
 use click_models::{Feedback, ListFeedback as _, Ranking, WithAttraction};
 use rand::RngExt;
 use serde::{Serialize, de::DeserializeOwned};
-use std::fmt;
 
-/// A contender under the conditions of live use.
-pub struct UnderConditions<F> {
-    label: String,
-    conditions: Conditions,
-    build: F,
-}
+/// The loop of live use.
+#[derive(Debug, Clone, Copy)]
+pub struct UnderConditions(Conditions);
 
-impl<F> UnderConditions<F> {
+impl<F> Entry<F, Saves, UnderConditions> {
     /// Enters the learner that `build` constructs from what policies may know of the users at the
-    /// beginning, under the name `label`.
-    pub fn new(label: impl Into<String>, conditions: Conditions, build: F) -> Self {
-        Self { label: label.into(), conditions, build }
+    /// beginning, under the name `label` and under these conditions of live use.
+    pub fn live(label: impl Into<String>, conditions: Conditions, build: F) -> Self {
+        Entry::played_by(UnderConditions(conditions), label, build).saved()
     }
 }
 
-impl<F> fmt::Debug for UnderConditions<F> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("UnderConditions").field("label", &self.label).finish_non_exhaustive()
-    }
-}
-
-impl<M, F, L> Contender<M> for UnderConditions<F>
+impl<M, F, L> Plays<M, Schedule, F, Saves> for UnderConditions
 where
     M: WithAttraction,
     Feedback<M>: InParts,
-    F: Fn(M::Known<'_>) -> L + Send + Sync,
+    F: Fn(M::Known<'_>) -> L,
     L: LivePolicy + Serialize + DeserializeOwned,
 {
-    fn label(&self) -> &str {
-        &self.label
-    }
-
-    fn is_saved(&self) -> bool {
-        true
-    }
-
-    fn resume(&self, start: Start<'_, M>, schedule: &Schedule) -> Result<Curve, StateError> {
+    fn resume(
+        entry: &Entry<F, Saves, Self>,
+        start: Start<'_, M>,
+        schedule: &Schedule,
+    ) -> Result<Curve, StateError> {
+        let UnderConditions(conditions) = entry.played;
         let Start { replication: Replication { users, told, streams, number, .. }, state, store } = start;
-        let session = Session::of_curve(&self.label, Loop::Live, schedule, state, store, true);
+        let session = Session::of_curve(entry.name(), Loop::Live, schedule, state, store, true);
         let rounds = session.begin(streams, number)?.0.rounds;
         session.replicate(streams, number, &mut |bytes, play_rounds| {
             let (catalogue, delays, learner) = match bytes {
                 None => {
-                    let catalogue = Catalogue::new(self.conditions, users, streams, number);
-                    (catalogue, streams.delays(number), (self.build)(told.known()))
+                    let catalogue = Catalogue::new(conditions, users, streams, number);
+                    (catalogue, streams.delays(number), (entry.build)(told.known()))
                 }
                 Some(bytes) => {
                     let (items, delays, learner): (Items, SimRng, L) = Saves::read(bytes)?;
-                    let catalogue = Catalogue::with_items(self.conditions, users, items, rounds);
+                    let catalogue = Catalogue::with_items(conditions, users, items, rounds);
                     (catalogue.ok_or("items of another replication")?, delays, learner)
                 }
             };
-            let (delay, list, answer) = (self.conditions.delay, Ranking::default(), Answer::default());
+            let (delay, list, answer) = (conditions.delay, Ranking::default(), Answer::default());
             play_rounds(&mut Rounds { catalogue, learner, delay, delays, list, answer });
             Ok(())
         })

@@ -1,9 +1,8 @@
 //! The round loop: one policy against one instance for one replication.
 
-use crate::saver::read_or_build;
 use crate::session::{EarlyEnd, Player, Session};
 use crate::state::{Loop, Progress};
-use crate::{Curve, NoStore, Restarts, Saver, Schedule, SimRng, Start, StateError};
+use crate::{Curve, NoStore, Restarts, Saver, Schedule, SimRng};
 use click_models::{Action, ClickModel, Feedback};
 use policies::{Decision, Policy};
 use std::marker::PhantomData;
@@ -32,26 +31,6 @@ where
     on_streams(environment, randomness, schedule, &mut Rounds::<M, P, Restarts>::new(model, policy))
 }
 
-/// Plays `policy` in a replication.
-pub(crate) fn play_replication<S, M, P>(
-    Start { replication, state, store }: Start<'_, M>,
-    label: &str,
-    policy: impl Fn() -> P,
-    schedule: &Schedule,
-) -> Result<Curve, StateError>
-where
-    M: ClickModel,
-    P: Policy<M::Interaction>,
-    S: Saver<P>,
-{
-    let session = Session::of_curve(label, Loop::Regret, schedule, state, store, S::IS_SAVED);
-    session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
-        let mut policy = read_or_build::<P, S>(bytes, &policy)?;
-        play_rounds(&mut Rounds::<M, P, S>::new(replication.users, &mut policy));
-        Ok(())
-    })
-}
-
 /// A policy that plays round by round.
 pub(crate) struct Rounds<'a, M: ClickModel, P: Policy<M::Interaction>, S> {
     pub(crate) model: &'a M,
@@ -73,10 +52,10 @@ impl<M: ClickModel, P: Policy<M::Interaction>, S: Saver<P>> Player for Rounds<'_
         let (mut round, mut regret, mut clicks) = (progress.rounds, progress.regret, progress.clicks);
         while round < last {
             round += 1;
-            let (lost, clicked) =
-                play_round(self.model, self.policy, round, &mut self.decision, environment, randomness)?;
-            regret += lost;
-            clicks += clicked;
+            let Self { model, policy, decision, .. } = self;
+            let feedback = select_and_learn(*model, *policy, round, decision, environment, randomness)?;
+            regret += model.gap(&decision.action);
+            clicks += model.earned(&decision.action, &feedback);
         }
         (progress.rounds, progress.regret, progress.clicks) = (round, regret, clicks);
         Ok(())
@@ -105,24 +84,6 @@ pub(crate) fn on_streams(
     (*environment, *randomness) = (progress.environment, progress.randomness);
     played.unwrap_or_else(|ended| ended.panic());
     progress.curve
-}
-
-/// Plays one round; returns its expected regret, and its clicks or what they earned.
-#[inline]
-pub(crate) fn play_round<M, P>(
-    model: &M,
-    policy: &mut P,
-    round: u64,
-    decision: &mut Decision<Action<M>, P::Note>,
-    environment: &mut SimRng,
-    randomness: &mut SimRng,
-) -> Result<(f64, f64), EarlyEnd>
-where
-    M: ClickModel,
-    P: Policy<M::Interaction>,
-{
-    let feedback = select_and_learn(model, policy, round, decision, environment, randomness)?;
-    Ok((model.gap(&decision.action), model.earned(&decision.action, &feedback)))
 }
 
 /// Plays one round; returns the feedback, which the policy has already learned from.

@@ -16,11 +16,11 @@
 //! probability (`UCB1Elim`: one per arm), independently of the number of rounds.
 
 use crate::binomial::{binomial, multinomial};
-use crate::run::{Rounds, on_streams, play_round};
-use crate::saver::read_or_build;
-use crate::session::{EarlyEnd, Player, Session};
-use crate::state::{Loop, Progress};
-use crate::{Curve, Entry, Plays, Restarts, Saver, Schedule, SimRng, Start, StateError};
+use crate::contender::plays_curves;
+use crate::run::{Rounds, on_streams};
+use crate::session::{EarlyEnd, Player};
+use crate::state::Progress;
+use crate::{Curve, Entry, Restarts, Saver, Schedule, SimRng};
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use policies::{Rank1Elim, Ucb1Elim, Update};
 
@@ -71,7 +71,7 @@ struct Stages<'a, P: InSweeps, S>(Rounds<'a, RankOneModel, P, S>);
 
 impl<P: InSweeps, S: Saver<P>> Player for Stages<'_, P, S> {
     fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), EarlyEnd> {
-        let Rounds { model, policy, decision, .. } = &mut self.0;
+        let Rounds { model, policy, .. } = &mut self.0;
         let Progress { environment, randomness, .. } = progress;
         let stretch = policy.play_sweeps(model, last - progress.rounds, environment, randomness);
         if stretch.rounds > 0 {
@@ -80,12 +80,7 @@ impl<P: InSweeps, S: Saver<P>> Player for Stages<'_, P, S> {
             progress.clicks += stretch.clicks as f64;
             return Ok(());
         }
-        let round = progress.rounds + 1;
-        let (lost, clicked) = play_round(*model, *policy, round, decision, environment, randomness)?;
-        progress.rounds = round;
-        progress.regret += lost;
-        progress.clicks += clicked;
-        Ok(())
+        self.0.advance(progress, progress.rounds + 1)
     }
 
     fn write(&self) -> Result<Vec<u8>, String> {
@@ -105,25 +100,9 @@ impl<F> Entry<F, Restarts, BySweeps> {
     }
 }
 
-impl<F, P, S> Plays<RankOneModel, Schedule, F, S> for BySweeps
-where
-    F: Fn(TableShape) -> P,
-    P: InSweeps,
-    S: Saver<P>,
-{
-    fn resume(
-        entry: &Entry<F, S, Self>,
-        Start { replication, state, store }: Start<'_, RankOneModel>,
-        schedule: &Schedule,
-    ) -> Result<Curve, StateError> {
-        let session = Session::of_curve(entry.name(), Loop::Stages, schedule, state, store, S::IS_SAVED);
-        session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
-            let mut policy = read_or_build::<P, S>(bytes, || (entry.build)(replication.told.known()))?;
-            play_rounds(&mut Stages::<P, S>(Rounds::new(replication.users, &mut policy)));
-            Ok(())
-        })
-    }
-}
+plays_curves!(BySweeps as Stages, [] RankOneModel, TableShape, [InSweeps],
+    |entry, replication| replication.told.known(),
+    |policy| Stages::<P, S>(Rounds::new(replication.users, policy)));
 
 /// The random partners of a sweep: rows (or columns), grouped by probability.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! The round loop of users who differ: one of them arrives, is shown a list, and answers.
 
-use crate::saver::read_or_build;
-use crate::session::{EarlyEnd, Player, Session};
-use crate::state::{Loop, Progress};
-use crate::{Curve, Entry, Plays, Restarts, Saver, Schedule, Start, StateError};
+use crate::contender::plays_curves;
+use crate::session::{EarlyEnd, Player};
+use crate::state::Progress;
+use crate::{Entry, Restarts, Saver};
 use click_models::{ClickModel, Context, ContextKnown, Personal, Ranking, WithAttraction};
 use policies::{Decision, PolicyFor, SelectFor};
 use std::marker::PhantomData;
@@ -136,27 +136,15 @@ where
     }
 }
 
-impl<M, F, P, S> Plays<Personal<M>, Schedule, F, S> for ByUsers
-where
-    M: WithAttraction,
-    F: Fn(PersonalKnown<'_, M>) -> P,
-    P: PolicyFor<M::Interaction>,
-    S: Saver<P>,
-{
-    fn resume(
-        entry: &Entry<F, S, Self>,
-        Start { replication, state, store }: Start<'_, Personal<M>>,
-        schedule: &Schedule,
-    ) -> Result<Curve, StateError> {
-        let (users, sees) = (replication.users, entry.played.sees);
-        let session = Session::of_curve(entry.name(), Loop::Users, schedule, state, store, S::IS_SAVED);
-        session.replicate(replication.streams, replication.number, &mut |bytes, play_rounds| {
-            let known = || (users.user(0).known(), sees.known(users.known()));
-            let mut policy = read_or_build::<P, S>(bytes, || (entry.build)(known()))?;
-            let (policy, told, decision) = (&mut policy, Context::default(), Decision::default());
-            let saver = PhantomData::<fn() -> S>;
-            play_rounds(&mut UserRounds { users, policy, sees, told, decision, saver });
-            Ok(())
-        })
-    }
-}
+plays_curves!(ByUsers as Users, [M: WithAttraction] Personal<M>, PersonalKnown<'_, M>, [PolicyFor<M::Interaction>],
+|entry, replication| {
+    (replication.users.user(0).known(), entry.played.sees.known(replication.users.known()))
+},
+|policy| UserRounds::<M, P, S> {
+    users: replication.users,
+    policy,
+    sees: entry.played.sees,
+    told: Context::default(),
+    decision: Decision::default(),
+    saver: PhantomData,
+});

@@ -9,7 +9,7 @@ use live::{Settings, Skips};
 use policies::{PbmUcb, PrefixKlUcb, PrefixTs, PrefixUcb, TopRank};
 use sim::{
     Availability, Churn, Conditions, Contender, Curve, Delay, Delays, Drift, Entry, InWhole, NewAttraction,
-    OnTable, Pause, Replication, Schedule, Start, StateStore, Streams, UnderConditions,
+    OnTable, Pause, Replication, Schedule, Start, StateStore, Streams,
 };
 
 const ATTRACTION: [f64; 8] = [0.5, 0.05, 0.35, 0.1, 0.2, 0.15, 0.02, 0.3];
@@ -43,12 +43,11 @@ macro_rules! same_curve {
     ($users:expr, $Protocol:ty, $Known:ty, $policy:expr) => {{
         let (users, build): (_, fn($Known) -> _) = ($users, $policy);
         let none = Conditions::default();
-        let live = UnderConditions::new("a", none, |known: $Known| {
+        let live = Entry::live("a", none, |known: $Known| {
             OnTable::<$Protocol, _>::new(build(known), Settings::default(), &none.delay).expect("valid")
         });
-        let in_order = UnderConditions::new("a", none, |known: $Known| {
-            InWhole::<$Protocol, _>::new(build(known), Some(10))
-        });
+        let in_order =
+            Entry::live("a", none, |known: $Known| InWhole::<$Protocol, _>::new(build(known), Some(10)));
         let plain = curve(&users, &Entry::new("a", build));
         assert_eq!(curve(&users, &live), plain, "{}", stringify!($policy));
         assert_eq!(curve(&users, &in_order), plain, "{}", stringify!($policy));
@@ -68,7 +67,7 @@ fn undisturbed_it_is_the_plain_loop() {
 
 #[test]
 fn whole_answers_undisturbed_are_the_plain_loop() {
-    let late = UnderConditions::new("a", Conditions::default(), |known: ListShape| {
+    let late = Entry::live("a", Conditions::default(), |known: ListShape| {
         InWhole::<Cascade, _>::new(TopRank::new(known, 4_000), None)
     });
     let plain = Entry::new("a", |known: ListShape| TopRank::new(known, 4_000));
@@ -128,17 +127,17 @@ fn a_replication_is_continued_from_its_states() {
     let table = |known: ListShape| {
         OnTable::<Cascade, _>::new(PrefixTs::new(known), settings, &conditions.delay).expect("valid")
     };
-    continues(&cascade(), &UnderConditions::new("a", conditions, table));
+    continues(&cascade(), &Entry::live("a", conditions, table));
     let settings = Settings { skips: Skips::AtOnce, ..Settings::default() };
     let waves = Conditions { drift: Some(Drift::Waves { waves: 900, height: 1.0 }), ..conditions };
     let table = |known: PbmKnown<'_>| {
         OnTable::<Pbm, _>::new(PbmUcb::new(known, Rate::LOG), settings, &waves.delay).expect("valid")
     };
-    continues(&position_based(), &UnderConditions::new("a", waves, table));
+    continues(&position_based(), &Entry::live("a", waves, table));
     let late = Conditions { availability: None, churn: None, ..conditions };
     for wait in [None, Some(100)] {
         let whole = move |known: ListShape| InWhole::<Cascade, _>::new(TopRank::new(known, 4_000), wait);
-        continues(&cascade(), &UnderConditions::new("a", late, whole));
+        continues(&cascade(), &Entry::live("a", late, whole));
     }
 }
 
@@ -154,7 +153,7 @@ fn all_policies_meet_the_same_catalogue() {
             let policy = policies::Uniform::new(known);
             OnTable::<Cascade, _>::new(policy, Settings::default(), &delay).expect("valid")
         };
-        curve(&cascade(), &UnderConditions::new("a", conditions, table))
+        curve(&cascade(), &Entry::live("a", conditions, table))
     };
     assert_eq!(run(never), run(conditions.delay));
 }
@@ -172,7 +171,7 @@ fn in_order_with(late_click: u64, late_skip: u64) {
     let delay = Delays { click, skip, ..Delays::default() };
     let conditions = Conditions { delay, ..Conditions::default() };
     let users = cascade();
-    let entry = UnderConditions::new("a", conditions, |known: ListShape| {
+    let entry = Entry::live("a", conditions, |known: ListShape| {
         InWhole::<Cascade, _>::new(PrefixUcb::cascade(known), Some(5))
     });
     let found = curve(&users, &entry);

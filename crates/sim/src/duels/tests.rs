@@ -1,4 +1,5 @@
 use super::*;
+use crate::Schedule;
 use crate::{Contender as _, Replication, Streams};
 use click_models::{ClickModel, Pair, PreferenceMatrix};
 use confidence::NonNegative;
