@@ -70,11 +70,12 @@ pub(crate) fn play(
             })
         })
     });
-    played.map_err(|error| {
+    if let Err(error) = played {
         // A run that was stopped is the consequence of another error.
-        let of_syncer = || syncer.as_ref().and_then(|syncer| syncer.check().err());
-        recorder.first_error().or_else(of_syncer).unwrap_or(error)
-    })?;
+        let first = recorder.first_error();
+        let of_syncer = || syncer.and_then(|mut syncer| syncer.end().err());
+        return Err(first.or_else(of_syncer).unwrap_or(error).into());
+    }
     syncer.map_or(Ok(()), Syncer::finish)?;
     let wall = wall.elapsed().wall;
 

@@ -83,8 +83,13 @@ impl Recorder<'_> {
 
     /// Returns whether a run may begin.
     fn check(&self) -> Result<(), JournalError> {
-        self.syncer.map_or(Ok(()), Syncer::check)?;
-        if self.is_stopped() { Err(JournalError::Stopped) } else { Ok(()) }
+        if self.is_stopped() {
+            Err(JournalError::Stopped)
+        } else if self.is_stopping() {
+            Err(JournalError::Run(StateError::Stopped.to_string()))
+        } else {
+            Ok(())
+        }
     }
 
     fn play_and_record(&self, contender: usize, run: u64, play: &PlayRun<'_>) -> Result<(), JournalError> {

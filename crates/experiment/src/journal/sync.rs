@@ -2,9 +2,8 @@
 
 use super::error::JournalError;
 use crate::runs::{Sequence, lock};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -18,63 +17,47 @@ const WRITES: u32 = 10;
 #[derive(Debug)]
 pub(crate) struct Syncer {
     sequences: Arc<Vec<Mutex<Sequence>>>,
-    failed: Arc<Mutex<Option<JournalError>>>,
-    has_failed: Arc<AtomicBool>,
     /// Dropping it ends the thread.
     stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Result<(), JournalError>>>,
 }
 
 impl Syncer {
     pub(crate) fn start(sequences: &Arc<Vec<Mutex<Sequence>>>) -> Self {
-        let failed: Arc<Mutex<Option<JournalError>>> = Arc::default();
         let (stop, stopped) = channel();
-        let has_failed = Arc::new(AtomicBool::new(false));
-        let (of_thread, failure, flag) =
-            (Arc::clone(sequences), Arc::clone(&failed), Arc::clone(&has_failed));
+        let of_thread = Arc::clone(sequences);
         let thread = std::thread::spawn(move || {
             let mut writes = 0;
             while stopped.recv_timeout(BETWEEN_WRITES) == Err(RecvTimeoutError::Timeout) {
                 writes += 1;
-                let to_disk = if writes % WRITES == 0 { ToDisk::IfWritten } else { ToDisk::No };
-                if let Err(error) = write(&of_thread, to_disk) {
-                    *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                    flag.store(true, Ordering::Relaxed);
-                    return;
-                }
+                write(&of_thread, if writes % WRITES == 0 { ToDisk::IfWritten } else { ToDisk::No })?;
             }
+            Ok(())
         });
-        Self { sequences: Arc::clone(sequences), failed, has_failed, stop: Some(stop), thread: Some(thread) }
+        Self { sequences: Arc::clone(sequences), stop: Some(stop), thread: Some(thread) }
     }
 
     /// Returns whether the thread ended with an error.
     pub(crate) fn has_failed(&self) -> bool {
-        self.has_failed.load(Ordering::Relaxed)
-    }
-
-    /// The error with which the thread ended, once.
-    pub(crate) fn check(&self) -> Result<(), JournalError> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+        self.thread.as_ref().is_some_and(JoinHandle::is_finished)
     }
 
     /// Ends the thread, and forces everything to disk.
     pub(crate) fn finish(mut self) -> Result<(), JournalError> {
-        self.end();
-        self.check()?;
+        self.end()?;
         write(&self.sequences, ToDisk::Yes)
     }
 
-    fn end(&mut self) {
+    /// Ends the thread; returns its error, once.
+    pub(crate) fn end(&mut self) -> Result<(), JournalError> {
         self.stop = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.thread.take().map_or(Ok(()), |thread| thread.join().unwrap_or(Ok(())))
     }
 }
 
 impl Drop for Syncer {
     fn drop(&mut self) {
-        self.end();
+        let _ = self.end();
         // After an error of a run, the runs that are finished are kept as far as possible.
         let _ = write(&self.sequences, ToDisk::IfWritten);
     }
