@@ -26,7 +26,6 @@ use documents::names::quoted;
 use documents::toml_reader::{Error, Field, Table};
 use live::ContextFit;
 use policies::{HybridPrior, HybridSettings, HybridTs};
-use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use sim::{Assignment, DrawUsers, Sees, SimRng, Streams, Tournament};
 use std::any::Any;
@@ -176,17 +175,14 @@ impl Contexts {
 /// The canonical form: the hashes of files, or the parameters of the distribution.
 impl Serialize for Contexts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self {
+        let hash = |file: &InputFile| file.sha256.clone();
+        serializer.collect_map(match self {
             Self::Files(files) => {
-                for (key, file) in ["users", "items", "coefficients"].into_iter().zip(files.files()) {
-                    map.serialize_entry(key, &file.sha256)?;
-                }
+                ["users", "items", "coefficients"].into_iter().zip(files.files().map(hash)).collect()
             }
-            Self::Fitted(fitted) => map.serialize_entry("posterior", &fitted.file.sha256)?,
-            Self::Random(_) => map.serialize_entry("random", &self.to_toml())?,
-        }
-        map.end()
+            Self::Fitted(fitted) => vec![("posterior", hash(&fitted.file))],
+            Self::Random(_) => vec![("random", self.to_toml())],
+        })
     }
 }
 

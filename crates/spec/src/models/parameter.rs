@@ -7,12 +7,18 @@ use confidence::Probability;
 use serde::{Serialize, Serializer};
 
 /// The parameters of an instance by their names in files.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Parameters {
     /// Name, if the file gives one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Keys and values, in the order in which they are written.
+    #[serde(flatten, serialize_with = "as_map")]
     pub values: Vec<(&'static str, Parameter)>,
+}
+
+fn as_map<S: Serializer>(values: &[(&'static str, Parameter)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(values.iter().map(|(key, value)| (key, value)))
 }
 
 /// The value of a parameter.
@@ -91,21 +97,5 @@ impl InstanceTable {
     /// Returns whether the users were drawn to match a summary instead of being measured.
     pub fn is_calibrated(&self) -> bool {
         self.parameters.iter().any(|(_, parameter)| matches!(parameter, Parameter::Calibration(_)))
-    }
-}
-
-/// One map: the name, if there is one, and the parameters.
-impl Serialize for Parameters {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let Self { name, values } = self;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(name) = name {
-            map.serialize_entry("name", name)?;
-        }
-        for (key, value) in values {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
     }
 }
