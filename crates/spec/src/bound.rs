@@ -1,5 +1,7 @@
 //! Bounds on regret and stopping time.
 
+use crate::experiment::Experiment;
+use crate::task::Task;
 use confidence::math::ln;
 use documents::number::{grouped, significant};
 use serde::{Deserialize, Serialize};
@@ -35,11 +37,39 @@ impl Bound {
         !self.t.is_empty() && self.label.starts_with("lower bound")
     }
 
-    /// The last value, with the formula of an asymptotic bound.
-    pub fn end(&self) -> Option<String> {
+    /// The name for readers and the last value, with the formula of an asymptotic bound.
+    pub fn line(&self) -> Option<String> {
         let last = *self.value.last()?;
         let formula = |t: u64| format!(" = {} ln {}", significant(last / ln(t as f64), 4), grouped(t));
         let t = self.t.last().filter(|&&t| self.is_asymptotic() && t > 1);
-        Some(significant(last, 4) + &t.copied().map_or_else(String::new, formula))
+        let formula = t.copied().map_or_else(String::new, formula);
+        Some(format!("{}: {}{formula}", self.reader_name(), significant(last, 4)))
+    }
+}
+
+impl Experiment {
+    /// The lower bound of these users, and proven upper bounds of the experiment's policies; bounds
+    /// on the stopping time if policies stop by themselves. Users who are drawn from a fit have the
+    /// mean factor of their lower bounds, `of_drawn`, and without it no lower bound.
+    pub fn bounds(&self, of_drawn: Option<f64>) -> Vec<Bound> {
+        let (instances, checkpoints) = (&self.instances, &self.checkpoints);
+        match self.task {
+            Task::Identify => instances.bounds_of_stopping(&self.policies),
+            Task::Budget => vec![],
+            // Proven for policies that nothing disturbs.
+            Task::Regret if self.live.disturb() => vec![],
+            Task::Regret => {
+                let is_known = of_drawn.is_some() || instances.posterior().is_none();
+                let lower = instances.lower_bound().filter(|_| is_known);
+                let lower = lower.map(|(label, factor)| (label, of_drawn.unwrap_or(factor)));
+                let lower = lower.filter(|(_, factor)| factor.is_finite()).map(|(label, factor)| Bound {
+                    label: label.to_owned(),
+                    t: checkpoints.clone(),
+                    value: checkpoints.iter().map(|&t| factor * ln(t as f64)).collect(),
+                });
+                let of_policies = instances.bounds_of_policies(&self.policies, checkpoints);
+                lower.into_iter().chain(of_policies).collect()
+            }
+        }
     }
 }

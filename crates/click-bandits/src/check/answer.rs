@@ -4,7 +4,7 @@ use super::overview::Overview;
 use crate::usage::in_words;
 use documents::number::counted;
 use serde_json::{Value, json};
-use spec::{Experiment, SpecError};
+use spec::{Bound, Experiment, SpecError};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -57,6 +57,8 @@ fn described(experiment: &Experiment) -> Value {
         let settings: BTreeMap<_, _> = Experiment::settings(entry).into_iter().collect();
         json!({ "label": entry.label, "policy": entry.spec.to_string(), "live": settings.get("live"), "settings": settings })
     });
+    let bounds = experiment.bounds(None);
+    let bound = |bound: &Bound| json!({ "label": bound.label, "value": bound.value.last() });
     json!({
         "name": experiment.name(),
         "task": experiment.task().name(),
@@ -68,6 +70,7 @@ fn described(experiment: &Experiment) -> Value {
         "instances": tables.iter().enumerate().map(instance).collect::<Vec<_>>(),
         "live": experiment.live_in_words(),
         "policies": policies.collect::<Vec<_>>(),
+        "bounds": bounds.iter().map(bound).collect::<Vec<_>>(),
         "warnings": experiment.doubts(),
     })
 }

@@ -3,7 +3,7 @@
 use crate::terminal::{in_line, left, width, wrapped};
 use documents::number::{counted, grouped};
 use spec::models::{InstanceTable, Parameter};
-use spec::{Experiment, Task};
+use spec::{Bound, Experiment, Task};
 use std::fmt;
 
 const MOST_INSTANCES: usize = 10;
@@ -66,6 +66,9 @@ impl fmt::Display for Overview<'_> {
             } else {
                 writeln!(f, "  policy  {}  {policy}{used}", left(&entry.label, columns))?;
             }
+        }
+        for line in experiment.bounds(None).iter().filter_map(Bound::line) {
+            writeln!(f, "  bound   {line}")?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::terminal;
 use documents::number;
-use experiment::result::{Difference, MeanSe, PolicyResult};
+use experiment::result::{Bound, Difference, MeanSe, PolicyResult};
 use experiment::timing::PolicyTiming;
 use experiment::{Measurement, ResultFile};
 use itertools::Itertools as _;
@@ -31,9 +31,8 @@ impl fmt::Display for Overview<'_> {
         let rows: Vec<Row<'_>> =
             policies.iter().map(|(policy, time)| row(self.standing, policy, time)).collect();
         formatter.write_str(&table(&rows))?;
-        for bound in &result.bounds {
-            let Some(end) = bound.end() else { continue };
-            writeln!(formatter, "\n  {}: {end}", bound.reader_name())?;
+        for line in result.bounds.iter().filter_map(Bound::line) {
+            writeln!(formatter, "\n  {line}")?;
         }
         for sentence in self.standing.sentences().into_iter().chain(passed(result)) {
             writeln!(

@@ -28,12 +28,10 @@ pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<ResultFile, Jour
             Answers::of(runs, stops, &draws).expect("an experiment has at least one run"),
         ),
     };
-    let bounds =
-        if stops { experiment.instances().bounds_of_stopping(experiment.policies()) } else { Vec::new() };
     Ok(ResultFile {
         policies: deltas.zip(&sum_up.names).zip(&answers).map(policy).collect(),
         paired: paired(sum_up, stops, &answers, &draws),
-        bounds,
+        bounds: experiment.bounds(None),
         ..sum_up.head()
     })
 }

@@ -9,7 +9,6 @@ use crate::result::{
 };
 use crate::runs::{Quantity, Runs};
 use click_models::Yardsticks;
-use confidence::math::ln;
 
 /// Bytes of the regrets that are in memory at once: those of all policies at some checkpoints.
 const BLOCK: usize = 1 << 27;
@@ -65,9 +64,8 @@ pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<(ResultFile, Vec
     let result = ResultFile {
         policies: sum_up.names.iter().zip(&spreads).map(policy).collect(),
         paired: sum_up.paired(pairs.into_iter().zip(differences.into_iter().map(difference))),
-        bounds: bounds(sum_up, users.lower_bound)
-            .chain(yardsticks(checkpoints, &users.yardsticks, &draws))
-            .collect(),
+        bounds: [experiment.bounds(users.lower_bound), yardsticks(checkpoints, &users.yardsticks, &draws)]
+            .concat(),
         // The best list is another one in every round if items or attractions change.
         optimum: (!experiment.live().users_change())
             .then(|| optimum(checkpoints, &users.optimal_clicks, &draws)),
@@ -93,24 +91,6 @@ impl MeanSe {
         self.mean.push(mean);
         self.se.push(se);
     }
-}
-
-/// The lower bound of the model, or the mean `lower_bound` over drawn users, and proven upper
-/// bounds of the experiment's policies.
-fn bounds(sum_up: &SumUp<'_>, lower_bound: Option<f64>) -> impl Iterator<Item = Bound> {
-    let experiment = sum_up.experiment;
-    let checkpoints = experiment.checkpoints();
-    // Proven for policies that nothing disturbs.
-    let are_proven = !experiment.live().disturb();
-    let lower =
-        experiment.instances().lower_bound().map(|(label, factor)| (label, lower_bound.unwrap_or(factor)));
-    let lower = lower.filter(|(_, factor)| factor.is_finite()).map(|(label, factor)| Bound {
-        label: label.to_owned(),
-        t: checkpoints.to_vec(),
-        value: checkpoints.iter().map(|&t| factor * ln(t as f64)).collect(),
-    });
-    let of_policies = experiment.instances().bounds_of_policies(experiment.policies(), checkpoints);
-    lower.into_iter().chain(of_policies).filter(move |_| are_proven)
 }
 
 /// The loss of lists that are not personal, on users who differ. `yardsticks` are those of every

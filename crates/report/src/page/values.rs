@@ -285,10 +285,7 @@ fn write_policies(html: &mut Html, styles: &PolicyStyles, found: &VariantReport)
 
 /// Writes bounds and optimum, for comparison.
 fn write_references(html: &mut Html, found: &VariantReport) {
-    let mut references = Vec::new();
-    for bound in &found.result.bounds {
-        references.extend(bound.end().map(|end| format!("{}: {end}", bound.reader_name())));
-    }
+    let mut references: Vec<String> = found.result.bounds.iter().filter_map(Bound::line).collect();
     // Dueling users do not click.
     let curves = || found.result.policies.iter().filter_map(PolicyResult::curves);
     if curves().all(|curves| curves.accuracy.is_empty())
