@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     };
     let answer = Answer { path, faults: &faults, experiments: &experiments };
     if arguments.json {
-        terminal::say(&format_args!("{:#}\n", answer.json()))?;
+        terminal::put(&terminal::json(&answer.json())?)?;
     } else {
         terminal::say(&answer)?;
         if !faults.is_empty() {

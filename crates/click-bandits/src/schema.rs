@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         File::Experiment => experiment_with_log(),
         File::Claims => report::schema::claims(),
     };
-    terminal::say(&format_args!("{schema:#}\n"))
+    terminal::put(&terminal::json(&schema)?)
 }
 
 /// The schema of experiment.toml. A program that reads click logs knows the keys of `[log]`.

@@ -82,6 +82,7 @@ fn a_valid_spec_has_an_overview() {
         "  users   instance 0: pbm, 5 items, 3 positions\n",
         "  policy  pbm-ts\n",
         "  policy  PBM-PIE (log T)  pbm-pie(epsilon=0.1,level=log-horizon)\n",
+        "  bound   asymptotic lower bound (PBM paper, Theorem 6): 64.38 = 5.592 ln 100,000\n",
         "\nwarning: one run: means have no standard error, and figures no band\n",
     ] {
         assert!(found.contains(part), "{found}\nwithout {part:?}");
@@ -109,6 +110,8 @@ fn the_overview_has_the_conditions_of_live_use() {
         assert!(found.contains(part), "{found}\nwithout {part:?}");
     }
     assert!(found.lines().all(|line| line.chars().count() <= 90), "{found}");
+    // Under disturbance no bound is proven.
+    assert!(!found.contains("  bound   "), "{found}");
     let answer: serde_json::Value = serde_json::from_slice(&check(&spec, &["--json"]).stdout).expect("JSON");
     let experiment = &answer["experiments"][0];
     assert_eq!(experiment["live"].as_array().map(Vec::len), Some(2), "{answer}");
@@ -124,6 +127,9 @@ fn the_answer_for_programs_is_json() {
         (&good["valid"], good["experiments"][0]["policies"][1]["label"].as_str()),
         (&true.into(), Some("PBM-PIE (log T)"))
     );
+    let bound = &good["experiments"][0]["bounds"][0];
+    assert_eq!(bound["label"], "lower bound (PBM paper, Theorem 6)");
+    assert!(bound["value"].as_f64().is_some_and(|value| (value - 64.38).abs() < 0.01), "{bound}");
     let bad = answer(&check(&GOOD.replace("runs = 1000", "runs = 0"), &["--json"]));
     let error = &bad["errors"][0];
     assert_eq!(
@@ -181,6 +187,10 @@ fn schemas_are_printed_as_json() {
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
         assert!(schema["properties"][key].is_object(), "{file:?}");
     }
+    // Lines of JSON stay whole on a terminal, too.
+    let mut narrow = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
+    let narrow = narrow.args(["schema", "claims"]).env("COLUMNS", "40").output().expect("the program starts");
+    assert_eq!(narrow.stdout, run(folder.path(), &["schema", "claims"]).stdout);
     // The formats of logs come from another table than the rest.
     let output = run(folder.path(), &["schema", "experiment"]);
     assert!(text(&output.stdout).contains("\"kdd2012\""));
