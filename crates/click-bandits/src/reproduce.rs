@@ -383,8 +383,7 @@ fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec
 }
 
 fn verdicts(report: &Report<'_>, out: &Path) -> String {
-    let heads = ["claim", "found", "known", "measured"].map(str::to_owned);
-    let mut rows = vec![heads];
+    let mut rows = vec![["  claim", "found", "known", "measured"].map(str::to_owned)];
     for judged in &report.claims {
         let mark = if judged.agreement.fails(report.quick) { "! " } else { "  " };
         rows.push([
@@ -394,8 +393,10 @@ fn verdicts(report: &Report<'_>, out: &Path) -> String {
             judged.finding.summary.clone(),
         ]);
     }
-    rows[0][0].insert_str(0, "  ");
     let mut text = terminal::table(&rows, 0..0);
+    if terminal::is_too_wide(&text) {
+        text = in_few_columns(&rows);
+    }
     let scale = if report.quick { " (quick)" } else { "" };
     let mark = if report.is_as_known() { "" } else { " (marked with !)" };
     let _ = writeln!(
@@ -407,6 +408,18 @@ fn verdicts(report: &Report<'_>, out: &Path) -> String {
     );
     if let Some(seconds) = report.cpu_seconds() {
         let _ = writeln!(text, "simulated in {} CPU-seconds", number::significant(seconds, 3));
+    }
+    text
+}
+
+/// The table of claims with all but the verdict below each row, as prose, which `say` wraps.
+fn in_few_columns(rows: &[[String; 4]]) -> String {
+    let verdicts: Vec<_> = rows.iter().map(|[claim, found, ..]| [claim.clone(), found.clone()]).collect();
+    let table = terminal::table(&verdicts, 0..0);
+    let mut lines = table.lines();
+    let mut text = lines.next().unwrap_or_default().to_owned() + "\n";
+    for (line, [.., known, measured]) in lines.zip(&rows[1..]) {
+        let _ = writeln!(text, "{line}\n        known: {known}. {measured}");
     }
     text
 }

@@ -43,6 +43,11 @@ pub(crate) fn columns() -> usize {
     given_columns().map_or(COLUMNS, |columns| columns.min(COLUMNS))
 }
 
+/// Whether a terminal would break lines of this text.
+pub(crate) fn is_too_wide(text: &str) -> bool {
+    given_columns().is_some_and(|columns| text.lines().any(|line| width(line) > columns))
+}
+
 /// A text whose lines of prose have at most `columns` columns. Rows of tables stay whole: they have
 /// two spaces between cells.
 fn fitted(text: &str, columns: usize) -> String {
