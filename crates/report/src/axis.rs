@@ -116,7 +116,8 @@ impl Axis {
         }
     }
 
-    /// The ticks, with as many labels of this `size` as fit into the axis of this `length`.
+    /// The ticks, with as many labels of this `size` as fit into the axis of this `length`. The end
+    /// of an axis of counts has its label in place of those that it would touch.
     pub(crate) fn ticks_within(&self, length: f64, size: impl Fn(&str) -> f64) -> Vec<Tick> {
         let widest = |ticks: &[Tick]| ticks.iter().map(|tick| size(&tick.label)).fold(0.0, f64::max);
         let room = |size: f64| (length / size.max(1.0)).to_usize().unwrap_or(0).max(1);
@@ -146,7 +147,23 @@ impl Axis {
                 }
             }
         }
+        if let Some(end) = self.end() {
+            ticks.retain(|tick| tick.value != end.value);
+            let middle = |tick: &Tick| self.place(tick.value) * length;
+            for tick in &mut ticks {
+                if middle(&end) - middle(tick) < f64::midpoint(size(&end.label), size(&tick.label)) {
+                    tick.label = String::new();
+                }
+            }
+            ticks.push(end);
+        }
         ticks
+    }
+
+    /// The tick at the end of an axis of counts.
+    pub(crate) fn end(&self) -> Option<Tick> {
+        let is_count = self.counts && self.to == libm::round(self.to);
+        is_count.then(|| Tick { value: self.to, label: number::fixed(self.to, 0) })
     }
 
     /// The ticks in increasing order. On a logarithmic axis about `labels` of them have labels.
@@ -267,6 +284,24 @@ mod tests {
             assert!(!labels.is_empty() && labels.len() as f64 <= room, "{length}: {labels:?}");
         }
         assert_eq!(shown(&log, 10.0).len(), 55);
+    }
+
+    #[test]
+    fn rounds_end_with_a_label_that_touches_no_other() {
+        let size = |label: &str| 10.0 * label.len() as f64;
+        let shown = |scale, to, length| -> Vec<String> {
+            let axis = Axis::new(scale, 1.0, to).of_counts(true);
+            let labels = axis.ticks_within(length, size).into_iter().map(|tick| tick.label);
+            labels.filter(|label| !label.is_empty()).collect()
+        };
+        assert_eq!(shown(Scale::Log, 2500.0, 480.0), ["1", "10", "100", "1,000", "2,500"]);
+        assert_eq!(shown(Scale::Log, 1100.0, 480.0), ["1", "10", "100", "1,100"]);
+        assert_eq!(shown(Scale::Log, 1000.0, 480.0), ["1", "10", "100", "1,000"]);
+        // 3,500 would touch the end.
+        let rounds = ["500", "1,000", "1,500", "2,000", "2,500", "3,000", "3,700"];
+        assert_eq!(shown(Scale::Linear, 3700.0, 480.0), rounds);
+        // Where half of the labels would do, the end would be left out.
+        assert_eq!(shown(Scale::Linear, 100_000.0, 280.0), ["40,000", "100,000"]);
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl ScaledAxis {
 
     /// The room at the right of the frame for half of the last label of a horizontal axis.
     pub(super) fn overhang(&self, layout: &Layout) -> f64 {
-        let last = |axis: &Axis| axis.ticks(LABELS).pop().map(|tick| tick.label);
+        let last = |axis: &Axis| axis.end().or_else(|| axis.ticks(LABELS).pop()).map(|tick| tick.label);
         let widths = self.all.iter().filter_map(last).map(|label| width_of(&label, layout.tick));
         widths.fold(0.0, f64::max) / 2.0 + 2.0
     }
