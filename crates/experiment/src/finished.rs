@@ -6,12 +6,13 @@ use crate::manifest::Manifest;
 use crate::output::{MANIFEST, RESULT, SPEC};
 use crate::part::PartFile;
 use crate::path_error::PathError;
-use crate::result::{PolicySummary, ResultFile};
+use crate::result::{PolicyResult, PolicySummary, ResultFile};
 use crate::runs::{Layout, Runs};
 use documents::names::title_fault;
 use documents::toml_reader::{Error, read_file};
 use documents::{is_link, sha256_of_file};
 use spec::Experiment;
+use spec::models::OWN;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -148,10 +149,12 @@ impl FinishedResult {
         let result = &self.result;
         let instances = self.experiment()?.instances_of_runs();
         let journal = self.dir.join(JOURNAL);
-        let missing = |label: &str, found: u64| {
-            let all = result.runs;
-            let fault = format!("has {found} of the {all} runs of {label:?}, so its runs cannot be shown");
-            PathError::new(&journal, fault)
+        let missing = |policy: &PolicyResult, found: u64| {
+            let (all, label) = (result.runs, &policy.label);
+            let own = ": the program that played it writes them with `experiment::tables::runs`";
+            let remedy = if policy.policy == OWN { own } else { "" };
+            let fault = "so its runs cannot be shown";
+            PathError::new(&journal, format!("has {found} of the {all} runs of {label:?}, {fault}{remedy}"))
         };
         let mut sequences = Vec::new();
         for policy in &result.policies {
@@ -161,9 +164,9 @@ impl FinishedResult {
             };
             let base = self.base().unwrap_or_default();
             let sequence = Journal::read(&self.dir, base, &policy.label, layout, result.runs)?;
-            let sequence = sequence.ok_or_else(|| missing(&policy.label, 0))?;
+            let sequence = sequence.ok_or_else(|| missing(policy, 0))?;
             if sequence.n_missing() > 0 || instances.len() as u64 != result.runs {
-                return Err(missing(&policy.label, sequence.n_recorded()).into());
+                return Err(missing(policy, sequence.n_recorded()).into());
             }
             sequences.push((layout, sequence));
         }

@@ -650,6 +650,15 @@ mod tests {
         assert_eq!(runner().run_into(dir.path()).unwrap().n_new_runs, 4);
         let read = crate::ResultFile::read(&dir.path().join("result.json")).unwrap();
         assert_eq!(read.to_json(), both.result.to_json());
+        // Its runs are in memory, and written from there.
+        let error = crate::FinishedResult::open(dir.path()).unwrap().runs().unwrap_err().to_string();
+        assert!(error.ends_with("writes them with `experiment::tables::runs`"), "{error}");
+        let mut table = Vec::new();
+        tables::runs(&both, &mut table).unwrap();
+        assert_eq!(
+            String::from_utf8(table).unwrap().matches(",mine,").count(),
+            4 * experiment.checkpoints().len()
+        );
         // A program without it would lose it, also if it plays everything again.
         for fresh in [false, true] {
             let claim = Claim { fresh, ..Claim::default() };

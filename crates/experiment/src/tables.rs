@@ -126,8 +126,13 @@ pub(crate) fn curves(measured: &Measurement) -> Result<Vec<u8>, RunError> {
     Ok(table)
 }
 
-/// `runs.csv`: a row for each run, policy and checkpoint; for each run and policy with answers.
-pub(crate) fn runs(measured: &Measurement, writer: impl Write) -> Result<(), RunError> {
+/// Writes `runs.csv`: a row for each run, policy and checkpoint; for each run and policy with
+/// answers. The policies are also those of the caller, whose runs are in no journal.
+///
+/// # Errors
+///
+/// The runs cannot be read; the table cannot be written.
+pub fn runs(measured: &Measurement, writer: impl Write) -> Result<(), RunError> {
     let (result, runs) = (&measured.result, &measured.runs);
     write_csv(&columns_of_runs([result]), &|each| each_run(result, runs, each), writer)
 }
