@@ -19,8 +19,7 @@ pub fn policies() -> String {
             Answers::Late => "counts",
             Answers::IndependentOfClicks => "only if independent of clicks",
         };
-        let types: Vec<String> =
-            types(&row.spec()).iter().map(|name| format!("[`{name}`](crate::{name})")).collect();
+        let types: Vec<String> = types(&row.spec()).iter().map(|name| format!("`{name}`")).collect();
         let (types, families) = (types.join(", "), families.join(", "));
         let cells = [
             &format!("`{}`", row.name),
