@@ -190,8 +190,12 @@ impl<'a> SharedPart<'a> {
             Some((users, LoggedQueries::new(users.fit(), &study.log, n, streams, &parts)?))
         });
         let Some((users, queries)) = first else {
-            let why = "this log has no whole lists in their order, so it cannot tell what they lose; if a column \
-                       names the list or the visit of each line, `session=COLUMN` makes lists of them";
+            let why = if study.log.sessions.queries().next().is_some() {
+                "every list of this log has an item at several places, or lacks a place: is `item` the right column?"
+            } else {
+                "this log has no whole lists in their order, so it cannot tell what they lose; if a column \
+                 names the list or the visit of each line, `session=COLUMN` makes lists of them"
+            };
             return Ok(Err(why.to_owned()));
         };
         if queries.queries.iter().all(|query| query.lists.clicks() == 0) {

@@ -7,6 +7,7 @@ use click_logs::fit::Model;
 use documents::number::{counted, fixed, grouped};
 use interleaving::plan::{End, inflation, users_per_arm};
 use report::html::Html;
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 
 /// Items of a list that are named.
@@ -198,13 +199,21 @@ pub(super) fn text(answer: &Answer) -> String {
         let of_policy = || format!("; the policy's gain after {} lists of the query", grouped(HORIZON));
         let of_policy = answer.promises().then(of_policy).unwrap_or_default();
         let _ = writeln!(text, "\n  Per 1,000 lists{of_policy}:\n");
-        let rows = rows(answer).into_iter().take(LISTED).map(|mut row| {
+        let mut by_lists: Vec<_> = answer.queries.iter().zip(rows(answer)).enumerate().collect();
+        by_lists.sort_by_key(|(_, (query, _))| Reverse(query.lists));
+        by_lists.truncate(LISTED);
+        by_lists.sort_by_key(|(place, _)| *place);
+        let rows = by_lists.into_iter().map(|(_, (_, mut row))| {
             row[0] = short(&row[0]);
             row
         });
         let heads = HEADS.map(|head| head.trim_start_matches('#').to_lowercase());
         let rows: Vec<[String; 6]> = std::iter::once(heads).chain(rows).collect();
         text += &table(&rows, 1..6);
+        let more = answer.queries.len().saturating_sub(LISTED) as u64;
+        if more > 0 {
+            let _ = writeln!(text, "\n  {}, with fewer lists, on the page.", counted(more, "more query"));
+        }
     }
     let lists: Vec<[String; 2]> =
         answer.recommended().map(|(query, list)| [short(&query.query), named(&list.items)]).collect();

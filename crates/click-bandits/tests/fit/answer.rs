@@ -160,6 +160,41 @@ fn without_lists_there_is_no_answer_and_the_reason_is_said() {
     let table = out.join("counts.csv");
     let printed = works("fit", &["--counts", text(&table), "--out", text(&counts)]);
     assert!(printed.contains("this log has no whole lists in their order"), "{printed}");
+    // With sessions, the item may be another column.
+    let table = top.path().join("table.csv");
+    let rows = (0..60).map(|row| format!("q,u{0},i{1},{1},{2},s{0}\n", row / 3, row % 3 + 1, row % 2));
+    fs::write(&table, "query,user,item,position,click,session\n".to_owned() + &rows.collect::<String>())
+        .unwrap();
+    let answered = |item: &str| {
+        let columns = format!("query=query,item={item},position=position,click=click,session=session");
+        let out = top.path().join(item);
+        let more = ["--format", "delimited", "--columns", &columns, "--model", "pbm", "--quiet"];
+        works("fit", &[&[text(&table)], &more[..], &["--out", text(&out)]].concat())
+    };
+    let printed = answered("user");
+    assert!(printed.contains("every list of this log has an item at several places"), "{printed}");
+    assert!(answered("item").contains("Today's ranking gets"));
+}
+
+/// A terminal has the queries with the most lists, and says how many others the page has.
+#[test]
+fn queries_beyond_a_terminal_are_counted() {
+    let top = tempdir().unwrap();
+    let (log, out) = (top.path().join("log.tsv"), top.path().join("out"));
+    let line =
+        |n: usize| format!("query-{:02}\ta,b\t{}\n", n % 12, if n.is_multiple_of(5) { "10" } else { "00" });
+    let more = |n: usize| format!("query-11\tb,a\t{}\n", if n.is_multiple_of(4) { "01" } else { "00" });
+    let lines = (0..600).map(line).chain((0..60).map(more));
+    fs::write(&log, "query\turls\tclicked_mask\n".to_owned() + &lines.collect::<String>()).unwrap();
+    let asked = ["--format", "sessions", "--model", "pbm", "--answer", "12", "--quiet"];
+    let printed = works("fit", &[&[text(&log)], &asked[..], &["--out", text(&out)]].concat());
+    let rows = printed.lines().filter(|line| line.starts_with("  query-")).count();
+    assert!(
+        printed.contains("\n  2 more queries, with fewer lists, on the page.\n") && rows == 10,
+        "{printed}"
+    );
+    assert!(printed.contains("  query-11 ") && !printed.contains("  query-09 "), "{printed}");
+    assert!(fs::read_to_string(out.join("index.html")).unwrap().contains("query-10"));
 }
 
 /// The list of most clicks of a dependent click model is searched for among few positions only. The
