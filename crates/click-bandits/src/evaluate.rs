@@ -12,13 +12,15 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use click_logs::fit::Model;
 use click_logs::study::with_users;
+use documents::{Decompressor, open_regular};
 use evaluation::{Basis, Evaluation, Question, Ranking};
 use experiment::manifest::Moment;
 use log_reader::formats::FormatRow;
-use log_reader::{Ids, ReadSettings, Ubi};
+use log_reader::{ErrorKind, Ids, ReadSettings, Ubi};
 use serde_json::json as value;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 const ANSWER: &str = "answer.json";
 const PAGE: &str = "index.html";
@@ -113,7 +115,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let asked = if is_learned {
         Ranking::learned()
     } else {
-        Ranking::open_for(&arguments.ranking, source.reader.format())?
+        let asked = Ranking::open_for(&arguments.ranking, source.reader.format());
+        asked.map_err(|error| fault_of_header(&source, &arguments.logs[0]).unwrap_or_else(|| error.into()))?
     };
     let values = (!arguments.values.is_empty()).then_some(&*arguments.values);
     let ids = Ids::new();
@@ -155,6 +158,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return say(&format_args!("{}\n", head(&evaluation).trim_end()));
     }
     say(&overview(&evaluation, arguments))
+}
+
+/// The fault of the header of a log. The columns that it names are those of a ranking as well.
+fn fault_of_header(source: &Source<'_>, log: &Path) -> Option<anyhow::Error> {
+    let start = Decompressor::new(open_regular(log).ok()?).ok()?.take(1 << 16);
+    let error = source.reader.read(&log.display().to_string(), start).err()?;
+    (*error.kind() == ErrorKind::Header).then(|| error.into())
 }
 
 /// The answer, and what it is in doubt for.

@@ -140,6 +140,19 @@ fn what_cannot_be_evaluated_is_refused_and_nothing_is_written() {
         assert!(!output.status.success() && error.contains(expected), "{expected}: {error}");
         assert!(!out.join("answer.json").exists());
     }
+    // A column that the log lacks is the fault of a ranking with its columns as well.
+    fs::write(&log, "session,q,item,position,click\ns,q,a,1,0\n").unwrap();
+    fs::write(&new, "q,item,position\nq,a,1\n").unwrap();
+    let told = |columns| String::from_utf8(run(&log, &new, columns, &out, &[]).stderr).unwrap();
+    let columns = "query=query,item=item,position=position,click=click,session=session";
+    let error = told(columns);
+    assert!(error.contains("log.csv:1: no column `query` in the header"), "{error}");
+    fs::write(&log, "session,query,item,position,click\ns,q,a,1,0\n").unwrap();
+    let error = told(columns);
+    assert!(
+        error.contains("new.csv:1: expected a header") && error.contains("names that the log has"),
+        "{error}"
+    );
 }
 
 /// A log of one ranking a query tells nothing of examination, and says what to randomise. With two

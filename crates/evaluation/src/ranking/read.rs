@@ -6,8 +6,8 @@ use csv::{ErrorKind, Position, Reader, StringRecord};
 use documents::{BYTE_ORDER_MARK, Decompressor, RecordLines, named_cell};
 use std::io::{BufRead, BufReader, Cursor, Read};
 
-const HEADER: &str = "expected a header with the columns query (or session), position and item, perhaps list and probability, or a \
-                      TREC run";
+const HEADER: &str = "expected a header with the columns query (or session), position and item, or with the names that the log has \
+                      for these three, perhaps list and probability, or a TREC run";
 /// Fields of a line of a TREC run: `query Q0 item rank score tag`.
 const FIELDS: usize = 6;
 const OF_RUNS: Columns = [(1, "query"), (5, "score"), (4, "rank"), (3, "item")];
