@@ -128,8 +128,9 @@ impl Columns {
         let mut names = names.into_iter();
         let mut next = || names.next().unwrap_or_default();
         let one = |names: Vec<String>| names.into_iter().next();
-        let needed =
-            |name: Option<String>, key: &str| name.ok_or_else(|| wrong(format!("`{key}` is missing")));
+        let needed = |name: Option<String>, key: &str| {
+            name.ok_or_else(|| wrong(format!("`{key}` is missing: pairs have commas between")))
+        };
         let columns = Self {
             query: one(next()),
             item: needed(one(next()), "item")?,
@@ -165,7 +166,7 @@ impl Columns {
             ));
         }
         if time.is_some() && session.is_none() && !is_list {
-            return Err(wrong("`time` is of a list, and needs `session`".into()));
+            return Err(wrong("`time` is of a list, and needs `session`, the column that names it".into()));
         }
         if columns.impressions.is_some() && session.is_some() {
             return Err(wrong("`impressions` and `session`: a line of a session is one impression".into()));
@@ -176,7 +177,7 @@ impl Columns {
         let of_list = [(prefix_propensity, "prefix"), (list_propensity, "list")];
         let of_list = of_list.into_iter().find(|(name, _)| name.is_some());
         if let (Some((_, what)), None, false) = (of_list, session, is_list) {
-            return Err(wrong(format!("`{what}-propensity` is of a list, and needs `session`")));
+            return Err(wrong(format!("`{what}-propensity` is of a list, and needs `session` to name it")));
         }
         Ok(Self { beyond: columns.strata.iter().chain(time).cloned().collect(), ..columns.clone() })
     }

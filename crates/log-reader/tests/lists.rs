@@ -462,10 +462,8 @@ fn propensities_of_prefixes_give_that_of_the_list() {
     let hash = unit_hash(b"v");
     assert!(lists[0].contains(&format!("session: Some({hash}), unit: {hash}")), "the unit is the session");
 
-    for columns in
-        ["item=i,position=p,click=c,prefix-propensity=q", "item=i,position=p,click=c,list-propensity=q"]
-    {
-        let error = Format::delimited(columns).unwrap_err();
+    for key in ["prefix-propensity", "list-propensity", "time"] {
+        let error = Format::delimited(&format!("item=i,position=p,click=c,{key}=q")).unwrap_err();
         assert_eq!(*error.kind(), ErrorKind::Settings);
         assert!(error.to_string().contains("is of a list, and needs `session`"), "{error}");
     }

@@ -34,7 +34,7 @@ fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
         (&[log, "--format", "parchment"], "possible values: kdd2012"),
         (&[log], "--format"),
         (&[log, "--format", "delimited"], "--columns"),
-        (&[log, "--format", "delimited", "--columns", "item=a"], "--columns: `click` is missing"),
+        (&[log, "--format", "delimited", "--columns", "item=a b=c"], "`click` is missing: pairs have commas"),
         (
             &[log, "--format", "kdd2012", "--columns", "item=a"],
             "--columns: only for --format delimited and parquet",
