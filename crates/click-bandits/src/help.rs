@@ -177,13 +177,14 @@ Examples:
   $ click-bandits formats clicks.csv --example > clicks.csv
   $ click-bandits test clicks.csv --kind interleaving --out verdict
   $ click-bandits formats visits.csv --example > visits.csv
-  $ click-bandits test visits.csv --kind ab
+  $ click-bandits test visits.csv --kind ab --out daily/2026-11-09
   $ click-bandits test visits.csv --kind ab --plan --per-day 500
   $ click-bandits test --kind interleaving --plan --effect 0.02
 
 Reads: the events of a test, `click-bandits formats clicks.csv` and `visits.csv`.
-Writes to DIR: verdict.json, index.html and manifest.json. The exit status does
-not depend on the verdict.
+Writes to DIR: verdict.json, index.html and manifest.json. A directory belongs to
+the content of EVENTS, so the look of each day has one of its own. The exit
+status does not depend on the verdict.
 
 Next: docs/test.md.
 

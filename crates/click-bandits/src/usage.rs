@@ -75,7 +75,9 @@ pub(crate) fn integer<T: TryFrom<u64>>(
 
 #[cfg(feature = "logs")]
 pub(crate) fn number(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| "expected a number".to_owned())
+    let share = || text.strip_suffix('%')?.trim().parse::<f64>().ok();
+    let hint = || share().map_or_else(String::new, |share| format!(": {} for {share} %", share / 100.0));
+    text.parse().map_err(|_| format!("expected a number{}", hint()))
 }
 
 pub(crate) fn threads(text: &str) -> Result<u16, String> {

@@ -176,6 +176,7 @@ fn an_arm_without_clicks_is_told() {
         if !told {
             // One of 90 clicks is more than 1 %.
             assert_eq!(codes(&found), ["too-few-clicks", "heavy-user"]);
+            assert!(found["remarks"][1]["text"].as_str().unwrap().contains("`max-sessions-per-user` leaves"));
             let sentence = found["sentence"].as_str().unwrap();
             assert!(sentence.ends_with("waits until 100 clicks would be expected of the arm with fewer sessions, at the higher of both rates, and 90 are."));
         }
@@ -209,6 +210,49 @@ fn rows_of_items_are_told() {
     assert!(!alarm([5, 8], 2, of_list) && !alarm([1, 2], 1, of_list));
     // Visits at other times; a date is the time of all visits of the day.
     assert!(!alarm([5, 8], 1, |user, place| 60 * user + place) && !alarm([5, 8], 1, |_, _| 80_000));
+}
+
+/// A table of an A/B test is no interleaving, which shows both teams to every user; and days of few
+/// users say so. Every decided day is marked.
+#[test]
+fn arms_are_no_teams() {
+    let top = tempdir().unwrap();
+    let [events, out] = ["events.csv", "out"].map(|name| top.path().join(name));
+    let write = |n: usize, team_of: fn(usize, usize) -> usize| {
+        let mut text = "user,team,clicks,time\n".to_owned();
+        for user in 0..n {
+            for row in 0..3 {
+                let (team, day) = (["old", "new"][team_of(user, row)], 100 + 3 * user / n);
+                writeln!(text, "u{user},{team},{},{day}", usize::from(user % 4 < 1 + 3 * (user % 2)))
+                    .unwrap();
+            }
+        }
+        fs::write(&events, text).unwrap();
+    };
+    let arm: fn(usize, usize) -> usize = |user, _| user % 2;
+    write(40, arm);
+    let found = verdict(&events, &["--kind", "interleaving"]);
+    assert_eq!(codes(&found)[0], "teams-apart", "{found}");
+    assert_eq!(found["refused"][0].as_str().unwrap().find("0 of 40 users with several clicks"), Some(0));
+    // Fewer users do not tell it, and one of 40 who saw both denies it.
+    write(38, arm);
+    assert!(!codes(&verdict(&events, &["--kind", "interleaving"])).contains(&"teams-apart"));
+    write(41, |user, row| (user + usize::from(user == 40 && row == 2)) % 2);
+    assert!(!codes(&verdict(&events, &["--kind", "interleaving"])).contains(&"teams-apart"));
+    write(3, arm);
+    let ab = ["--kind", "ab", "--columns", "arm=team", "--planned", "100"];
+    let printed = String::from_utf8(
+        run(&events, &[&ab[..3], &["arm=team", "--looks", "4", "--look", "1"]].concat()).stdout,
+    )
+    .unwrap();
+    assert!(printed.contains("  users too few or too alike\n"), "{printed}");
+    write(3000, arm);
+    let found = verdict(&events, &ab);
+    let decided = found["days"].as_array().unwrap().iter().filter(|day| day["decided"] == true).count();
+    assert!(run(&events, &[&ab[..], &["--out", out.to_str().unwrap()]].concat()).status.success());
+    let page = fs::read_to_string(out.join("index.html")).unwrap();
+    let dots = page.split("data-dots=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    assert_eq!((decided, dots.split(' ').count()), (3, 3), "{dots}");
 }
 
 /// An evidence beyond all numbers has its logarithm.
@@ -337,7 +381,20 @@ fn a_broken_split_has_no_verdict() {
     assert!(both["refused"][0].as_str().unwrap().contains("in both arms"), "{both}");
     write(1700, 0);
     let uneven = verdict(&events, &["--kind", "ab"]);
-    assert!(uneven["refused"][0].as_str().unwrap().contains("chi-square"), "{uneven}");
+    assert!(uneven["refused"][0].as_str().unwrap().contains("chi-square p = 0.00000081"), "{uneven}");
+    // Days of a test without a verdict are not decided.
+    let text = fs::read_to_string(&events).unwrap();
+    let dated =
+        text.lines().map(|row| row.to_owned() + if row == "user,arm,clicks" { ",time\n" } else { ",10\n" });
+    fs::write(&events, dated.collect::<String>()).unwrap();
+    let found = verdict(&events, &["--kind", "ab", "--split", "0.9"]);
+    let day = ["decided", "better", "reason"].map(|key| &found["days"][0][key]);
+    assert_eq!(day, [&false.into(), &Value::Null, &"uneven-split".into()], "{found}");
+    let printed = run(&events, &["--kind", "ab", "--split", "0.9"]).stdout;
+    let printed = String::from_utf8(printed).unwrap();
+    assert!(printed.contains("chi-square p < 1e-300.") && printed.contains("  uneven split\n"), "{printed}");
+    assert!(!printed.contains("decided: "), "{printed}");
+    fs::write(&events, text).unwrap();
     let planned = verdict(&events, &["--kind", "ab", "--split", "0.54"]);
     assert_eq!(planned["verdict"], "B");
 }
@@ -378,12 +435,31 @@ fn a_plan_has_the_users_of_the_library() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
     let text = command.args(["test", "--plan", "--kind", "interleaving"]).output().unwrap().stdout;
     assert!(String::from_utf8_lossy(&text).contains("10 looks: planned for A/B tests alone"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
+    let days = ["--kind", "ab", "--mean", "10", "--sd", "0.4", "--per-day", "40"];
+    let text = command.args(["test", "--plan"]).args(days).output().unwrap().stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains(" (1 day)") && text.contains("41 (3 days)") && !text.contains("1 days"), "{text}");
     let today = top.path().join("today.csv");
     fs::write(&today, "user,clicks\na,1\na,1\nb,0\nc,4\n").unwrap();
     let found = plan(&[today.to_str().unwrap(), "--kind", "ab"]);
     close(&found["mean"], 1.5);
     // sqrt(U^2 / (U - 1) sum (T - 1.5 m)^2) / M for U = 3, M = 4
     close(&found["sd"], (9.0_f64 / 2.0 * (1.0 + 2.25 + 6.25)).sqrt() / 4.0);
+    let output = run(&today, &["--kind", "ab", "--plan", "--effect", "5%"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("expected a number: 0.05 for 5 %"));
+    // A row is said to be a session, and not to seem one where it is an item of a list.
+    let printed = run(&today, &["--kind", "ab", "--plan"]).stdout;
+    assert!(String::from_utf8(printed).unwrap().contains("A row of a log is a session."));
+    let told = |text: &str| {
+        fs::write(&today, text).unwrap();
+        String::from_utf8(run(&today, &["--kind", "ab", "--plan"]).stderr).unwrap()
+    };
+    assert_eq!(told("user,clicks,time\na,1,10\na,1,11\nb,0,12\nc,4,13\n"), "");
+    let items = told(
+        "user,clicks,time\na,1,1000000001\na,0,1000000001\na,0,1000000001\na,0,1000000001\nb,1,1000000002\n",
+    );
+    assert!(items.contains("A row seems to be an item of a list: 3 of 5"), "{items}");
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub use places::Stops;
 pub use plan::{Plan, PlanRow, PlanSettings};
 
 use confidence::sequence::{CoinMixture, ConfidenceSequence as _};
+use documents::number::grouped;
 use documents::remark;
 use documents::remark::{Code, Remark, code};
 use interleaving::plan::split_probability;
@@ -35,6 +36,8 @@ const TOO_FEW: Code = code("too-few-clicks");
 pub const HOLDS_ZERO: Code = code("interval-holds-zero");
 /// A larger share of users in both arms has no verdict.
 const MOST_IN_BOTH: f64 = 0.01;
+/// As many users of either team, with several clicks each, tell whether users see both teams.
+const FEWEST_APART: u64 = 20;
 
 /// The kind of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -443,6 +446,13 @@ impl<'s> Rows<'s> {
             report,
         };
         outcome.refused = outcome.why_refused();
+        if let Test::Teams(test) = &self.test {
+            outcome.refused.extend(apart(test.users_of_several()));
+        }
+        if let Some(Remark { code, .. }) = outcome.refused.first() {
+            outcome.decided = None;
+            outcome.looks.iter_mut().for_each(|look| look.better = Err(*code));
+        }
         Ok(outcome)
     }
 }
@@ -558,7 +568,7 @@ impl Outcome {
 
     /// The name of the better ranker.
     pub fn verdict(&self) -> Option<&str> {
-        let (_, better) = self.decided.filter(|_| self.refused.is_empty())?;
+        let (_, better) = self.decided?;
         Some(&self.names[better])
     }
 
@@ -582,7 +592,9 @@ impl Outcome {
             refused.push(remark!("no-clicks"));
         }
         if split < UNLIKELY_SPLIT {
-            refused.push(self.uneven(split));
+            let ([old, new], [of_old, of_new]) = (&self.names, self.last().users.map(grouped));
+            let (planned, p) = (words::percent(self.settings.split), words::chance(split));
+            refused.push(remark!("uneven-split", of_old, old, of_new, new, planned, p));
         }
         let users: u64 = result.arms.iter().map(|arm| arm.users).sum();
         let in_both = result.n_in_both as f64 / (users + result.n_in_both) as f64;
@@ -591,6 +603,13 @@ impl Outcome {
         }
         refused
     }
+}
+
+/// The refusal of teams that hardly any user with several clicks has both of.
+fn apart([first, second, both]: [u64; 3]) -> Option<Remark> {
+    let all = first + second + both;
+    let are_apart = first.min(second) >= FEWEST_APART && both as f64 <= MOST_IN_BOTH * all as f64;
+    are_apart.then(|| remark!("teams-apart", grouped(both), grouped(all)))
 }
 
 /// The place of the better ranker by an interval, unless a rule holds the verdict back or the

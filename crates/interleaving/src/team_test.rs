@@ -82,6 +82,15 @@ impl TeamTest {
         })
     }
 
+    /// Users with several clicks: of the first ranker alone, of the second alone, and of both.
+    pub fn users_of_several(&self) -> [u64; 3] {
+        let mut users = [0; 3];
+        let several = self.users.values().filter(|[first, second]| first.saturating_add(*second) > 1);
+        several
+            .for_each(|&[first, second]| users[usize::from(second > 0) * (1 + usize::from(first > 0))] += 1);
+        users
+    }
+
     /// The evidence of a difference: 1 at first; 1 / miss decides.
     pub fn evidence(&self) -> f64 {
         self.wins().evidence()

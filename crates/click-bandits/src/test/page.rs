@@ -80,6 +80,7 @@ pub(super) fn rows(outcome: &Outcome) -> Vec<[String; 6]> {
         let state = match look.better {
             Ok(better) => format!("decided: {}", outcome.names[better]),
             Err(HOLDS_ZERO) => String::new(),
+            Err(reason) if reason.to_string() == "unknown-error" => "users too few or too alike".to_owned(),
             Err(reason) => reason.to_string().replace('-', " "),
         };
         let users = look.users.map(grouped).join(", ");
@@ -130,11 +131,11 @@ fn path(outcome: &Outcome) -> String {
         ),
         Curve { band, ..Curve::line(outcome.names[1].clone(), CurveStyle::Policy(0), points) },
     ];
-    if let Some((place, _)) = outcome.decided {
-        let at = (place as f64, scale * looks[place].estimate);
-        let style = CurveStyle::Policy(1);
-        curves.push(Curve { dots: vec![at], ..Curve::line("decided".into(), style, vec![at]) });
-    }
+    let decided = looks.iter().enumerate().filter(|(_, look)| look.better.is_ok());
+    let dots: Vec<(f64, f64)> = decided.filter_map(of_look).collect();
+    let end: Vec<(f64, f64)> = dots.last().copied().into_iter().collect();
+    let decided = Curve { dots, ..Curve::line("decided".into(), CurveStyle::Policy(1), end) };
+    curves.extend(Some(decided).filter(|decided| !decided.dots.is_empty()));
     render(&Chart {
         title: format!("{} compared with {}", outcome.names[1], outcome.names[0]),
         subtitle: format!(

@@ -1,7 +1,7 @@
 //! `test --plan`: how many users a test takes.
 
 use super::{Arguments, Unit, open, read};
-use crate::terminal::{json, put, say, table};
+use crate::terminal::{json, put, say, table, telling};
 use crate::usage::{Usage, bail_usage, number};
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -69,7 +69,12 @@ pub(super) fn run(arguments: &Arguments, settings: &Settings) -> Result<()> {
         (Some(_), false) => bail_usage!("--mean: the log has it: leave one of them out"),
         (None, true) if kind == Kind::Ab => bail_usage!("--plan: give a log of today, or --mean and --sd"),
         (_, true) => plan,
-        (None, false) => plan.from_log(&read(arguments, settings, &open(arguments)?)?),
+        (None, false) => {
+            let outcome = read(arguments, settings, &open(arguments)?)?;
+            let alarms = outcome.remarks().into_iter().filter(|of| of.code.to_string() == "rows-of-items");
+            alarms.for_each(|alarm| telling(arguments.quiet)(&alarm.text));
+            plan.from_log(&outcome)
+        }
     };
     let plan = Plan::new(plan).map_err(|error| anyhow!(Usage(format!("--plan: {error}"))))?;
     if arguments.json { put(&json(&plan.to_json())?) } else { say(&text(&plan)) }
@@ -99,6 +104,7 @@ fn text(plan: &Plan) -> String {
     let row = |row: &PlanRow| {
         let cell = |users: u64| match plan.days(users) {
             None => grouped(users),
+            Some(1.0) => format!("{} (1 day)", grouped(users)),
             Some(days) => format!("{} ({} days)", grouped(users), fixed(days, 0)),
         };
         let looks = row.looks.map_or_else(|| "\u{2013}".to_owned(), cell);
@@ -111,7 +117,7 @@ fn text(plan: &Plan) -> String {
         let _ = writeln!(
             text,
             "\nAny time: with test --planned {}; no verdict before {} clicks would be expected of an arm. For two arms of equal \
-             size.",
+             size. A row of a log is a session.",
             row.open,
             fixed(LEAST_CLICKS, 0)
         );

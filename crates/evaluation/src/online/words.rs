@@ -1,7 +1,7 @@
 //! The outcome of a test in words.
 
 use super::{Kind, Look, Metric, Outcome};
-use documents::number::{counted, fixed, grouped};
+use documents::number::{counted, fixed, grouped, significant};
 use documents::remark;
 use documents::remark::{Code, Remark};
 use interleaving::AbResult;
@@ -15,6 +15,11 @@ const LARGE: f64 = 4.0 * LN_10;
 
 pub(super) fn percent(share: f64) -> String {
     format!("{} %", fixed(100.0 * share, 1))
+}
+
+/// A probability behind its letter.
+pub(super) fn chance(p: f64) -> String {
+    if p < 1e-300 { "< 1e-300".to_owned() } else { format!("= {}", significant(p, 2)) }
 }
 
 impl Look {
@@ -202,10 +207,10 @@ impl Outcome {
         if let (Some(result), Some(split)) = (&self.arms, self.split) {
             let [old, new] = result.arms.map(|arm| grouped(arm.users));
             notes.push(format!(
-                "Split: {old} and {new} users where {} were planned in `{}`: chi-square p = {}.",
+                "Split: {old} and {new} users where {} were planned in `{}`: chi-square p {}.",
                 percent(self.settings.split),
                 self.names[0],
-                fixed(split, 4)
+                chance(split)
             ));
         }
         if self.settings.baseline.is_none() && self.names != ["0", "1"] {
@@ -214,15 +219,9 @@ impl Outcome {
         }
         notes.extend(self.report.ubi.iter().map(|ubi| format!("Read: {ubi}.")));
         if self.heaviest <= HEAVY {
-            let (share, metric) = (percent(self.heaviest), self.metric());
-            notes.push(format!("The user with the most {metric} has {share} of all {metric}."));
+            let (share, metric) = (significant(100.0 * self.heaviest, 1), self.metric());
+            notes.push(format!("The user with the most {metric} has {share} % of all {metric}."));
         }
         notes
-    }
-
-    pub(super) fn uneven(&self, probability: f64) -> Remark {
-        let ([old, new], [of_old, of_new]) = (&self.names, self.last().users.map(grouped));
-        let (planned, p) = (percent(self.settings.split), format!("{probability:.1e}"));
-        remark!("uneven-split", of_old, old, of_new, new, planned, p)
     }
 }
