@@ -493,10 +493,10 @@ fn verdicts_that_are_too_wide_stand_above_their_measure() {
         ["! a-long-name", "contradicted", "undecided", "Holds: |z| = 5.0, needed 3.13."],
         ["  b", "reproduced", "reproduced", "Both hold."],
     ];
-    let expected = "    claim          found
-  ! a-long-name    contradicted
+    let expected = "    claim        found
+  ! a-long-name  contradicted
         known: undecided. Holds: |z| = 5.0, needed 3.13.
-    b              reproduced
+    b            reproduced
         known: reproduced. Both hold.
 ";
     assert_eq!(in_few_columns(&rows.map(|row| row.map(str::to_owned))), expected);
