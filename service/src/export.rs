@@ -6,6 +6,7 @@ use crate::config::{Template, Users, settings_of_store};
 use crate::engine::VALUE;
 use crate::event::{Batch, Change, Context, Decision, Event, Name};
 use crate::store::{self, is_database};
+use documents::number::counted;
 use interleaving::launch::Compared;
 use live::ContextFit;
 use serde_json::json;
@@ -464,7 +465,10 @@ fn said(
     let [all, without] = written;
     let open = match unanswered {
         [0, _] => String::new(),
-        [decisions, clicks] => format!("; left out {decisions} decisions never closed, with {clicks} clicks"),
+        [decisions, clicks] => {
+            let (decisions, clicks) = (counted(decisions, "decision"), counted(clicks, "click"));
+            format!("; left out {decisions} never closed, with {clicks}")
+        }
     };
     if form == Form::Ubi {
         let paths = UBI_FILES.map(path);
@@ -480,7 +484,7 @@ fn said(
             } else {
                 ("propensities", path(WITHOUT_PROPENSITIES))
             };
-            format!("; {rows} rows of {decisions} decisions without {lack} in {file}")
+            format!("; {rows} rows of {} without {lack} in {file}", counted(*decisions, "decision"))
         }
     };
     let has_columns = !(template.segments.is_empty() && template.features.is_empty());
@@ -514,7 +518,7 @@ fn said(
     if without.rows > 0 && !sees_contexts {
         words.push(path(if has_gaps { WITHOUT_PROPENSITIES } else { WITHOUT_CONTEXT }));
     }
-    words.extend(["--format".into(), "delimited".into(), "--columns".into(), columns]);
+    words.extend(["--format".into(), "delimited".into(), "--columns".into(), columns.clone()]);
     if sees_contexts {
         let model = match template.users {
             Users::Cascade => "cascade",
@@ -530,7 +534,9 @@ fn said(
     }
     let read = fit(&words);
     let weighted = if has_gaps {
-        format!("\nto evaluate by propensities: {} alone, with {of_propensities} as well", path(FILE))
+        let columns = word(&format!("{columns},{of_propensities}"));
+        let file = word(&path(FILE));
+        format!("\nclick-bandits evaluate {file} --ranking NEW --format delimited --columns {columns}")
     } else {
         String::new()
     };

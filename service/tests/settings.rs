@@ -203,6 +203,9 @@ fn values_that_are_forgotten_and_decisions_without_propensities_are_told() {
     assert!(!server.log().contains("forgotten"), "{}", server.log());
     answered(&server, "2", true);
     answered(&server, "3", true);
+    let shown = json!({ "id": "shown", "items": ["a", "b", "c"] });
+    assert_eq!(server.post("/v1/show", &shown).0, 200);
+    assert_eq!(server.post("/v1/clicks", &json!({ "id": "shown", "close": true })).0, 200);
     answered(&server, "open", false);
     server.stop("-TERM");
     let mut export = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
@@ -210,10 +213,10 @@ fn values_that_are_forgotten_and_decisions_without_propensities_are_told() {
     let said = String::from_utf8(output.unwrap().stdout).unwrap();
     for part in [
         "6 rows in ",
-        "; 3 rows of 1 decisions without propensities in ",
-        "; left out 1 decisions never closed, with 1 clicks; to read them:\nclick-bandits fit ",
+        "; 6 rows of 2 decisions without propensities in ",
+        "; left out 1 decision never closed, with 1 click; to read them:\nclick-bandits fit ",
         "without-propensities.csv --format delimited",
-        "decisions.csv alone, with propensity=propensity,",
+        "decisions.csv --ranking NEW --format delimited --columns query=query,",
     ] {
         assert!(said.contains(part), "{said}");
     }
@@ -224,7 +227,7 @@ fn values_that_are_forgotten_and_decisions_without_propensities_are_told() {
     };
     assert_eq!(
         (sessions("decisions.csv"), sessions("without-propensities.csv")),
-        (vec!["2".into(), "3".into()], vec!["1".to_owned()])
+        (vec!["2".into(), "3".into()], vec!["1".to_owned(), "shown".into()])
     );
 }
 

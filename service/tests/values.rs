@@ -265,6 +265,8 @@ fn an_update_adds_no_item() {
         ("/v1/items/phantom?value=2", 404, "item"),
         ("/v1/items/own?value=2", 404, "item"),
         ("/v1/items/phantom?value=2&query=shoes", 404, "item"),
+        ("/v1/items/phantom?query=shoes", 404, "item"),
+        ("/v1/items/phantom", 404, "item"),
         ("/v1/items/a?value=2&query=phantoms", 404, "query"),
         ("/v1/items/a?value=-2", 400, "value"),
         ("/v1/items/a?value=2&features=1", 409, "features"),

@@ -21,12 +21,12 @@ impl Engine {
             if !features.is_empty() {
                 return Err(Refusal::not_features(features.len(), &self.template.item_features, "features"));
             }
-            if let Some(query) = query
-                && !self.load(query)?
-            {
-                return Err(Refusal::unknown_query(query));
-            }
-            if query.is_none() && self.catalogue.is_present(item).is_none() {
+            if let Some(query) = query {
+                if !self.load(query)? {
+                    return Err(Refusal::unknown_query(query));
+                }
+                self.check_known(item, query)?;
+            } else if self.catalogue.is_present(item).is_none() {
                 let what = format!("item `{}` is not one of all queries: `query` names its query", &**item);
                 return Err(Refusal::new(404, "unknown_item", what, "item"));
             }
@@ -96,9 +96,7 @@ impl Engine {
             return Ok(Outcome::Repeated);
         }
         if let Some(query) = query {
-            let unknown = || Refusal::unknown_item(item, "item");
-            let check = |query: &mut Query| query.known(item).map(|_| ()).ok_or_else(unknown);
-            self.check_at(query, &[], |named| named == item, check)?;
+            self.check_known(item, query)?;
         }
         self.noting(events, |engine, events| {
             if !engine.tell_worth(item, query, worth)? {
@@ -108,6 +106,13 @@ impl Engine {
             events.push(Event::Worth { item: item.clone(), query: query.cloned(), worth: worth.clone() });
             Ok(Outcome::Counted)
         })
+    }
+
+    /// Refuses an item that a query does not know.
+    fn check_known(&mut self, item: &Name, query: &Name) -> Result<(), Refusal> {
+        let unknown = || Refusal::unknown_item(item, "item");
+        let check = |query: &mut Query| query.known(item).map(|_| ()).ok_or_else(unknown);
+        self.check_at(query, &[], |named| named == item, check)
     }
 
     /// Refuses a value or a group of which the policy can know nothing.
