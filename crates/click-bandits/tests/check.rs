@@ -128,7 +128,8 @@ fn the_answer_for_programs_is_json() {
         (&true.into(), Some("PBM-PIE (log T)"))
     );
     let bound = &good["experiments"][0]["bounds"][0];
-    assert_eq!(bound["label"], "lower bound (PBM paper, Theorem 6)");
+    assert_eq!(bound["label"], "asymptotic lower bound (PBM paper, Theorem 6)");
+    assert_eq!(bound["round"], good["experiments"][0]["rounds"]);
     assert!(bound["value"].as_f64().is_some_and(|value| (value - 64.38).abs() < 0.01), "{bound}");
     let bad = answer(&check(&GOOD.replace("runs = 1000", "runs = 0"), &["--json"]));
     let error = &bad["errors"][0];

@@ -58,7 +58,10 @@ fn described(experiment: &Experiment) -> Value {
         json!({ "label": entry.label, "policy": entry.spec.to_string(), "live": settings.get("live"), "settings": settings })
     });
     let bounds = experiment.bounds(None);
-    let bound = |bound: &Bound| json!({ "label": bound.label, "value": bound.value.last() });
+    let bound = |bound: &Bound| {
+        let (round, value) = (bound.t.last(), bound.value.last());
+        json!({ "label": bound.reader_name(), "round": round, "value": value })
+    };
     json!({
         "name": experiment.name(),
         "task": experiment.task().name(),
