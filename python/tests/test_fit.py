@@ -362,7 +362,7 @@ def test_sessions_with_too_many_clicks():
         ({"model": "dcm", "columns": SESSIONS, "positions": 2}, "`positions` cuts them short"),
         ({"columns": {"item": "i"}}, "`click` is missing"),
         ({"columns": {"itm": "i"}}, "`itm`: expected one of query"),
-        ({"columns": None}, "`item` is missing; the table has q, i, p, c, s"),
+        ({"columns": None}, "`item` is missing.*; the table has q, i, p, c, s"),
         ({"format": "delimited"}, "of files: leave it out"),
         ({"format": "counts"}, "leave them out"),
         ({"first_position": 2}, "first_position: 2 is too large: expected an integer from 0 to 1"),
