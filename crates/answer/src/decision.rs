@@ -192,6 +192,8 @@ impl<'a> SharedPart<'a> {
         let Some((users, queries)) = first else {
             let why = if study.log.sessions.queries().next().is_some() {
                 "every list of this log has an item at several places, or lacks a place: is `item` the right column?"
+            } else if study.log.report.sessions > 0 {
+                "lists are cut short, so it cannot tell what they lose: leave out `--positions`"
             } else {
                 "this log has no whole lists in their order, so it cannot tell what they lose; if a column \
                  names the list or the visit of each line, `session=COLUMN` makes lists of them"

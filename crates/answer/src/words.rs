@@ -99,7 +99,10 @@ impl Answer {
             (self.verdict() == Verdict::CannotTest, const { code("transfer-untested") }),
             (self.is_alarmed(), const { code("lists-not-alone") }),
             (self.is_untested(), const { code("lists-alone-untested") }),
-            (promises && self.recommended().next().is_none(), const { code("no-better-list") }),
+            (
+                promises && self.kept_apart == 0 && self.recommended().next().is_none(),
+                const { code("no-better-list") },
+            ),
             (self.recommended().any(|(_, list)| list.is_guess), const { code("guesses") }),
             (self.recommended().any(|(_, list)| !list.gone.is_empty()), const { code("items-gone") }),
             (self.kept_apart > 0, const { code("items-kept-apart") }),
@@ -180,8 +183,10 @@ impl Answer {
             }
             if self.kept_apart > 0 {
                 sentences.push(format!(
-                    "Not recommended, though better by the model: {} with items that today's ranking keeps apart, as rankings of \
-                     different users do.",
+                    "Not recommended, though better by the model: {} with items that today's lists keep apart, as rankings for \
+                     different users do. If a ranker or an editor chose who sees which list, name it as the stratum \
+                     (`--columns ..,stratum=COLUMN`). If lists were shown at random or have propensities, `evaluate --ranking learned` \
+                     decides; otherwise a test with real users does.",
                     counted(self.kept_apart, "list")
                 ));
             }
@@ -232,6 +237,9 @@ impl Answer {
     fn recommendation(&self) -> String {
         let n_guesses = self.recommended().filter(|(_, list)| list.is_far()).count() as u64;
         let n = self.recommended().count() as u64;
+        if n == 0 && self.kept_apart > 0 {
+            return "No list is recommended.".to_owned();
+        }
         if n == 0 {
             return "No list was found that is better than today's for most users that the log leaves possible, and worse for \
                     hardly any: it cannot tell which list is better."

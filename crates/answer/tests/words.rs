@@ -101,6 +101,19 @@ fn an_alarm_promises_nothing() {
     }
 }
 
+/// A list that is better, and not recommended since it puts together what today's lists keep apart,
+/// does not mean that the log cannot tell.
+#[test]
+fn lists_with_items_kept_apart_say_what_would_decide() {
+    for (kept_apart, cannot_tell) in [(0, true), (3, false)] {
+        let said = Answer { kept_apart, ..answer(1000, 100, 10) }.sentences().join(" ");
+        assert_eq!(said.contains("cannot tell which list is better"), cannot_tell, "{said}");
+        assert_eq!(said.contains("better by the model: 3 lists"), !cannot_tell, "{said}");
+        assert_eq!(said.contains("`evaluate --ranking learned` decides"), !cannot_tell, "{said}");
+        assert_eq!(said.contains("stratum=COLUMN"), !cannot_tell, "{said}");
+    }
+}
+
 #[test]
 fn the_answer_says_what_today_is() {
     let mut answer = answer(30, 20, 1);

@@ -113,10 +113,14 @@ _SPELT = {
     "a fit with --context": "a fit with context",
     "`fit --parameters json`": "`Fitted.save`",
     "`--columns ..,time=..`": '`columns={"time": ..}`',
+    "`--columns ..,stratum=COLUMN`": '`columns={"stratum": ..}`',
+    "`evaluate --ranking learned`": '`evaluate(.., "learned")`',
     "`--columns ..,stratum=device`": '`columns={"stratum": ..}`',
     "(time=.. in --columns)": '(columns={"time": ..})',
     "in logs with --columns and in counts": "in logs with columns and in counts",
     "and for test --depth": "and for test depth",
+    "give a log, or --mean and --sd": "give mean and sd",
+    "leave out `--positions`": "leave out `positions`",
     "`session=COLUMN` makes": '`columns={"session": ..}` makes',
     "--today all takes all": 'today="all" takes all',
     "--today .1 takes": "today=.1 takes",
@@ -131,6 +135,23 @@ def spelt(text: str) -> str:
     for option, argument in _SPELT.items():
         text = text.replace(option, argument)
     return text
+
+
+def answered(text: str, items: bool, queries: bool) -> Any:
+    """An answer from its JSON, whose items and queries are ints where those of the log are."""
+
+    def typed(name: Any) -> Any:
+        if isinstance(name, list):
+            return [typed(one) for one in name]
+        return int(name) if isinstance(name, str) and name.removeprefix("-").isdecimal() else name
+
+    def named(fields: dict[str, Any]) -> dict[str, Any]:
+        for key, are_ints in (("query", queries), ("items", items), ("gone", items), ("list_for_all", items)):
+            if are_ints and key in fields:
+                fields[key] = typed(fields[key])
+        return fields
+
+    return json.loads(text, object_hook=named)
 
 
 def segments(argument: str, given: Any, names: list[str]) -> Any:
