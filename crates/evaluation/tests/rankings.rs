@@ -123,7 +123,7 @@ fn lines_of_tables_are_checked() {
         ("q,1,1,1,a\nq,1,1,3,b\n", "r:3: column 4 (position): expected position 2 of `q`, found `3`"),
         ("q,1,1,1,a\nq,1,1,1,b\n", "r:3: column 4 (position): position 1 of `q` twice in a list"),
         ("q,1,1,65,a\n", "r:2: column 4 (position): expected position 1 of `q`, found `65`"),
-        ("q,1,1,0,a\n", "r:2: column 4 (position): expected a position from 1, found `0`"),
+        ("q,1,1,0,a\n", "r:2: column 4 (position): rankings count from 1, found `0`"),
         ("q,1,1,-1,a\n", "r:2: column 4 (position): expected a position from 1, found `-1`"),
         (
             "q,1,0.5,1,a\nq,2,0.499,1,b\n",

@@ -137,9 +137,7 @@ impl Plan {
             _ if !(effect > 0.0 && is_small) => {
                 format!("the effect is {effect}: expected a number above 0 and {most}")
             }
-            (Kind::Ab, None) => {
-                "clicks a session are missing: give a log, or mean and standard deviation".to_owned()
-            }
+            (Kind::Ab, None) => "clicks a session are missing: give a log, or --mean and --sd".to_owned(),
             (Kind::Ab, Some((mean, deviation))) if !(mean > 0.0 && deviation > 0.0) => format!(
                 "a mean of {mean} clicks a session with standard deviation {deviation}: expected numbers above 0"
             ),

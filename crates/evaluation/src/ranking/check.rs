@@ -70,7 +70,7 @@ impl Rows {
         }
         let position = u32::try_from(row.position).ok().filter(|&position| position > 0);
         let Some(position) = position else {
-            return Err(self.at(line, 2, format!("expected a position from 1, found `{}`", row.position)));
+            return Err(self.at(line, 2, format!("rankings count from 1, found `{}`", row.position)));
         };
         if !(row.probability > 0.0 && row.probability <= 1.0) {
             let expected = "expected a probability above 0, at most 1";
