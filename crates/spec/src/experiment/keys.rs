@@ -126,13 +126,13 @@ pub const OF_POLICY: [Key; 10] = [
     Key::optional(
         "prior",
         || names(&["flat", "fitted"]),
-        "What the policy believes before the first round.",
+        "Of pbm-gibbs and hybrid-ts: what the policy believes before the first round.",
         "\"fitted\"",
     ),
     Key::optional(
         "prior_file",
         file,
-        "The file of a fitted prior: the parameters that `fit` writes; `context.json` for `hybrid-ts`.",
+        "Of the same: the file of a fitted prior, the parameters that `fit` writes; `context.json` for `hybrid-ts`.",
         "\"parameters.json\"",
     ),
     Key::optional("live", schema::<LiveUse>, "How the policy is used live.", "{ window = 1000 }"),
