@@ -22,7 +22,7 @@ pub(crate) use policy::{CountedItem, FromFit, given_of};
 use self::contexts::{ContextArguments, fit_log};
 use self::source::{Content, Source};
 use crate::interrupt::{abandoning, check_signals};
-use crate::message::{in_row, none_of, type_error, value_error};
+use crate::message::{in_row, none_of, type_error, value_error, warn};
 use crate::options::Given;
 use click_logs::fit::Model;
 use click_logs::settings::{FitSettings, HoldOut};
@@ -52,7 +52,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// are one list, wherever they stand, unless it starts from its first position again, elsewhere in
 /// the log. Columns of a table that are not named have these names.
 ///
-/// model is a name, a list of names, or "all" for every model that the log supports. max_skipped is
+/// model is a name, a list of names, or "all" for every model that the log supports; with
+/// positions, which cuts lists short, that is "pbm" alone, and there is no answer. max_skipped is
 /// the largest share of invalid rows that may be skipped; without it the first one is an error. One
 /// session in held_out is held out, by seed (one impression without sessions); with "last" the
 /// models are fitted to the first half of the sessions and compared on the second. With 0 nothing
@@ -134,12 +135,17 @@ pub(crate) fn fit(log: &Bound<'_, PyAny>, given: Option<&Bound<'_, PyDict>>) -> 
         )));
     }
     let chosen = ModelsToFit::new(named, no_sessions.is_none()).map_err(|model| {
-        let why = no_sessions.unwrap_or_default();
+        let why = no_sessions.clone().unwrap_or_default();
         let name = model.name();
         value_error(format!(
             "model {name:?} needs whole sessions with their lists in order, and {why}; or fit \"pbm\""
         ))
     })?;
+    if settings.positions.is_some() && format.has_sessions() && !chosen.left_out.is_empty() {
+        let names: Vec<&str> = chosen.left_out.iter().map(|model| model.name()).collect();
+        let why = no_sessions.unwrap_or_default();
+        warn(py, format!("not fitted: {}: they need whole sessions, and {why}", names.join(", ")))?;
+    }
     let settings = Settings { models: chosen.models, fit: settings, transfer: held_out.is_some() };
     let study = abandoning(
         py,

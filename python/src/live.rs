@@ -9,13 +9,13 @@ use crate::catalogue::{spec_of, to_parameters};
 use crate::context::UserNames;
 use crate::fit::{CountedItem, Fitted};
 use crate::json::SavedBytes;
-use crate::message::{broken, value_error, warn};
+use crate::message::{argument, broken, value_error, warn};
 use crate::name::{Name, typed};
 use crate::options::Given;
 use crate::prior::{Prior, model_of};
 use crate::reduced::reduced;
 use crate::sequence;
-use crate::task::{UserFacts, drawing, is_alive, length, order_of, protocol_named, seeded, size};
+use crate::task::{UserFacts, count, drawing, is_alive, length, order_of, protocol_named, seeded, size};
 use ::live::{Among, Ask, ByName, Entry, Handle, NO_SEGMENT, Settings, Skips, Taken};
 use begin::{Sizes, amounts, first_items, item_values, new_policy};
 use click_models::Context;
@@ -208,14 +208,14 @@ impl LivePolicy {
         let (positions, examination) = (given.size("positions")?, given.examination()?);
         let (order, prior, query) = (given.take("order")?, given.take("prior")?, given.query()?);
         let prior = Prior::of_query(prior.as_ref(), query.as_deref())?;
-        let epsilon = given.one("epsilon")?.unwrap_or(0.05);
-        let drawing = drawing(given.take("draws")?.as_ref(), epsilon)?;
+        let propensities = given.one("propensities")?.unwrap_or(false);
+        let drawing = drawing(given.take("draws")?.as_ref(), given.one("epsilon")?, propensities)?;
         let (told, values) = item_values(given.take("values")?.as_ref(), given.one("cap")?)?;
         let default = Settings::default();
         let settings = Settings {
             window: given.size("window")?,
             explore: given.one("explore")?.unwrap_or(0.0),
-            propensities: given.one("propensities")?.unwrap_or(false).then_some(drawing),
+            propensities: drawing,
             skips: given.word(
                 "skips",
                 "at-close",
@@ -240,7 +240,7 @@ impl LivePolicy {
         };
         let spec = spec_of(name, parameters, py.get_type::<Self>().as_any())?;
         let has_items = items.is_some();
-        let items = first_items(spec.check_live_among().is_ok(), items.as_ref())?;
+        let items = first_items(&spec, items.as_ref())?;
         let first = items.first().and_then(|(_, features)| features.as_ref().map(Vec::len));
         let sizes: Sizes = [
             ("item_features", item_features.or(first)),
@@ -277,17 +277,20 @@ impl LivePolicy {
     /// Raises:
     ///     ValueError: the features are too few, too many or no finite numbers; the value is
     ///         negative, not finite or above 1e9, or the policy has no values.
-    ///     TypeError: features for a policy that sees no contexts.
+    ///     TypeError: features for a policy that sees no contexts, or a name of another type than
+    ///         the items'.
     #[pyo3(signature = (item, features=None, *, value=None, group=None))]
     fn add(
         &self,
         py: Python<'_>,
         item: &Bound<'_, PyAny>,
         features: Option<&Bound<'_, PyAny>>,
-        value: Option<f64>,
-        group: Option<&str>,
+        value: Option<&Bound<'_, PyAny>>,
+        group: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         let name = Name::read("item", item)?;
+        let value = value.map(|value| argument("value", value)).transpose()?;
+        let group: Option<String> = group.map(|group| argument("group", group)).transpose()?;
         let features = features.map(|given| sequence::numbers("features", given)).transpose()?;
         let features: Option<Vec<f64>> = features;
         let mut state = self.lock(py)?;
@@ -297,13 +300,17 @@ impl LivePolicy {
         if group.is_some() && state.told().is_some() {
             return Err(state.refused(::live::Error::NoTerms));
         }
+        if state.find(&name).is_none() && name.twin().is_none_or(|twin| state.find(&twin).is_none()) {
+            state.check_type("item", &name)?;
+        }
         let is_new = state.add(name.clone(), features.as_deref())?;
         let item = state.known("item", &name)?;
         if let Some(value) = value {
             state.live.set_value(item, value).map_err(value_error)?;
         }
         if let Some(group) = group {
-            state.live.set_group(item, Some(group).filter(|group| !group.is_empty())).map_err(value_error)?;
+            let group = Some(&*group).filter(|group| !group.is_empty());
+            state.live.set_group(item, group).map_err(value_error)?;
         }
         Ok(is_new)
     }
@@ -398,7 +405,7 @@ impl LivePolicy {
     ///         dict by name. Features outside the range of the log are clipped to it, with a
     ///         warning.
     ///     segment: that of the user, from 0, or after a ContextFit by name. One that the log did
-    ///         not have has no effect.
+    ///         not have has no effect, nor has none; features that are not given are 0.
     ///     values: what clicks on some items are worth now, a dict, in place of their values.
     ///     most: the most items of a `group` of `add` in the list.
     ///     pins: a dict from positions, from 0, to the items that have them; the policy chooses the
@@ -496,6 +503,7 @@ impl LivePolicy {
     /// "repeated" if there is a decision of this name.
     ///
     /// Raises:
+    ///     TypeError: a name of another type than the items'.
     ///     KeyError: an item is not there.
     ///     ValueError: an item is repeated, or there are too many positions.
     #[pyo3(signature = (id, items, *, features=None, segment=None))]
@@ -527,7 +535,8 @@ impl LivePolicy {
     ///     id: name of the decision.
     ///     position: the position, from 0.
     ///     value: what the click is worth, such as the order that it led to; also later, when the
-    ///         click is known. It replaces the one before, and a refund is a smaller one.
+    ///         click is known. It replaces the one before, and a refund is a smaller one. The
+    ///         policy learns from it with `values="answers"`; otherwise it is for the record alone.
     ///     revision: the number of the value: that of the largest one holds, whichever came first.
     #[pyo3(signature = (id, position, *, value=None, revision=None))]
     fn click(
@@ -535,10 +544,12 @@ impl LivePolicy {
         py: Python<'_>,
         id: &Bound<'_, PyAny>,
         position: &Bound<'_, PyAny>,
-        value: Option<f64>,
-        revision: Option<u64>,
+        value: Option<&Bound<'_, PyAny>>,
+        revision: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<&'static str> {
         let (id, position) = (Name::read("id", id)?, length("position", position)?);
+        let value = value.map(|value| argument("value", value)).transpose()?;
+        let revision = count("revision", revision)?;
         let mut state = self.lock(py)?;
         let Some(value) = value else {
             return if revision.is_some() {

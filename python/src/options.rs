@@ -102,6 +102,8 @@ impl<'py> Given<'py> {
                 let error = error.replacen(&format!("{NAME}: "), "", 1);
                 let name = error.split_once(':').map_or("", |(name, _)| name);
                 let meaning = options[name]["description"].as_str().unwrap_or_default();
+                // Defaults are those of the command.
+                let meaning = meaning.split(" [default").next().unwrap_or_default();
                 format!("{error} ({name}: {meaning})")
             };
             let all: Vec<String> = error.all().iter().map(|error| explained(error.to_string())).collect();

@@ -529,7 +529,8 @@ impl Policy {
     ///     (2, True)
     ///     >>> decision.list_propensity >= 0.12 / (4 * 3)
     ///     True
-    #[pyo3(signature = (*, features=None, segment=None, propensities=false, draws=None, epsilon=0.05))]
+    #[pyo3(text_signature = "($self, *, features=None, segment=None, propensities=False, draws=None, epsilon=0.05)",
+        signature = (*, features=None, segment=None, propensities=false, draws=None, epsilon=None))]
     fn select(
         &self,
         py: Python<'_>,
@@ -537,14 +538,14 @@ impl Policy {
         segment: Option<&Bound<'_, PyAny>>,
         propensities: bool,
         draws: Option<&Bound<'_, PyAny>>,
-        epsilon: f64,
+        epsilon: Option<f64>,
     ) -> PyResult<Decision> {
-        let drawing = drawing(draws, epsilon)?;
+        let drawing = drawing(draws, epsilon, propensities)?;
         let user = self.contexts(py, None, features, ("segment", segment))?.one();
         let mut action = vec![0; self.origin.width()];
         let mut state = self.lock(py)?;
         let State { player, generator, .. } = &mut *state;
-        let (note, propensities) = if propensities {
+        let (note, propensities) = if let Some(drawing) = drawing {
             player.draw(&user, drawing, generator, &mut action).ok_or_else(|| {
                 value_error(format!("propensities: `{}` chooses no lists", self.origin.spec.name()))
             })?

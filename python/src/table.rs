@@ -273,9 +273,11 @@ fn to_numpy<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyAny
         DataType::UInt64 if !missing => of(py, array.as_primitive::<UInt64Type>().values()),
         DataType::Boolean if !missing => of(py, &array.as_boolean().values().iter().collect::<Vec<bool>>()),
         DataType::Float64 => floats(&mut array.as_primitive::<Float64Type>().iter()),
-        DataType::UInt64 => floats(
-            &mut array.as_primitive::<UInt64Type>().iter().map(|value| value.map(|value| value as f64)),
-        ),
+        DataType::UInt64 if array.as_primitive::<UInt64Type>().iter().flatten().max() <= Some(1 << 53) => {
+            floats(
+                &mut array.as_primitive::<UInt64Type>().iter().map(|value| value.map(|value| value as f64)),
+            )
+        }
         _ => {
             let objects: Vec<Py<PyAny>> = to_list(py, array)?.iter().map(Bound::unbind).collect();
             PyArray1::from_vec(py, objects).into_any()

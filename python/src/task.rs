@@ -324,12 +324,22 @@ pub(crate) fn probabilities(field: &'static str, values: &[f64]) -> PyResult<Vec
     values.iter().enumerate().map(check).collect()
 }
 
-/// How lists are drawn whose propensities are told.
-pub(crate) fn drawing(draws: Option<&Bound<'_, PyAny>>, epsilon: f64) -> PyResult<Drawing> {
+/// How lists are drawn whose propensities are told, if they are.
+pub(crate) fn drawing(
+    draws: Option<&Bound<'_, PyAny>>,
+    epsilon: Option<f64>,
+    propensities: bool,
+) -> PyResult<Option<Drawing>> {
+    if !propensities {
+        let given = draws.map(|_| "draws").or(epsilon.map(|_| "epsilon"));
+        let wrong = |name| Err(value_error(format!("{name}: only with propensities=True")));
+        return given.map_or(Ok(None), wrong);
+    }
+    let epsilon = epsilon.unwrap_or(0.05);
     let draws = u32::try_from(count("draws", draws)?.unwrap_or(100)).unwrap_or(u32::MAX);
     let epsilon = Probability::new(epsilon)
         .map_err(|_| value_error(format!("epsilon: {epsilon} is not from 0 to 1")))?;
-    Drawing::new(draws, epsilon).map_err(value_error)
+    Drawing::new(draws, epsilon).map(Some).map_err(value_error)
 }
 
 /// The order of positions. One word has two meanings: an order of positions, or the parameter of

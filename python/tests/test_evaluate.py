@@ -1,6 +1,7 @@
 """`evaluate`: every number of the cases, from files and from tables; and what is refused."""
 
 import csv
+import importlib
 import json
 from pathlib import Path
 
@@ -106,11 +107,33 @@ def test_a_ranking_has_the_columns_of_the_log(tmp_path):
         evaluate({**log, "position": log["rank"], "item": log["sku"], "session": log["visit"]}, ranking, model=None)
 
 
+def test_a_ranking_is_any_table_that_a_log_may_be():
+    log = {"session": [row // 2 for row in range(200)], "item": [1, 2, 2, 1] * 50, "position": [1, 2] * 100, "click": [1, 0, 0, 0] * 50}
+    columns = {"query": ["all"] * 2, "position": [1, 2], "item": [2, 1]}
+    expected = evaluate(log, columns, model=None).to_json()
+    rankings = [[dict(zip(columns, row)) for row in zip(*columns.values())]]
+    for library, make in [
+        ("polars", lambda polars: polars.LazyFrame(columns)),
+        ("polars", lambda polars: polars.DataFrame(columns)),
+        ("pandas", lambda pandas: pandas.DataFrame(columns)),
+        ("pyarrow", lambda pyarrow: pyarrow.table(columns)),
+        ("duckdb", lambda duckdb: duckdb.sql("select * from (values ('all', 1, 2), ('all', 2, 1)) as t(query, position, item)")),
+    ]:
+        try:
+            rankings.append(make(importlib.import_module(library)))
+        except ImportError:
+            continue
+    for ranking in rankings:
+        assert evaluate(log, ranking, model=None).to_json() == expected, type(ranking)
+
+
 def test_what_is_no_ranking_is_refused():
     log = {"session": [1, 1], "item": ["a", "b"], "position": [1, 2], "click": [0, 1]}
     for ranking, error, message in [
         ({"query": ["all"], "position": [2], "item": ["a"]}, ValueError, "ranking: row 0, column `position`: expected position 1"),
-        ({"query": ["other"], "position": [1], "item": ["a"]}, ValueError, "no query of the ranking is in the log"),
+        ({"query": ["all"], "position": [0], "item": ["a"]}, ValueError, "rankings count from 1, found"),
+        ({"query": ["other"], "position": [1], "item": ["a"]}, ValueError, "no query of the ranking is in the log: .*; a log without queries has one, `all`"),
+        ({"position": [1], "item": ["a"]}, TypeError, "no column `query`; a log without queries has one, `all`"),
         ({"query": ["all"], "position": [1]}, TypeError, "position and item; no column `item`"),
         ({"query": ["all"] * 2, "position": [1, 2], "item": ["a", None]}, ValueError, "ranking: row 1, column `item`: nothing there"),
         ({"query": ["all"], "position": [None], "item": ["a"]}, TypeError, "ranking: column `position`: "),

@@ -227,8 +227,44 @@ def test_a_fit_of_another_type_is_refused_and_changes_nothing():
     large = log([2**63 + 5, 2**64 - 1, 3])
     large = fit({**large, "item": np.array(large["item"], dtype="uint64")}, model="pbm")
     assert set(large.counts["item"].tolist()) == {2**63 + 5, 2**64 - 1, 3} == set(Policy.from_fit(large).items)
+    # Rows of examination have no item.
+    assert {item for item in large.parameters["item"].tolist() if item is not None} == {2**63 + 5, 2**64 - 1, 3}
     with pytest.raises(ValueError, match="item is [0-9]+: expected an int of 64 bits"):
         Live("pbm-ts", positions=2, examination=[1.0, 0.6]).begin_with(large)
+
+
+def test_names_in_an_answer_have_the_type_of_the_log():
+    random = np.random.default_rng(1)
+    lists = np.argsort(random.random((3000, 3)))
+    clicks = random.random((3000, 3)) < np.array([0.5, 0.3, 0.1])[lists] * [0.4, 0.7, 1.0]
+    rows = {"session": np.repeat(np.arange(3000), 3), "position": np.tile([1, 2, 3], 3000), "click": clicks.ravel().astype(int)}
+    for name in (int, str):
+        items = [name(10 + item) for item in lists.ravel()]
+        fitted = fit({**rows, "query": [name(7)] * 9000, "item": items}, model="pbm")
+        [query] = fitted.answer(threads=1)["queries"]
+        shown = query["recommended"]["items"]
+        assert query["query"] == name(7) and set(shown) == {name(10), name(11), name(12)}
+        policy = Policy.from_fit(fitted, query=query["query"])
+        live = Live("pbm-ts", items=policy.items, examination=[1.0, 0.7, 0.4])
+        assert live.show("seen", shown) == "counted" and set(live.decide("v", only=shown)) == set(shown)
+
+
+def test_a_name_of_another_type_than_the_items_is_refused_everywhere():
+    live = Live("pbm-ts", items=[10, 11], examination=[1.0, 0.7])
+    for call in [
+        lambda: live.add("8"),
+        lambda: live.retire("10"),
+        lambda: live.show("w", ["10"]),
+        lambda: live.decide("w", values={"10": 1.0}),
+        lambda: live.decide("w", pins={0: "10"}),
+        lambda: Live("pbm-ts", items=[10], examination=[1.0], values={"10": 1.0}),
+    ]:
+        with pytest.raises(TypeError, match='"(8|10)" is of another type than the items'):
+            call()
+    with pytest.raises(KeyError, match="12 is no item"):
+        live.retire(12)
+    live.forget(10), live.forget(11)
+    assert live.add("hat") and live.items == ["hat"]
 
 
 def test_a_decision_asked_again_with_other_items():

@@ -69,10 +69,11 @@ def test_a_restored_policy_makes_the_same_choices(name, model):
 
 
 def test_items_come_go_return_and_are_forgotten():
-    policy = Live("cascade-ts", "cascade", positions=2, items={"a", 1}, seed=1)
-    assert set(policy.items) == {"a", 1} and not policy.add("a") and policy.add("c")
-    shown = policy.decide("x", only=["a", 1, "unheard of"])
-    assert set(shown) == {"a", 1} and policy.decide("x", only=["c"]) == shown
+    policy = Live("cascade-ts", "cascade", positions=2, items=["a", "b"], seed=1)
+    assert set(policy.items) == {"a", "b"} and not policy.add("a") and policy.add("c")
+    assert set(Live("cascade-ts", "cascade", positions=2, items={"a", 1}).items) == {"a", 1}
+    shown = policy.decide("x", only=["a", "b", "unheard of"])
+    assert set(shown) == {"a", "b"} and policy.decide("x", only=["c"]) == shown
     assert policy.click("x", 0) == "counted" and policy.close("x") == "counted"
     assert policy.table() == {shown[0]: [(1, 1)], shown[1]: [(0, 0)], "c": [(0, 0)]}
     assert policy.retire(shown[0]) and not policy.retire(shown[0])
@@ -528,6 +529,11 @@ def test_the_continuation_of_a_fit():
         Live("dcm-ts", "dcm", positions=2, items=["a"], values={"a": 5.0})
 
 
+class _Series:
+    def to_dict(self):
+        return {"a": 1.0}
+
+
 @pytest.mark.parametrize(
     ("given", "error"),
     [
@@ -535,7 +541,12 @@ def test_the_continuation_of_a_fit():
         ({"values": {"a": math.nan}}, "NaN"),
         ({"values": {"a": 2e9}}, "2000000000"),
         ({"values": {"a": "39 EUR"}}, "str"),
+        ({"values": {"a": -1}}, r"values\[\"a\"\]: a value of -1"),
         ({"values": ["a"]}, "values: expected a dict"),
+        ({"values": _Series()}, r"values: expected a dict .*_Series'>; give what its method to_dict\(\) returns"),
+        ({"items": {"a": 2}}, "items: a dict has features, and `cascade-ts` sees none"),
+        ({"draws": 5}, "draws: only with propensities=True"),
+        ({"epsilon": 0.1}, "epsilon: only with propensities=True"),
         ({"values": {"nobody": 1.0}}, "nobody"),
         ({"values": "sums"}, "values is `sums`: expected answers or a dict"),
         ({"cap": 3.0}, "cap: values are not"),
@@ -544,7 +555,7 @@ def test_the_continuation_of_a_fit():
 )
 def test_bad_values_are_refused(given, error):
     with pytest.raises((ValueError, TypeError, KeyError), match=error):
-        Live("cascade-ts", "cascade", positions=1, items=["a", "b"], **given)
+        Live("cascade-ts", "cascade", **{"positions": 1, "items": ["a", "b"], **given})
 
 
 def test_refused_values_change_nothing():
@@ -560,12 +571,14 @@ def test_refused_values_change_nothing():
         (lambda: policy.decide("x", pins={0: "a", 1: "a"}), "pinned"),
         (lambda: policy.click("a0", 0, revision=1), "revision: there is no value"),
         (lambda: policy.click("a0", 0, value=-1.0), "-1"),
+        (lambda: policy.click("a0", 0, value="1"), "value: must be real number, not str"),
+        (lambda: policy.add("new", group=3), "group: "),
         (lambda: of_answers.add("a", value=3.0), "answers"),
         (lambda: ucb.add("a", value=3.0), "`cascade-kl-ucb`: .*no values"),
         (lambda: ucb.click("a0", 0, value=3.0), "`cascade-kl-ucb`: .*no values"),
         (lambda: valued("cascade-kl-ucb", values="answers"), "`cascade-kl-ucb`: .*no values"),
     ]:
-        with pytest.raises(ValueError, match=error):
+        with pytest.raises((ValueError, TypeError), match=error):
             call()
     assert (policy.save(), of_answers.save(), ucb.save()) == saved
     assert policy.click("nobody", 0, value=1.0) == "unknown"

@@ -156,3 +156,8 @@ def test_a_column_of_time_is_left_out():
         assert ab_test(rows, columns=columns) == expected
     with pytest.raises(ValueError, match="`user=`: a column has a name"):
         ab_test(rows, columns="user=")
+    with pytest.raises(ValueError, match=r'no column `user`.*: columns=\{"user": \.\.\} names a column'):
+        ab_test({key: rows[key] for key in ("arm", "clicks")})
+    for given in ({}, {"mean": 0.4}):
+        with pytest.raises(ValueError, match="clicks a session are missing: give mean and sd"):
+            plan_of("ab", **given)

@@ -83,7 +83,7 @@ def test_the_log_of_a_live_policy_is_read_by_evaluate(tmp_path):
         log.writerow([*COLUMNS, "unused"])
         for visit in range(6000):
             if visit % 300 == 0:
-                live = Live("pbm-ts", items=attraction, examination=[0.9, 0.5], propensities=True, draws=20, epsilon=0.1, seed=visit)
+                live = Live("pbm-ts", items=list(attraction), examination=[0.9, 0.5], propensities=True, draws=20, epsilon=0.1, seed=visit)
             shown = live.decide(visit)
             propensities = live.propensities(visit)
             for place, item in enumerate(shown):

@@ -360,6 +360,18 @@ def test_items_and_queries_that_are_not_there_name_those_that_are():
 def test_remedies_are_arguments_of_python():
     with pytest.warns(UserWarning, match=r'`columns=\{"session": \.\.\}` makes lists of them'):
         assert fit({key: LOG[key] for key in ("item", "position", "click")}, model="pbm").answer() is None
+    with pytest.warns(UserWarning, match="not fitted: cascade, .*: they need whole sessions, and `positions` cuts them short"):
+        cut = fit(LOG, positions=1)
+    with pytest.warns(UserWarning, match="no answer: lists are cut short, .*: leave out `positions`"):
+        assert cut.models == ["pbm"] and cut.answer() is None
+    with pytest.raises(FileNotFoundError, match="log: no such file or directory: nolog.csv"):
+        fit("nolog.csv")
+    with pytest.raises(ValueError, match="draws: only with propensities=True"):
+        Policy(**LIST).select(draws=5)
+    with pytest.raises(TypeError, match="queries: "):
+        cut.instances(queries=3)
+    with pytest.raises(TypeError, match="ax: expected axes of matplotlib, got a text: model=.. names a model"):
+        cut.plot("pbm")
     with pytest.warns(UserWarning, match=r'no times, .*`columns=\{"time": \.\.\}`'):
         assert fit(LOG, model="pbm", today=2).answer() is None
     with pytest.raises(ValueError, match="first_position: 2 is too large.* in logs with columns and in counts"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html as _html
+import warnings
 from typing import Any
 
 import numpy as np
@@ -34,13 +35,31 @@ def resolved(of: str, log: Any) -> tuple[Any, list[str] | None]:
     # A scanner of pyarrow, and a connection of DuckDB that has executed a statement.
     for call in ("to_reader", "to_arrow_reader", "fetch_record_batch"):
         if hasattr(log, call):
-            return getattr(log, call)(), None
+            # DuckDB warns of a connection, and proposes what only a query has.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return getattr(log, call)(), None
     calls = [call for call in ("compute", "toArrow", "to_frame", "to_arrow", "to_pandas", "collect") if hasattr(log, call)]
     help = f"; give what its method {calls[0]}() returns" if calls else ""
     raise TypeError(
         f"{of}: expected a path, a list of paths, a table (a data frame, or __arrow_c_stream__), or a dict of arrays, "
         f"got {type(log).__name__}{help}"
     )
+
+
+def by_name(of: str, table: Any) -> Any:
+    """A table that gives its columns by name, with their values."""
+    try:
+        table = resolved(of, table)[0]
+    except TypeError:
+        return table
+    if _is(table, "polars", "collect"):
+        return table.collect()
+    # A relation of DuckDB, a dataset of pyarrow, a stream of it.
+    for call in ("fetchnumpy", "to_table", "read_all"):
+        if hasattr(table, call):
+            return getattr(table, call)()
+    return table
 
 
 def chosen(log: Any, names: list[str]) -> Any:

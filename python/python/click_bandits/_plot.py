@@ -37,11 +37,12 @@ def plot(result: Simulation, ax: Any = None) -> Any:
 _MOST = 20
 
 
-def _attractions(fitted: Fitted, model: str) -> list[tuple[str, float, float, float]]:
-    """Name, attraction and interval of the items with the most impressions, the best one first."""
+def _attractions(fitted: Fitted, model: str) -> tuple[list[tuple[str, float, float, float]], str]:
+    """Name, attraction and interval of the items with the most impressions, the best one first; and how many of all."""
     table = fitted.parameters
     columns = [table[name] for name in ("model", "kind", "query", "item", "estimate", "lower", "upper", "impressions")]
     rows = [row for row in zip(*columns) if row[0] == model and row[1] == "attraction" and row[4] == row[4]]
+    part = f", {_MOST} of {len(rows)} items" if len(rows) > _MOST else ""
     rows = sorted(rows, key=lambda row: -int(row[7]))[:_MOST]
     several = len({row[2] for row in rows}) > 1
     known = []
@@ -50,25 +51,25 @@ def _attractions(fitted: Fitted, model: str) -> list[tuple[str, float, float, fl
         name = f"{row[3]} ({row[2]})" if several else str(row[3])
         # Without intervals, the estimate alone.
         known.append((name, value, lower if lower == lower else value, upper if upper == upper else value))
-    return sorted(known, key=lambda row: -row[1])
+    return sorted(known, key=lambda row: -row[1]), part
 
 
 def plot_fit(fitted: Fitted, ax: Any, model: str) -> Any:
     """The axes with attractions and their intervals."""
-    rows = _attractions(fitted, model)
+    rows, part = _attractions(fitted, model)
     ax = ax or _axes()
     values = [row[1] for row in rows]
     errors = [[row[1] - row[2] for row in rows], [row[3] - row[1] for row in rows]]
     ax.errorbar(values, range(len(rows)), xerr=errors, fmt="o")
     ax.set_yticks(range(len(rows)), [row[0] for row in rows])
     ax.invert_yaxis()
-    ax.set_xlabel(f"attraction, {model}")
+    ax.set_xlabel(f"attraction, {model}{part}")
     return ax
 
 
 def html_of_fit(fitted: Fitted, model: str | None) -> str:
     """A sentence and a picture of attractions."""
-    rows = _attractions(fitted, model) if model else []
+    rows, part = _attractions(fitted, model) if model else ([], "")
     most = max([row[3] for row in rows], default=0) or 1
     lines = []
     for place, (name, value, lower, upper) in enumerate(rows):
@@ -80,6 +81,8 @@ def html_of_fit(fitted: Fitted, model: str | None) -> str:
             f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y}" y2="{y}" stroke="currentColor"/>'
             f'<circle cx="{middle:.1f}" cy="{y}" r="3"/><text x="475" y="{y + 4}">{value:.3g}</text>'
         )
-    size = f'viewBox="0 0 530 {18 * len(rows) + 8}" width="530" font-size="12" fill="currentColor"'
-    picture = f"<p>Attractions of {model}, with intervals:</p><svg {size}>{''.join(lines)}</svg>" if rows else ""
+    y = 18 * len(rows) + 8
+    lines.append(f'<path d="M200 {y}h260" stroke="currentColor"/><text x="197" y="{y + 14}">0</text><text x="445" y="{y + 14}">{most:.3g}</text>')
+    size = f'viewBox="0 0 530 {y + 18}" width="530" font-size="12" fill="currentColor"'
+    picture = f"<p>Attractions of {model}, with intervals{part}:</p><svg {size}>{''.join(lines)}</svg>" if rows else ""
     return f"<p>{escape(repr(fitted))}</p>{picture}"

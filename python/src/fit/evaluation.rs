@@ -9,7 +9,7 @@ use crate::options::Given;
 use crate::reduced::reduced;
 use crate::sequence;
 use crate::table::{Column, Table};
-use ::evaluation::{Key, Question, Ranking, RankingError, Row};
+use ::evaluation::{EvaluationError, Key, Question, Ranking, RankingError, Row};
 use click_logs::study::ModelsToFit;
 use log_reader::{Columns, Format, Ids, ReadSettings, Ubi};
 use pyo3::exceptions::PyOSError;
@@ -83,6 +83,7 @@ pub(crate) fn evaluate(
     })?;
     let found = found.map_err(|error| match error {
         Ok(error) => of_log(&error, &source),
+        Err(error @ EvaluationError::NoQuery(..)) => value_error(format!("{error}{ONE_QUERY}")),
         Err(error) => value_error(error),
     })?;
     let warnings = found.warnings().into_iter().map(in_python).collect();
@@ -93,6 +94,7 @@ pub(crate) fn evaluate(
 const EXPECTED: &str =
     "a path, \"learned\", or a table with the columns query (or session), position and item";
 const LEARNED: &str = "learned";
+const ONE_QUERY: &str = "; a log without queries has one, `all`";
 
 /// A ranking from a path, a table, or "learned", for a log of this format.
 fn new_ranking(given: &Bound<'_, PyAny>, format: &Format) -> PyResult<Ranking> {
@@ -106,6 +108,8 @@ fn new_ranking(given: &Bound<'_, PyAny>, format: &Format) -> PyResult<Ranking> {
         let path = existing("ranking", given.extract()?, EXPECTED, &[LEARNED])?;
         return Ranking::open_for(&path, format).map_err(of_ranking);
     }
+    let frames = given.py().import("click_bandits._frames")?;
+    let given = &frames.call_method1("by_name", ("ranking", given))?;
     let key = if column(given, "session").is_some() { Key::Session } else { Key::Query };
     let of_log = |name: &str| match format {
         Format::Delimited(columns) | Format::Parquet(columns) => {
@@ -114,7 +118,8 @@ fn new_ranking(given: &Bound<'_, PyAny>, format: &Format) -> PyResult<Ranking> {
         _ => None,
     };
     let needed = |name: &str| {
-        let missing = || type_error(format!("ranking: expected {EXPECTED}; no column `{name}`"));
+        let remedy = if name == "query" { ONE_QUERY } else { "" };
+        let missing = || type_error(format!("ranking: expected {EXPECTED}; no column `{name}`{remedy}"));
         column(given, name).or_else(|| column(given, &of_log(name)?.1)).ok_or_else(missing)
     };
     let names = |name: &str| -> PyResult<Vec<String>> {

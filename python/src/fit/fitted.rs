@@ -6,8 +6,9 @@ use super::state::{of_bytes, to_bytes};
 use super::{no_sessions, of_log};
 use crate::interrupt::{self, check_signals, interruptible};
 use crate::json::{self, dict};
-use crate::message::{in_python, none_of, value_error, warn};
+use crate::message::{argument, in_python, none_of, type_error, value_error, warn};
 use crate::name::{query_text, typed};
+use crate::names::module;
 use crate::options::Given;
 use crate::reduced::reduced;
 use crate::table::{Column, Table};
@@ -18,7 +19,7 @@ use click_logs::parameters::{self, ParameterRow, Parameters, for_each_parameter}
 use click_logs::study::{Checks, FilteredLog, Study};
 use log_reader::{Id, IdTypes, Part, ReadSettings, Ubi};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -442,8 +443,9 @@ impl Fitted {
         &self,
         py: Python<'py>,
         model: Option<&str>,
-        queries: Option<Vec<Bound<'py, PyAny>>>,
+        queries: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
+        let queries = queries.map(|all| argument::<Vec<Bound<'py, PyAny>>>("queries", all)).transpose()?;
         let fit = self.fit(model)?;
         let FilteredLog { counts, report, .. } = &self.study.log;
         let of_query = |query: Bound<'py, PyAny>| query_text(&query, Some(report.ids.of()[1]));
@@ -487,11 +489,12 @@ impl Fitted {
     ///
     /// "all" and each of "queries" have "observed", the clicks of the log; "today", the value of
     /// its ranking; "loss", how far below the best lists that is; and "gain", that of the
-    /// recommended lists, a mean of 0 without any. "played" has what "policy" gains, and after how
-    /// many lists it passes today's ranking. "models" has what of the predicted differences the log
-    /// confirms, as `transfer`; "today" which part of the log is today's ranking; "remarks" what
-    /// was not decided and why, with codes. "lists" of "lists_of_log" are those that the answer is
-    /// about.
+    /// recommended lists, a mean of 0 without any; the list to show for one of "queries" is
+    /// query["recommended"]["items"], if it has one. "played" has what "policy" gains, and after
+    /// how many lists it passes today's ranking. "models" has what of the predicted differences the
+    /// log confirms, as `transfer`; "today" which part of the log is today's ranking; "remarks"
+    /// what was not decided and why, with codes. "lists" of "lists_of_log" are those that the
+    /// answer is about.
     ///
     /// Examples:
     ///     >>> log = {"session": [row // 2 for row in range(400)], "item": ["a", "b"] * 200,
@@ -507,7 +510,10 @@ impl Fitted {
         given: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let answer = self.decided("answer", Given::new(py, given)?)?;
-        answer.map(|answer| json::to_python(py, &answer)).transpose()
+        let Some(answer) = answer else { return Ok(None) };
+        let text = serde_json::to_string(&answer).map_err(value_error)?;
+        let [items, queries] = self.study.log.report.ids.of().map(|of| !of.is_text());
+        module(py)?.call_method1("answered", (text, items, queries)).map(Some)
     }
 
     /// The answer in words, as the command prints it: a list of sentences, empty without an answer.
@@ -549,6 +555,9 @@ impl Fitted {
         ax: Option<&Bound<'py, PyAny>>,
         model: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if ax.is_some_and(PyAnyMethods::is_instance_of::<PyString>) {
+            return Err(type_error("ax: expected axes of matplotlib, got a text: model=.. names a model"));
+        }
         let model = slf.get().fit(model)?.model().name();
         slf.py().import("click_bandits._plot")?.call_method1("plot_fit", (&slf, ax, model))
     }

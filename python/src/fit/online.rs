@@ -27,9 +27,10 @@ use std::ops::RangeInclusive;
 /// table is a path or a list of paths (CSV or Parquet), or a table in memory, as of fit. A row is a
 /// click: user, team of the clicked item, and perhaps list, position and time; columns names them,
 /// as a dict or as text, and None (or no name) leaves one of the last three out. baseline is
-/// today's team; shares are those of the other one. unit is "user", or "list" if every list was
-/// interleaved with a fresh coin. depth credits clicks at the first positions only. level is that
-/// of the intervals; the probability of a false alarm is the rest, and 0.05 means the same as 0.95.
+/// today's team, by default the first name in the alphabet; shares are those of the other one. unit
+/// is "user", or "list" if every list was interleaved with a fresh coin. depth credits clicks at
+/// the first positions only. level is that of the intervals; the probability of a false alarm is
+/// the rest, and 0.05 means the same as 0.95.
 ///
 /// Raises ValueError for what is no test, with the row and the column, TypeError for other types,
 /// and OSError for files.
@@ -61,7 +62,8 @@ pub(crate) fn interleaving_test<'py>(
 ///
 /// table and columns are as of interleaving_test; a row is a session: user, arm, clicks, and
 /// perhaps time. With metric "value" the column clicks has their value, such as that of orders:
-/// numbers from 0 to 1e9. baseline is today's arm, and split its planned share of users; users with
+/// numbers from 0 to 1e9. baseline is today's arm, by default the first name in the alphabet, to
+/// which the change is relative, and split its planned share of users; users with
 /// more sessions than max_sessions_per_user are left out. The test may be looked at any time and is
 /// most powerful at planned users in each arm; or it has looks looks, of which this is number look.
 ///
@@ -144,6 +146,10 @@ fn verdict<'py>(
         })
     });
     let outcome = outcome?.map_err(|error| match error {
+        OnlineError::Log(error) if error.to_string().contains("no column") => value_error(format!(
+            "{}: columns={{\"user\": ..}} names a column",
+            of_log(&error, &source).value(py)
+        )),
         OnlineError::Log(error) => of_log(&error, &source),
         error => value_error(error),
     })?;
@@ -227,12 +233,12 @@ pub(crate) fn judgments(
         (name.unwrap_or("judgments".into()), given.one("keep_formulas")?.unwrap_or(false));
     let min_impressions = given.count("min_impressions")?.unwrap_or(1);
     given.end("judgments")?;
-    if form == "lightgbm" {
+    let all = JudgmentForm::ALL.map(|(name, form)| (name, Some(form)));
+    let Some(form) = one_of("form", form, &[&all[..], &[("lightgbm", None)]].concat())? else {
         let counts = &fitted.whole("form \"lightgbm\"")?.log.counts;
         let pbm = record(fitted.fit(Some("pbm"))?, counts);
         return lightgbm(counts, &examinations(&[pbm])).map_err(value_error);
-    }
-    let form = one_of("form", form, &JudgmentForm::ALL)?;
+    };
     let judgments = if is_over_expected {
         over_expected(&fitted.whole("by \"coec\"")?.log.counts, min_impressions).0
     } else {

@@ -1,7 +1,7 @@
 //! The log that `fit` was given: files, or a table in memory with its columns by role.
 
 use super::columns::ArrowColumn;
-use crate::message::{did_you_mean, none_of, type_error, value_error, warn};
+use crate::message::{did_you_mean, existing, none_of, type_error, value_error, warn};
 use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{Array, RecordBatch, RecordBatchReader as _};
 use arrow_pyarrow::FromPyArrow as _;
@@ -144,8 +144,11 @@ pub(super) fn paths(log: &Bound<'_, PyAny>) -> PyResult<Option<Vec<PathBuf>>> {
 }
 
 fn of_files(files: &[PathBuf], format: Option<&str>, named: Option<Pairs>) -> PyResult<Format> {
+    let are_there =
+        || files.iter().try_for_each(|path| existing(NAME, path.clone(), "files or a table", &[]).map(drop));
     let names = || formats::names(|_| true).into_iter().chain(["csv", COUNTS]);
     let Some(format) = format else {
+        are_there()?;
         return Err(value_error(none_of("format: missing for files".to_owned(), "", names())));
     };
     if format == COUNTS {
@@ -154,6 +157,7 @@ fn of_files(files: &[PathBuf], format: Option<&str>, named: Option<Pairs>) -> Py
     let Some(row) = formats::find(format) else {
         return Err(value_error(none_of(format!("format {format:?} is unknown"), format, names())));
     };
+    are_there()?;
     match named {
         Some(_) if !row.names_columns() => {
             Err(value_error(format!("columns: format {format:?} defines its columns")))

@@ -117,8 +117,13 @@ fn for_users(
 pub(super) type FirstItem = (Name, Option<Vec<f64>>);
 
 /// The first items; of a policy that sees who asks, with the features that a dict has of them.
-pub(super) fn first_items(sees: bool, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<FirstItem>> {
-    let Some(dict) = given.filter(|_| sees).and_then(|given| given.cast::<PyDict>().ok()) else {
+pub(super) fn first_items(spec: &PolicySpec, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<FirstItem>> {
+    let dict = given.and_then(|given| given.cast::<PyDict>().ok());
+    if dict.is_some() && spec.check_live_among().is_err() {
+        let name = spec.name();
+        return Err(type_error(format!("items: a dict has features, and `{name}` sees none: give names")));
+    }
+    let Some(dict) = dict else {
         let names = Name::of_each("items", given)?.unwrap_or_default();
         let mut known = BTreeSet::new();
         if let Some((place, name)) = names.iter().enumerate().find(|(_, name)| !known.insert(*name)) {
@@ -132,15 +137,23 @@ pub(super) fn first_items(sees: bool, given: Option<&Bound<'_, PyAny>>) -> PyRes
     dict.iter().map(item).collect()
 }
 
+fn no_dict(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
+    let has = given.hasattr("to_dict").unwrap_or(false);
+    let remedy = if has { "; give what its method to_dict() returns" } else { "" };
+    type_error(format!("{name}: expected a dict from {expected}, got {}{remedy}", given.get_type()))
+}
+
 /// The values of items by name.
 pub(super) type Amounts = Vec<(Name, f64)>;
 
 pub(super) fn amounts(given: &Bound<'_, PyAny>) -> PyResult<Amounts> {
-    let dict =
-        given.cast::<PyDict>().map_err(|_| type_error("values: expected a dict from items to numbers"))?;
+    let dict = given.cast::<PyDict>().map_err(|_| no_dict("values", "items to numbers", given))?;
     let amount = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let name = Name::read("values", &name)?;
-        let amount = argument(&format!("values[{name}]"), &value)?;
+        let amount: f64 = argument(&format!("values[{name}]"), &value)?;
+        if !(0.0..=policies::MAX_VALUE).contains(&amount) {
+            return Err(value_error(format!("values[{name}]: {}", ::live::Error::Value(amount))));
+        }
         Ok((name, amount))
     };
     dict.iter().map(amount).collect()
@@ -165,8 +178,7 @@ pub(super) fn item_values(
 }
 
 pub(super) fn pins(given: &Bound<'_, PyAny>) -> PyResult<Vec<(usize, Name)>> {
-    let dict =
-        given.cast::<PyDict>().map_err(|_| type_error("pins: expected a dict from positions to items"))?;
+    let dict = given.cast::<PyDict>().map_err(|_| no_dict("pins", "positions to items", given))?;
     let pin = |(position, item): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         Ok((length("pins", &position)?, Name::read("pins", &item)?))
     };

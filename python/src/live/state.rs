@@ -30,12 +30,14 @@ impl State {
     }
 
     pub(super) fn known(&self, what: &str, name: &Name) -> PyResult<Handle> {
-        self.find(name).ok_or_else(|| {
-            let known = self.handles.keys().filter(|known| self.find(known).is_some());
-            let known: Vec<String> = known.take(MOST_SEARCHED).map(Name::text).collect();
-            let fault = format!("{what}: {name} is no item");
-            PyKeyError::new_err(none_of(fault, &name.text(), known.iter().map(String::as_str)))
-        })
+        if let Some(item) = self.find(name) {
+            return Ok(item);
+        }
+        self.check_type(what, name)?;
+        let known = self.known_names();
+        let known: Vec<String> = known.take(MOST_SEARCHED).map(Name::text).collect();
+        let fault = format!("{what}: {name} is no item");
+        Err(PyKeyError::new_err(none_of(fault, &name.text(), known.iter().map(String::as_str))))
     }
 
     /// The items of these names, and a warning of names that are of no item.
@@ -60,11 +62,15 @@ impl State {
     pub(super) fn check_type(&self, what: &str, name: &Name) -> PyResult<()> {
         let is_other = |known: Option<&Name>| known.is_some_and(|known| known.is_text() != name.is_text());
         // Numbers come before texts.
-        let are_other = is_other(self.handles.keys().next()) && is_other(self.handles.keys().next_back());
+        let are_other = is_other(self.known_names().next()) && is_other(self.known_names().next_back());
         if are_other || name.twin().is_some_and(|twin| self.find(&twin).is_some()) {
             return Err(type_error(format!("{what}: {name} is of another type than the items")));
         }
         Ok(())
+    }
+
+    fn known_names(&self) -> impl DoubleEndedIterator<Item = &Name> {
+        self.handles.keys().filter(move |known| self.find(known).is_some())
     }
 
     /// The name of an item that is present or retired.
