@@ -536,7 +536,8 @@ fn said(
     let weighted = if has_gaps {
         let columns = word(&format!("{columns},{of_propensities}"));
         let file = word(&path(FILE));
-        format!("\nclick-bandits evaluate {file} --ranking NEW --format delimited --columns {columns}")
+        let options = "--ranking NEW --out ANSWER --format delimited";
+        format!("\nclick-bandits evaluate {file} {options} --columns {columns}")
     } else {
         String::new()
     };

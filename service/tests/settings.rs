@@ -216,7 +216,7 @@ fn values_that_are_forgotten_and_decisions_without_propensities_are_told() {
         "; 6 rows of 2 decisions without propensities in ",
         "; left out 1 decision never closed, with 1 click; to read them:\nclick-bandits fit ",
         "without-propensities.csv --format delimited",
-        "decisions.csv --ranking NEW --format delimited --columns query=query,",
+        "decisions.csv --ranking NEW --out ANSWER --format delimited --columns query=query,",
     ] {
         assert!(said.contains(part), "{said}");
     }
