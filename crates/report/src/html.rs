@@ -115,8 +115,7 @@ impl Html {
     }
 
     /// Appends a table: its heads, and rows of cells. A head that begins with `#` marks a column of
-    /// numbers. On a narrow screen the cells of a row stand below each other, but for the class
-    /// `claims`.
+    /// numbers. On a narrow screen the cells of a row stand below each other, with their heads.
     pub fn table(&mut self, class: &str, heads: &[&str], rows: &[Vec<Self>]) -> &mut Self {
         let style = |head: &str| if head.starts_with('#') { "number" } else { "" };
         // A table that is wider than the screen is scrolled, by keyboard too.
@@ -133,7 +132,7 @@ impl Html {
             for (index, cell) in row.iter().enumerate() {
                 let head = heads.get(index).copied().unwrap_or_default();
                 self.raw("<td").class(style(head));
-                if !class.contains("claims") && index > 0 {
+                if index > 0 {
                     self.raw(" data-head=\"").text(head.trim_start_matches('#')).raw("\"");
                 }
                 self.raw(">").raw(&cell.markup).close("td");
