@@ -36,7 +36,7 @@ fn all_errors_are_printed_one_a_line() {
     let expected = [
         "spec.toml:5:8: runs: 0 is too small: expected an integer from 1 to 4294967295",
         "spec.toml:11:22: instances[0].theta[2]: 1.5 is not a probability: expected a number from 0 to 1",
-        "spec.toml:21:1: policies[1].epsilom: unknown key: did you mean `epsilon`? known: epsilon, kappa, label, level, lists, live, policy, position, read-as, sees, told",
+        "spec.toml:21:1: policies[1].epsilom: unknown key: did you mean `epsilon`? known: epsilon, examination, kappa, label, level, lists, live, policy, position, read-as, sees, told",
     ];
     assert_eq!(lines, expected);
     // The value of the command line counts.

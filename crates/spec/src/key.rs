@@ -61,8 +61,28 @@ impl Key {
 
     /// The value of the key in a table that needs it, with its place.
     pub(crate) fn read<'doc, T: FromToml<'doc>>(&self, table: &Table<'doc>) -> Result<Part<'doc, T>, Error> {
-        let field = table.field(self.name).ok_or_else(|| table.missing(self.name, &self.words()))?;
+        Self::read_one_of(&[*self], table)
+    }
+
+    /// [`read`](Self::read) of a key with several names.
+    pub(crate) fn read_one_of<'doc, T: FromToml<'doc>>(
+        names: &[Self],
+        table: &Table<'doc>,
+    ) -> Result<Part<'doc, T>, Error> {
+        let missing = || table.missing(names[0].name, &names[0].words());
+        let field = Self::one_of(names, table)?.ok_or_else(missing)?;
         Ok(Part { value: field.get()?, field })
+    }
+
+    /// The field of a key with several names, of which a table may use one.
+    pub(crate) fn one_of<'doc>(names: &[Self], table: &Table<'doc>) -> Result<Option<Field<'doc>>, Error> {
+        let mut given = names.iter().filter_map(|key| Some((key.name, table.field(key.name)?)));
+        match (given.next(), given.next()) {
+            (Some((name, _)), Some((_, second))) => {
+                Err(second.error(format!("`{name}` already gives it: expected one or the other")))
+            }
+            (first, _) => Ok(first.map(|(_, field)| field)),
+        }
     }
 
     /// The schema of the values, with the meaning.

@@ -46,7 +46,7 @@ pub(crate) use context::different_users;
 pub(crate) use evidence::EvidenceOf;
 pub(crate) use keys::{ATTRACTION, THETA};
 pub(crate) use list::{LowerBound, Member, WithValues};
-pub(crate) use pbm::KAPPA;
+pub(crate) use pbm::{ALSO_EXAMINATION, KAPPA};
 pub(crate) use users_of_runs::without_contenders;
 
 use crate::bound::Bound;

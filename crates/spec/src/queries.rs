@@ -2,7 +2,8 @@
 //! on them. If the experiment says how to read its log, panels that share instances do so too.
 //!
 //! A JSON file holds the list of `click-bandits formats queries.json`, or a map from names to
-//! queries. The keys may also be `thetas` and `kappas`.
+//! queries. The keys may also be `thetas` and `kappas`, or `attraction` and
+//! `examination`.
 
 use click_models::PositionBased;
 use confidence::Probability;
@@ -37,7 +38,7 @@ struct Query {
     name: String,
     #[serde(rename = "theta", alias = "thetas", alias = "attraction")]
     attraction: Vec<Probability>,
-    #[serde(rename = "kappa", alias = "kappas")]
+    #[serde(rename = "kappa", alias = "kappas", alias = "examination")]
     examination: Vec<Probability>,
 }
 
@@ -139,7 +140,7 @@ struct Content(Vec<Query>);
 struct Parameters {
     #[serde(alias = "thetas", alias = "attraction")]
     theta: Vec<Probability>,
-    #[serde(alias = "kappas")]
+    #[serde(alias = "kappas", alias = "examination")]
     kappa: Vec<Probability>,
 }
 

@@ -2,8 +2,9 @@
 
 use super::{Task, live};
 use crate::fields::read_tables;
+use crate::key::Key;
 use crate::logged_lists;
-use crate::models::{Instances, KAPPA, MODELS, Model};
+use crate::models::{ALSO_EXAMINATION, Instances, KAPPA, MODELS, Model};
 use crate::posterior::prior;
 use click_models::ListShape;
 use confidence::Probability;
@@ -37,7 +38,8 @@ fn read_policy(
     let mut faults = Faults::default();
     table.know(&["lists", "sees", "live", "told"]);
     let (label, policy) = (table.field("label"), table.field("policy"));
-    let (read_as, kappa) = (table.field("read-as"), table.field(KAPPA.name));
+    let read_as = table.field("read-as");
+    let kappa = faults.keep(Key::one_of(&[KAPPA, ALSO_EXAMINATION], table)).flatten();
     let name: Option<String> = policy.as_ref().and_then(|field| field.get().ok());
     // Keys of one policy: of others they are unknown.
     let takes_prior = name.as_deref().and_then(find).is_some_and(|row| has_prior(&row.spec()));
@@ -226,7 +228,7 @@ const PRIOR_FILE: &str = "the file with the parameters of a log, which `fit` wri
 /// Returns whether a policy may have this key, one of [`OF_POLICY`](super::keys::OF_POLICY).
 pub(crate) fn accepts(spec: &PolicySpec, key: &str) -> bool {
     match key {
-        _ if key == KAPPA.name => assumes_examination(spec),
+        _ if [KAPPA.name, ALSO_EXAMINATION.name].contains(&key) => assumes_examination(spec),
         "live" => spec.row().protocols().any(Protocol::has_lists),
         "lists" => matches!(spec, PolicySpec::Logged {}),
         "prior" | "prior_file" => has_prior(spec),
@@ -300,7 +302,8 @@ impl Fault {
 
     /// As an error in the policy's table of a file.
     fn in_table(&self, table: &Table<'_>) -> Error {
-        match table.field(self.key) {
+        let other = (self.key == KAPPA.name).then_some(ALSO_EXAMINATION.name);
+        match table.field(self.key).or_else(|| table.field(other?)) {
             _ if self.is_missing => table.missing(self.key, &self.message),
             Some(field) => field.error(self.message.as_str()),
             None => table.error(self.message.as_str()),

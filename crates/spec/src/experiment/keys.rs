@@ -4,7 +4,7 @@
 use super::Task;
 use crate::fields::TABLES;
 use crate::key::{HEAD, Key, Kind};
-use crate::models::{KAPPA, MODELS};
+use crate::models::{ALSO_EXAMINATION, KAPPA, MODELS};
 use crate::posterior::UsersKeys;
 use crate::schema::{choice, defined, file, integer, names};
 use contenders::LiveUse;
@@ -88,9 +88,17 @@ pub const OF_INSTANCE: [Key; 2] = [
     Key::optional("name", TITLE, "The name of the instance for readers; unique.", "\"mine\""),
 ];
 
+/// `kappa` of a policy.
+const ASSUMED_EXAMINATION: Key = Key::optional(
+    KAPPA.name,
+    KAPPA.kind,
+    "The examination probability of each position that the policy assumes; by default that of the users.",
+    KAPPA.example,
+);
+
 /// The keys of a policy besides its parameters. `accepts` decides which policies
 /// may have them.
-pub const OF_POLICY: [Key; 10] = [
+pub const OF_POLICY: [Key; 11] = [
     Key::required("policy", policies, "The policy's name.", "\"pbm-ts\""),
     Key::optional("label", TITLE, "The policy's name in results and figures; unique.", "\"mine\""),
     Key::optional(
@@ -99,12 +107,8 @@ pub const OF_POLICY: [Key; 10] = [
         "The model whose feedback the policy should assume, on users of another one.",
         "\"cascade\"",
     ),
-    Key::optional(
-        KAPPA.name,
-        KAPPA.kind,
-        "The examination probability of each position that the policy assumes; by default that of the users.",
-        KAPPA.example,
-    ),
+    ASSUMED_EXAMINATION,
+    Key { name: ALSO_EXAMINATION.name, ..ASSUMED_EXAMINATION }.in_place_of(&[KAPPA.name]),
     Key::optional(
         "told",
         || names(&["gamma"]),

@@ -161,13 +161,10 @@ fn n_different(weights: &[f64]) -> usize {
 
 fn read(table: &Table<'_>, given: Option<&ItemCount<'_>>) -> Result<CascadeModel, Error> {
     let two_values = table.field(TWO_VALUES.name).filter(|_| given.is_none());
-    let list = || [ATTRACTION, THETA].iter().find_map(|key| table.field(key.name));
-    let attraction = match (&two_values, list()) {
-        (None, _) => read_attraction(table, given, &[ATTRACTION, THETA, TWO_VALUES]),
-        (Some(field), None) => Ok(Part { value: vec![], field: field.clone() }),
-        (Some(_), Some(list)) => {
-            Err(list.error("`two-values` already gives the attraction: expected one or the other"))
-        }
+    let attraction = match &two_values {
+        None => read_attraction(table, given, &[ATTRACTION, THETA, TWO_VALUES]),
+        Some(field) => Key::one_of(&[TWO_VALUES, ATTRACTION, THETA], table)
+            .map(|_| Part { value: vec![], field: field.clone() }),
     };
     let two_values = two_values.map(|field| field.build::<TwoValues>()).transpose();
     let weights = table.field(WEIGHTS.name).map(|field| Ok((field.get::<Vec<f64>>()?, field))).transpose();

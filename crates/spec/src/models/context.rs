@@ -287,19 +287,12 @@ pub(super) fn read_attraction<'doc>(
     given: Option<&ItemCount<'doc>>,
     keys: &[Key],
 ) -> Result<Part<'doc, Vec<Probability>>, Error> {
-    let mut lists = keys.iter().filter_map(|key| Some((key, table.field(key.name)?)));
-    let twice = |list: &Field<'_>, key: &str| {
-        Err(list.error(format!("`{key}` already gives the attraction: expected one or the other")))
-    };
-    match (given, lists.next(), lists.next()) {
-        (Some(_), Some((_, list)), _) => twice(&list, CONTEXT.name),
-        (None, Some((key, _)), Some((_, list))) => twice(&list, key.name),
-        (None, list, _) => list.map_or(&keys[0], |(key, _)| key).read(table),
-        (Some(ItemCount { n_items, field }), None, _) => {
-            let half = Probability::new(0.5).expect("a probability");
-            Ok(Part { value: vec![half; *n_items], field: field.clone() })
-        }
+    let Some(ItemCount { n_items, field }) = given else { return Key::read_one_of(keys, table) };
+    if let Some(list) = Key::one_of(keys, table)? {
+        return Err(list.error("`context` already gives the attraction: expected one or the other"));
     }
+    let half = Probability::new(0.5).expect("a probability");
+    Ok(Part { value: vec![half; *n_items], field: field.clone() })
 }
 
 /// Draws the users of a run.

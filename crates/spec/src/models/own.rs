@@ -7,7 +7,7 @@
 
 use super::fields::{read_each, read_positions};
 use super::keys::{POSITIONS, SIZE};
-use super::pbm::KAPPA;
+use super::pbm::{ALSO_EXAMINATION, KAPPA};
 use super::{Instance, Instances, Member, Model, Parameter};
 use crate::fields::read_size;
 use crate::key::Key;
@@ -45,7 +45,7 @@ macro_rules! models {
             name: $name,
             protocol: Protocol::$protocol,
             sentence: "Users of the program that runs the experiment.",
-            keys: &[ITEMS, POSITIONS, BEST, BEST_REWARD, KAPPA],
+            keys: &[ITEMS, POSITIONS, BEST, BEST_REWARD, KAPPA, ALSO_EXAMINATION],
             first_choices: $first_choices,
             names_best_items: false,
             read: |tables, _| Ok(Instances::from_users(read_each(tables, read::<$Protocol>)?)),
@@ -106,7 +106,7 @@ fn read<I: HasProtocol>(table: &Table<'_>) -> Result<OwnUsers<I>, Error> {
     let positions = read_positions(table)?;
     let best = BEST.read::<Vec<f64>>(table)?;
     let reward = BEST_REWARD.read::<f64>(table)?;
-    let kappa = table.field(KAPPA.name);
+    let kappa = Key::one_of(&[KAPPA, ALSO_EXAMINATION], table)?;
     if kappa.is_none() && I::PROTOCOL == Protocol::PositionBased {
         return Err(table.missing(KAPPA.name, &KAPPA.words()));
     }

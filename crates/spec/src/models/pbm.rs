@@ -16,7 +16,7 @@ pub(super) static MODEL: Model = Model {
     name: "pbm",
     protocol: Protocol::PositionBased,
     sentence: "A user clicks what is examined and attracts; how probably a position is examined is known.",
-    keys: &[THETA, ALSO_ATTRACTION, KAPPA, CONTEXT.in_place_of(&[THETA.name]), VALUES],
+    keys: &[THETA, ALSO_ATTRACTION, KAPPA, ALSO_EXAMINATION, CONTEXT.in_place_of(&[THETA.name]), VALUES],
     first_choices: &["pbm-ts", "pbm-pie"],
     names_best_items: false,
     read: |tables, _| context::instances(tables, |table, given| read(table, given, PositionBased::new)),
@@ -53,6 +53,9 @@ pub(crate) const KAPPA: Key = Key::required(
 )
 .called("Examination kappa");
 
+/// `examination` in the place of `kappa`.
+pub(crate) const ALSO_EXAMINATION: Key = Key { name: "examination", ..KAPPA }.in_place_of(&[KAPPA.name]);
+
 impl Member for PositionBased {
     const MODEL: &'static Model = &MODEL;
     const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
@@ -79,6 +82,7 @@ pub(super) fn read<M>(
     build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
 ) -> Result<M, Error> {
     let theta = read_attraction(table, given, &[THETA, ATTRACTION]);
-    let (theta, kappa, ()) = all((theta, KAPPA.read::<Vec<_>>(table), table.finish()))?;
+    let kappa = Key::read_one_of::<Vec<_>>(&[KAPPA, ALSO_EXAMINATION], table);
+    let (theta, kappa, ()) = all((theta, kappa, table.finish()))?;
     build(theta.value, kappa.value).map_err(|error| at_fault(&error, &theta.field, &kappa.field))
 }

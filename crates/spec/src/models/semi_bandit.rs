@@ -2,7 +2,7 @@
 
 use super::fields::read_each;
 use super::keys::{ALSO_ATTRACTION, THETA, VALUES};
-use super::pbm::{KAPPA, read, theta_kappa};
+use super::pbm::{ALSO_EXAMINATION, KAPPA, read, theta_kappa};
 use super::{Instance, Instances, LowerBound, Member, Model, Parameter, WithValues};
 use click_models::{ListShape, RandomSemiBandit};
 use documents::toml_reader::Table;
@@ -12,7 +12,7 @@ pub(super) static MODEL: Model = Model {
     name: "semi-bandit",
     protocol: Protocol::SemiBandit,
     sentence: "A user looks at a random number of positions from the top, and shows of each whether it attracts.",
-    keys: &[THETA, ALSO_ATTRACTION, KAPPA, VALUES],
+    keys: &[THETA, ALSO_ATTRACTION, KAPPA, ALSO_EXAMINATION, VALUES],
     first_choices: &["rsf-ts", "rsf-kl-ucb"],
     names_best_items: false,
     read: |tables, _| {

@@ -4,6 +4,7 @@ use super::key::properties;
 use super::value::{describe, described, entries, names, with};
 use crate::experiment::keys::OF_POLICY;
 use crate::experiment::{accepts, readable_as};
+use crate::models::{ALSO_EXAMINATION, KAPPA};
 use click_models::ListShape;
 use itertools::Itertools as _;
 use policies::catalogue::{Kind, ListPolicy, ParameterRow, Row, rows};
@@ -22,6 +23,7 @@ pub fn policy() -> Value {
         "type": "object",
         "properties": properties,
         "required": ["policy"],
+        "not": { "required": [KAPPA.name, ALSO_EXAMINATION.name] },
         "allOf": rows().iter().map(of_row).collect::<Vec<_>>(),
     })
 }

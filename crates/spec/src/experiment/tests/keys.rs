@@ -41,7 +41,7 @@ fn the_readers_know_the_keys_of_the_rows_and_no_others() {
     assert_eq!(known(&messages(&format!("{HEAD}\nzzzz = 1"), USERS, POLICY)), names(&EXPERIMENT));
     let users = "[users]\nposterior = \"parameters.json\"\nmodel = \"pbm\"\nzzzz = 1";
     assert_eq!(known(&messages(HEAD, users, POLICY)), of_users().into_iter().map(|key| key.name).collect());
-    let of_pbm = ["theta", "attraction", "kappa", "context", "values"].map(str::to_owned);
+    let of_pbm = ["theta", "attraction", "kappa", "examination", "context", "values"].map(str::to_owned);
     let of_instance = &names(&OF_INSTANCE) | &BTreeSet::from(of_pbm);
     assert_eq!(known(&messages(HEAD, &format!("{USERS}\nzzzz = 1"), POLICY)), of_instance);
     // A policy with a prior may have every key, besides its parameters.

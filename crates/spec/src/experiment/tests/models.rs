@@ -347,7 +347,7 @@ fn two_values_are_the_same_instance_as_the_listed_attractions() {
     for (parameters, expected) in [
         (
             "two-values = { items = 5, best = 0.5, others = 0.25 }\nattraction = [0.5]\npositions = 2",
-            "spec.toml:9:14: instances[0].attraction: `two-values` already gives the attraction",
+            "spec.toml:9:14: instances[0].attraction: `two-values` already gives it: expected one or the other",
         ),
         (
             "two-values = { items = 1, best = 0.5, others = 0.25 }\npositions = 2",
@@ -496,4 +496,27 @@ fn values_are_refused_where_they_would_not_count() {
     // Bounds are those of clicks.
     assert!(read(&spec(&dear, UNIFORM)).unwrap().instances().lower_bound().is_none());
     assert!(read(&spec(CASCADE, UNIFORM)).unwrap().instances().lower_bound().is_some());
+}
+
+#[test]
+fn attraction_and_examination_have_two_names_each() {
+    let others = [("theta", "attraction"), ("kappa", "examination")];
+    let semi_bandit = PBM.replace("pbm", "semi-bandit");
+    let assumed = "policy = \"pbm-ucb\"\nread-as = \"pbm\"\nkappa = [0.9, 0.5]";
+    for text in [spec(PBM, UNIFORM), spec(&semi_bandit, UNIFORM), spec(CASCADE, assumed)] {
+        let experiment = read(&text).unwrap();
+        for (symbol, word) in others.into_iter().flat_map(|(symbol, word)| [(symbol, word), (word, symbol)]) {
+            let named = |name: &str| format!("\n{name} = ");
+            let Some((before, after)) = text.split_once(&named(symbol)) else { continue };
+            let renamed = read(&format!("{before}{}{after}", named(word))).unwrap();
+            assert_eq!(renamed.identity(), experiment.identity(), "{text}");
+            let (list, _) = after.split_once('\n').unwrap_or((after, ""));
+            let twice = message(&format!("{before}{}{list}{}{after}", named(symbol), named(word)));
+            assert!(twice.contains("already gives it: expected one or the other"), "{twice}");
+        }
+    }
+    // The place is that of the name in the file.
+    let short = assumed.replace("kappa = [0.9, 0.5]", "examination = [0.9]");
+    let found = message(&spec(CASCADE, &short));
+    assert!(found.contains("policies[0].examination: 1 probability, but the lists"), "{found}");
 }
