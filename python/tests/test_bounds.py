@@ -107,6 +107,7 @@ def test_dueling():
     assert bounds.rucb_duels(TWO, 2.0).tolist() == [[0, 128], [128, 0]]
     settled = (7 * 4 / (3 * 0.5)) ** (1 / 3)
     close(bounds.rucb_settled_after(2, 2.0, [0.5, 1]), [settled, (28 / 3) ** (1 / 3)])
+    close(bounds.rucb_settled_after(2, 1, 0.01), 1200)
     close(bounds.rucb_high_probability_bound(TWO, 2.0, 0.5, [1, 1000]), [0.25 * settled, 0.25 * settled + 16 * math.log(1000)])
     expected = 0.25 * (28 / 3) ** (1 / 3) * 3 / 2 + 16 * math.log(1000)
     close(bounds.rucb_expected_bound(TWO, [2.0, 1.0], 1000), [expected, math.inf])

@@ -60,7 +60,6 @@ def test_coverage_bounds():
     close(confidence.lil_rho(0.1, [128, 12]), [math.sqrt(0.1 / 1536), math.sqrt(0.1 / 144)])
     close(confidence.lil_rho(0.1, 128, constants="printed"), 0.1 / 1536)
     close(confidence.rucb_coverage_bound(1200, 2, 1), 0.01)
-    close(confidence.rucb_burn_in(0.01, 2, [1, 0.5]), [1200, math.inf])
     with pytest.raises(ValueError, match="constants is `print`: expected corrected or printed; did you mean `printed`"):
         confidence.lil_scale(constants="print")
 

@@ -153,8 +153,8 @@ pub fn lil_rho(delta: f64, n_items: usize, constants: Constants) -> f64 {
 }
 
 /// `(4 alpha - 1) K^2 / ((2 alpha - 1) t^(2 alpha - 1))` for `alpha > 1/2`, else 1: bounds the
-/// probability that any of RUCB's intervals fails at a round after `t`; the inverse of
-/// [`rucb_burn_in`].
+/// probability that any of RUCB's intervals fails at a round after `t`. Its inverse is
+/// `click_models::bounds::rucb_settled_after`.
 ///
 /// ```
 /// // alpha = 1, K = 2: 3 * 4 / t
@@ -168,16 +168,4 @@ pub fn rucb(t: u64, n_arms: usize, alpha: f64) -> f64 {
     let exponent = 2.0 * alpha - 1.0;
     // (4 alpha - 1) / (2 alpha - 1) = 2 + 1 / (2 alpha - 1) does not overflow.
     probability(ln(2.0 + 1.0 / exponent) + 2.0 * ln(arms) - exponent * ln(t.max(1) as f64))
-}
-
-/// `C(delta) = ((4 alpha - 1) K^2 / ((2 alpha - 1) delta))^(1 / (2 alpha - 1))`, in rounds: with
-/// probability at least `1 - delta`, all of RUCB's intervals hold in all later rounds. `+inf` for
-/// `alpha <= 1/2` or `delta <= 0`; a `delta` above 1 counts as 1.
-pub fn rucb_burn_in(delta: f64, n_arms: usize, alpha: f64) -> f64 {
-    if !(alpha > 0.5 && alpha < f64::INFINITY && delta > 0.0) {
-        return f64::INFINITY;
-    }
-    let arms = n_arms.max(1) as f64;
-    let exponent = 2.0 * alpha - 1.0;
-    libm::exp((ln(2.0 + 1.0 / exponent) + 2.0 * ln(arms) - ln(delta.min(1.0))) / exponent)
 }

@@ -80,23 +80,13 @@ elementwise! {
     /// Upper bound (4 alpha - 1) K^2 / ((2 alpha - 1) t^(2 alpha - 1)), with K = n_arms, on the
     /// probability that any of RUCB's intervals fails at a round after t: RUCB paper, Lemma 1. 1
     /// for alpha of at most 1/2. t and n_arms are whole numbers. Shapes broadcast, see
-    /// `kl_ucb_coverage_bound`.
+    /// `kl_ucb_coverage_bound`. Its inverse is `bounds.rucb_settled_after`.
     ///
     /// Examples:
     ///     >>> rucb_coverage_bound(1000, 5, 1.0)
     ///     0.075
     rucb_coverage_bound(t: Count, n_arms: Count, alpha: FiniteNonNegative) =
         |t, n_arms, alpha| scalar::rucb(whole(t), size(n_arms), alpha);
-
-    /// The round after which all of RUCB's intervals hold with probability 1 - delta: RUCB paper,
-    /// Lemma 1; the inverse of `rucb_coverage_bound`. Infinite for alpha of at most 1/2. delta is
-    /// above 0 and below 1, n_arms a whole number. Shapes broadcast.
-    ///
-    /// Examples:
-    ///     >>> round(rucb_burn_in(0.1, 5, 1.0))
-    ///     750
-    rucb_burn_in(delta: ErrorProbability, n_arms: Count, alpha: FiniteNonNegative) =
-        |delta, n_arms, alpha| scalar::rucb_burn_in(delta, size(n_arms), alpha);
 }
 
 /// The scale of `lil_radius_scaled` for variables from 0 to 1.

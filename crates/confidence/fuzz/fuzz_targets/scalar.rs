@@ -43,7 +43,6 @@ fuzz_target!(|numbers: [f64; 4]| {
             coverage_bound::kl_ucb(a as u64, b),
             coverage_bound::multi_position(a as u64, b, c as usize),
             coverage_bound::rucb(a as u64, b as usize, c),
-            coverage_bound::rucb_burn_in(a, b as usize, c),
             coverage_bound::lil(a),
             sequence::mixture_threshold(a),
             Gaussian::with_variance(2.0).unwrap().divergence(a, b),
