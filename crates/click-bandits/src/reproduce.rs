@@ -394,9 +394,6 @@ fn verdicts(report: &Report<'_>, out: &Path) -> String {
         ]);
     }
     let mut text = terminal::table(&rows, 0..0);
-    if terminal::is_too_wide(&text) {
-        text = in_few_columns(&rows);
-    }
     let scale = if report.quick { " (quick)" } else { "" };
     let mark = if report.is_as_known() { "" } else { " (marked with !)" };
     let _ = writeln!(
@@ -408,18 +405,6 @@ fn verdicts(report: &Report<'_>, out: &Path) -> String {
     );
     if let Some(seconds) = report.cpu_seconds() {
         let _ = writeln!(text, "simulated in {} CPU-seconds", number::significant(seconds, 3));
-    }
-    text
-}
-
-/// The table of claims with all but the verdict below each row, as prose, which `say` wraps.
-fn in_few_columns(rows: &[[String; 4]]) -> String {
-    let verdicts: Vec<_> = rows.iter().map(|[claim, found, ..]| [claim.clone(), found.clone()]).collect();
-    let table = terminal::table(&verdicts, 0..0);
-    let mut lines = table.lines();
-    let mut text = lines.next().unwrap_or_default().to_owned() + "\n";
-    for (line, [.., known, measured]) in lines.zip(&rows[1..]) {
-        let _ = writeln!(text, "{line}\n        known: {known}. {measured}");
     }
     text
 }

@@ -43,11 +43,6 @@ pub(crate) fn columns() -> usize {
     given_columns().map_or(COLUMNS, |columns| columns.min(COLUMNS))
 }
 
-/// Whether a terminal would break lines of this text.
-pub(crate) fn is_too_wide(text: &str) -> bool {
-    given_columns().is_some_and(|columns| text.lines().any(|line| width(line) > columns))
-}
-
 /// A text whose lines of prose have at most `columns` columns. Rows of tables stay whole: they have
 /// two spaces between cells.
 fn fitted(text: &str, columns: usize) -> String {
@@ -113,8 +108,16 @@ pub(crate) fn left(text: &str, columns: usize) -> String {
 }
 
 /// Rows of equal length as lines, indented by two columns, with two columns between the cells. The
-/// cells of the columns in `right` are aligned to the right, the others to the left.
+/// cells of the columns in `right` are aligned to the right, the others to the left. A table of
+/// more than two columns begins with its heads. If a terminal would break its lines, it is in
+/// paragraphs.
 pub(crate) fn table<R: AsRef<[String]>>(rows: &[R], right: Range<usize>) -> String {
+    let text = grid(rows, right.clone());
+    let is_too_wide = given_columns().is_some_and(|columns| text.lines().any(|line| width(line) > columns));
+    if is_too_wide { paragraphs(rows, right) } else { text }
+}
+
+fn grid<R: AsRef<[String]>>(rows: &[R], right: Range<usize>) -> String {
     let width_of = |column: usize| rows.iter().map(|row| width(&row.as_ref()[column])).max().unwrap_or(0);
     let widths: Vec<usize> = (0..rows.first().map_or(0, |row| row.as_ref().len())).map(width_of).collect();
     let line = |row: &R| {
@@ -125,6 +128,25 @@ pub(crate) fn table<R: AsRef<[String]>>(rows: &[R], right: Range<usize>) -> Stri
         row.as_ref().iter().enumerate().map(cell).collect::<String>().trim_end().to_owned() + "\n"
     };
     rows.iter().map(line).collect()
+}
+
+/// The rows of a table as prose: the first column that is not in `right`, and the others below it
+/// with their heads.
+fn paragraphs<R: AsRef<[String]>>(rows: &[R], right: Range<usize>) -> String {
+    let n_columns = rows.first().map_or(0, |row| row.as_ref().len());
+    let title = (0..n_columns).find(|column| !right.contains(column)).unwrap_or(0);
+    let heads = rows.first().map(AsRef::as_ref).filter(|heads| heads.len() > 2);
+    let mut text = String::new();
+    for row in rows.iter().map(AsRef::as_ref).skip(usize::from(heads.is_some())) {
+        let others = (0..n_columns).filter(|column| *column != title && !row[*column].is_empty());
+        let others = others.map(|column| match heads.map(|heads| &heads[column]) {
+            Some(head) if !head.is_empty() => format!("{head}: {}", in_line(&row[column])),
+            _ => in_line(&row[column]).into_owned(),
+        });
+        let others = others.collect::<Vec<_>>().join("; ");
+        text.extend(["  ", &in_line(&row[title]), "\n      ", &others, "\n"]);
+    }
+    text
 }
 
 /// [`tell`], unless it is to be quiet.
@@ -206,5 +228,16 @@ mod tests {
         let rows =
             [["ab", "1", "x"], ["日本語", "23", "y"], ["👍🏽", "4", ""]].map(|row| row.map(str::to_owned));
         assert_eq!(table(&rows, 1..2), "  ab       1  x\n  日本語  23  y\n  👍🏽       4\n");
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_is_in_paragraphs() {
+        let rows =
+            [["lists", "query", "gain", ""], ["12", "lamp", "3 [1, 5]", "used"], ["7", "a\tb", "", ""]]
+                .map(|row| row.map(str::to_owned));
+        let by_query = "  lamp\n      lists: 12; gain: 3 [1, 5]; used\n  a\\tb\n      lists: 7\n";
+        assert_eq!(paragraphs(&rows, 0..1), by_query);
+        let pairs = [["lamp", "lamp-1 · lamp-2"]].map(|row| row.map(str::to_owned));
+        assert_eq!(paragraphs(&pairs, 0..0), "  lamp\n      lamp-1 · lamp-2\n");
     }
 }

@@ -485,19 +485,3 @@ fn with_data_only_panels_that_take_them_are_run() {
     fs::write(top.path().join("claims.toml"), claims("reproduced")).unwrap();
     assert!(refused(&arguments).contains("no panel of small takes data"));
 }
-
-#[test]
-fn verdicts_that_are_too_wide_stand_above_their_measure() {
-    let rows = [
-        ["  claim", "found", "known", "measured"],
-        ["! a-long-name", "contradicted", "undecided", "Holds: |z| = 5.0, needed 3.13."],
-        ["  b", "reproduced", "reproduced", "Both hold."],
-    ];
-    let expected = "    claim        found
-  ! a-long-name  contradicted
-        known: undecided. Holds: |z| = 5.0, needed 3.13.
-    b            reproduced
-        known: reproduced. Both hold.
-";
-    assert_eq!(in_few_columns(&rows.map(|row| row.map(str::to_owned))), expected);
-}
