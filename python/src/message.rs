@@ -6,6 +6,7 @@ use pyo3::exceptions::{
     PyFileNotFoundError, PyMemoryError, PyRuntimeError, PyTypeError, PyUserWarning, PyValueError,
 };
 use pyo3::prelude::*;
+use serde_json::Value;
 use std::ffi::CString;
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -26,6 +27,16 @@ pub(crate) fn in_python(text: String) -> String {
     }
     let spelt = |py: Python<'_>| module(py)?.call_method1("spelt", (&text,))?.extract();
     Python::attach(spelt).unwrap_or(text)
+}
+
+/// [`in_python`] of every text of a document.
+pub(crate) fn respelt(document: Value) -> Value {
+    match document {
+        Value::String(text) => in_python(text).into(),
+        Value::Array(all) => all.into_iter().map(respelt).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(key, value)| (key, respelt(value))).collect(),
+        other => other,
+    }
 }
 
 pub(crate) fn type_error(message: impl Display) -> PyErr {

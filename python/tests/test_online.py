@@ -50,6 +50,7 @@ def test_remarks_have_codes():
     found = interleaving_test(clicks)
     assert found["users"] == {"new": 0, "old": 1, "ties": 1}
     assert [remark["code"] for remark in found["remarks"]] == ["interval-holds-zero", "repeated-clicks", "heavy-user"]
+    assert "`max_sessions_per_user` leaves" in found["remarks"][-1]["text"]
     dead = {"user": list(range(1200)), "arm": ["today", "new"] * 600, "clicks": [1, 0, 0, 0] * 300}
     assert ab_test(dead, baseline="today")["verdict"] == "today"
 

@@ -391,6 +391,7 @@ def test_every_remedy_of_the_library_is_spelt_as_in_python():
             if "tests" not in path.stem:
                 code = re.sub(r"^ *//.*$|'\"'", "", path.read_text(), flags=re.MULTILINE)
                 texts += re.findall(r'"((?:[^"\\]|\\.)*)"', re.sub(r"\\\n *", "", code), re.DOTALL)
+    texts += (crates / "documents" / "CODES.md").read_text().splitlines()
     remedies = [text for text in texts if re.search("--[a-z]|=COLUMN", text) and of_formats not in text]
     assert len(remedies) >= 15
     for text in remedies:

@@ -176,7 +176,9 @@ fn an_arm_without_clicks_is_told() {
         if !told {
             // One of 90 clicks is more than 1 %.
             assert_eq!(codes(&found), ["too-few-clicks", "heavy-user"]);
-            assert!(found["remarks"][1]["text"].as_str().unwrap().contains("`max-sessions-per-user` leaves"));
+            assert!(
+                found["remarks"][1]["text"].as_str().unwrap().contains("`--max-sessions-per-user` leaves")
+            );
             let sentence = found["sentence"].as_str().unwrap();
             assert!(sentence.ends_with("waits until 100 clicks would be expected of the arm with fewer sessions, at the higher of both rates, and 90 are."));
         }

@@ -127,6 +127,8 @@ _SPELT = {
     "expected one without `--prior 0`": "expected one without `prior=0`",
     "again (`--fresh`)": "again (`fresh`)",
     "--baseline NAME chooses": 'baseline="NAME" chooses',
+    "`--max-sessions-per-user` leaves": "`max_sessions_per_user` leaves",
+    "are one list, `session=COLUMN`": 'are one list, `columns={"session": ..}`',
 }
 
 

@@ -87,7 +87,7 @@ pub(crate) fn evaluate(
         Err(error) => value_error(error),
     })?;
     let warnings = found.warnings().into_iter().map(in_python).collect();
-    Ok(Evaluation { sentence: found.sentence(), warnings, json: found.to_json() })
+    Ok(Evaluation { sentence: in_python(found.sentence()), warnings, json: found.to_json() })
 }
 
 /// The values that stand for a ranking.

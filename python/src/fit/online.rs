@@ -6,7 +6,7 @@ use super::of_log;
 use super::source::{Content, Source, frame_of, pairs, paths};
 use crate::interrupt::interruptible;
 use crate::json;
-use crate::message::{one_of, value_error};
+use crate::message::{one_of, respelt, value_error};
 use crate::options::Given;
 use ::evaluation::online::{
     Kind, Metric, OnlineError, Plan, PlanSettings, Settings, miss_of_level, online, row_columns,
@@ -153,7 +153,7 @@ fn verdict<'py>(
         OnlineError::Log(error) => of_log(&error, &source),
         error => value_error(error),
     })?;
-    json::to_python(py, &outcome.to_json())
+    json::to_python(py, &respelt(outcome.to_json()))
 }
 
 /// How many users a test takes, for half an effect, the effect and twice the effect, as a dict: in
