@@ -18,13 +18,8 @@ impl Engine {
         events: &mut Vec<Event>,
     ) -> Result<Outcome, Refusal> {
         let Some(change) = change else {
-            if !features.is_empty() {
-                return Err(Refusal::not_features(features.len(), &self.template.item_features, "features"));
-            }
+            self.check_change(query, None, features)?;
             if let Some(query) = query {
-                if !self.load(query)? {
-                    return Err(Refusal::unknown_query(query));
-                }
                 self.check_known(item, query)?;
             } else if self.catalogue.is_present(item).is_none() {
                 let what = format!("item `{}` is not one of all queries: `query` names its query", &**item);
@@ -48,14 +43,8 @@ impl Engine {
         features: &[f64],
         events: &mut Vec<Event>,
     ) -> Result<Outcome, Refusal> {
-        let expected = if change == Change::Add { self.template.item_features.len() } else { 0 };
-        if features.len() != expected {
-            return Err(Refusal::not_features(features.len(), &self.template.item_features, "features"));
-        }
+        self.check_change(query, Some(change), features)?;
         if let Some(query) = query {
-            if change != Change::Add && !self.load(query)? {
-                return Err(Refusal::unknown_query(query));
-            }
             let most = self.most.items;
             self.look_at(query, Some(&[]), |query| match query.known(item) {
                 // Retired too long ago: refused as an unknown item of all queries is.
@@ -106,6 +95,23 @@ impl Engine {
             events.push(Event::Worth { item: item.clone(), query: query.cloned(), worth: worth.clone() });
             Ok(Outcome::Counted)
         })
+    }
+
+    /// Refuses features that only a new item has, and a query that only a new item makes.
+    fn check_change(
+        &mut self,
+        query: Option<&Name>,
+        change: Option<Change>,
+        features: &[f64],
+    ) -> Result<(), Refusal> {
+        let (is_add, names) = (change == Some(Change::Add), &self.template.item_features);
+        if features.len() != if is_add { names.len() } else { 0 } {
+            return Err(Refusal::not_features(features.len(), names, "features"));
+        }
+        match query {
+            Some(query) if !is_add && !self.load(query)? => Err(Refusal::unknown_query(query)),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses an item that a query does not know.
