@@ -391,10 +391,11 @@ pub fn export(Export { store, out, form, archives, authorities }: &Export) -> Re
     let first = settings_of_store(&settings).map_err(|error| error.to_string())?;
     // Columns are those of the last settings.
     let (mut template, mut has) = (first.clone(), [first.launch.is_some(), false, false]);
-    let mut changed = Ok(());
+    let (mut changed, mut is_priced) = (Ok(()), false);
     let begun = read_all(&*store, archives, &mut |_, batch| {
         for event in batch.events {
             has[1] |= matches!(event, Event::Valued { .. });
+            is_priced |= matches!(&event, Event::Worth { worth, .. } if worth.value.is_some());
             if let Event::Decided(decision) = &event {
                 has[2] |= decision.chosen.as_ref().is_some_and(|choice| choice.propensities.is_some());
             }
@@ -443,6 +444,10 @@ pub fn export(Export { store, out, form, archives, authorities }: &Export) -> Re
     }
     if begun > 0 {
         let what = format!("{begun} events before the first of these are archived: see --archive");
+        writeln!(io::stdout(), "{what}").map_err(|error| error.to_string())?;
+    }
+    if is_priced || has[1] {
+        let what = "`fit` does not use values: the lists that it recommends earn clicks, docs/values.md";
         writeln!(io::stdout(), "{what}").map_err(|error| error.to_string())?;
     }
     let said = said(&table.template, &table.written, table.unanswered, out, form);

@@ -467,8 +467,8 @@ fn a_restart_waits_for_the_process_that_was_killed() {
     assert_eq!(second.post("/v1/decide", &json!({ "id": "1" })).0, 200);
 }
 
-/// Runs the command that an export prints in a shell, where it was built, in a directory.
-fn run_printed(said: &str, directory: &Path) {
+/// Runs the commands that an export prints in a shell, where they were built, in a directory.
+pub(crate) fn run_printed(said: &str, directory: &Path) {
     let Some(program) = std::env::var_os("CLICK_BANDITS") else { return };
     let programs = directory.join("bin");
     if std::fs::create_dir(&programs).is_ok() {
@@ -476,7 +476,8 @@ fn run_printed(said: &str, directory: &Path) {
     }
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("sh");
-    shell.args(["-c", said.lines().last().unwrap()]).env("PATH", path).current_dir(directory);
+    let commands = said.rsplit("to read them:\n").next().unwrap();
+    shell.args(["-ec", commands]).env("PATH", path).current_dir(directory);
     let fit = shell.output().unwrap();
     assert!(fit.status.success(), "{said}{}", String::from_utf8_lossy(&fit.stderr));
 }

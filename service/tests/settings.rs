@@ -220,6 +220,9 @@ fn values_that_are_forgotten_and_decisions_without_propensities_are_told() {
     ] {
         assert!(said.contains(part), "{said}");
     }
+    assert!(said.starts_with("`fit` does not use values: the lists that it recommends earn"), "{said}");
+    std::fs::write(at("NEW"), "query,position,item\ndefault,1,a\ndefault,2,b\ndefault,3,c\n").unwrap();
+    crate::kills::run_printed(&said, directory.path());
     let sessions = |file: &str| {
         let text = std::fs::read_to_string(at("out").join(file)).unwrap();
         let of_row = |row: &str| row.split(',').nth(1).unwrap().to_owned();
