@@ -72,8 +72,27 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
         let again = &mut serde_json::Deserializer::from_slice(body);
         let at = serde_path_to_error::deserialize::<_, T>(again).err().map(|error| error.path().to_string());
         // `?` and `.` stand for no place.
-        Refusal::malformed(&error.to_string(), at.unwrap_or_default().trim_end_matches(['?', '.']))
+        let at = at.unwrap_or_default();
+        let at = at.trim_end_matches(['?', '.']);
+        Refusal::malformed(&in_plain_words(&error.to_string(), at), at)
     })
+}
+
+/// Serde's words for a wrong type, spelt for people who know JSON and no Rust, behind the key.
+fn in_plain_words(message: &str, at: &str) -> String {
+    let parts = message.strip_prefix("invalid type: ").and_then(|rest| rest.rsplit_once(", expected "));
+    let Some((found, expected)) = parts else { return message.to_owned() };
+    let (expected, place) = expected.split_once(" at line ").unwrap_or((expected, ""));
+    let word = |of| match str::trim_start_matches(of, "a ").split(' ').next() {
+        Some("string") => "a text",
+        Some("integer" | "floating" | "f64" | "u64") => "a number",
+        Some("boolean") => "true or false",
+        Some("map" | "struct") => "an object",
+        Some("sequence") => "an array",
+        _ => of,
+    };
+    let message = format!("{at}: expected {}, got {} at line {place}", word(expected), word(found));
+    message.trim_start_matches(": ").to_owned()
 }
 
 /// The parameters of a request: they stand behind the `?` of its address.
