@@ -36,7 +36,7 @@ pub use recovery::Base;
 pub use settings::Differences;
 pub use usage::Usage;
 
-use crate::config::Template;
+use crate::config::{Template, ValuesFrom};
 use crate::event::Name;
 use crate::store::Sum;
 use catalogue::Catalogue;
@@ -97,7 +97,7 @@ pub struct Engine {
     /// Counts since the store was new.
     pub totals: Totals,
     /// The prior of the items of queries that a log does not have.
-    prior: Option<[f64; 2]>,
+    pub prior: Option<[f64; 2]>,
     /// The number of the next event.
     pub next: u64,
     /// The number of the first event after the snapshot from which it was recovered.
@@ -138,6 +138,8 @@ pub struct Engine {
     /// [`repeat`](Base::repeat), which replays all events.
     pub unreadable: Option<String>,
     is_after_outage: bool,
+    /// By how much answers of this process have raised and lowered the values of clicks.
+    pub earned: [f64; 2],
     /// Answers of this process of which all was known.
     pub repeated: u64,
     /// Decisions that this process closed early, to have room for others.
@@ -162,6 +164,11 @@ pub fn check(template: &Template) -> Result<(), String> {
 }
 
 impl Engine {
+    /// Whether values were ever told, of items or in answers of this process, or are to be.
+    pub fn has_values(&self) -> bool {
+        self.has_values || self.earned[0] > 0.0 || self.template.values != ValuesFrom::Told
+    }
+
     /// Number of decisions that can be answered.
     pub fn n_open(&self) -> usize {
         self.decisions.len()

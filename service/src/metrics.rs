@@ -78,6 +78,8 @@ macro_rules! numbers {
             pub batches: Histogram,
             /// Times of requests.
             pub requests: Histogram,
+            /// By how much values of answers have grown and shrunk, if there are values.
+            pub earned: Mutex<Option<[f64; 2]>>,
             /// Why the store fails, while it does.
             fault: Mutex<Option<StoreError>>,
             /// Since when the writer waits for the store.
@@ -97,6 +99,7 @@ macro_rules! numbers {
                     commits: Histogram::new(SECONDS),
                     batches: Histogram::new(SIZES),
                     requests: Histogram::new(SECONDS),
+                    earned: Mutex::default(),
                     fault: Mutex::default(),
                     waits: Mutex::default(),
                     by_route: Mutex::default(),
@@ -108,7 +111,13 @@ macro_rules! numbers {
 
         impl Metrics {
             fn write_numbers(&self, text: &mut String) {
-                $(number(text, stringify!($name), $kind, $help, self.$name.load(Relaxed));)+
+                $(
+                    let found = self.$name.load(Relaxed);
+                    // Without a snapshot there is no time of one: 0 would be the year 1970.
+                    if found > 0 || stringify!($name) != "snapshot_time_seconds" {
+                        number(text, stringify!($name), $kind, $help, found);
+                    }
+                )+
             }
         }
     };
@@ -245,6 +254,12 @@ impl Metrics {
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         self.write_numbers(&mut text);
+        if let Some([gained, lost]) = *lock(&self.earned) {
+            let gains = "value of clicks that answers have told, since the start";
+            number(&mut text, "value_gained_total", "counter", gains, gained);
+            let losses = "value that later answers have taken back, since the start";
+            number(&mut text, "value_lost_total", "counter", losses, lost);
+        }
         self.commits.write(&mut text, "clickbandits_commit_seconds", "times of commits");
         self.batches.write(&mut text, "clickbandits_batch_events", "events of a commit");
         self.requests.write(&mut text, "clickbandits_request_seconds", "times of requests");

@@ -662,6 +662,7 @@ impl Writer {
     fn measure(&self, State { engine, deferred, .. }: &State) {
         let (metrics, totals, [present, retired]) = (&self.metrics, engine.totals, engine.n_items());
         let Engine { repeated, early, outside, .. } = *engine;
+        *crate::lock(&metrics.earned) = engine.has_values().then_some(engine.earned);
         let [share, today, policy] = engine.launch_counts();
         for (gauge, value) in [
             (&metrics.decisions_total, totals.decided),

@@ -604,6 +604,70 @@ fn a_guard_of_values_needs_a_policy_that_has_them() {
     Config::parse(&(items + launch)).unwrap();
 }
 
+/// The page and the metrics tell values of a service that has some, and only then.
+#[test]
+fn values_are_shown_and_measured() {
+    let words = ["value_gained_total", "<th>the same, times", "interval, times the item"];
+    let server = Server::start("");
+    let texts = |server: &Server| {
+        ["/metrics", "/"].map(|path| server.get(path).1.as_str().unwrap().to_owned()).concat()
+    };
+    let answer = |server: &Server, id: &str| {
+        server.post("/v1/decide", &json!({ "id": id }));
+        assert_eq!(server.post("/v1/clicks", &json!({ "id": id, "clicks": [1], "close": true })).0, 200);
+    };
+    answer(&server, "1");
+    let plain = texts(&server);
+    assert!(words.iter().all(|word| !plain.contains(word)), "{plain}");
+    // A service without a snapshot has no time of one.
+    assert!(!plain.contains("snapshot_time_seconds") && plain.contains("clickbandits_snapshot_event 0"));
+    for item in ["a", "b", "c", "d", "e"] {
+        assert_eq!(server.send("PUT", &format!("/v1/items/{item}?value=8"), "", b"").0, 200);
+    }
+    answer(&server, "2");
+    for value in [12.5, 2.0] {
+        assert_eq!(server.post("/v1/clicks", &json!({ "id": "2", "values": { "1": value } })).0, 200);
+    }
+    let told = texts(&server);
+    assert!(words.iter().all(|word| told.contains(word)), "{told}");
+    assert!(told.contains("\nclickbandits_value_gained_total 12.5\n"), "{told}");
+    assert!(told.contains("\nclickbandits_value_lost_total 10.5\n"), "{told}");
+    // The interval of the value is that of the clicks times 8.
+    let row = told.split("<h2>Items of query").nth(1).unwrap().split("<tr><td>").nth(1).unwrap();
+    let intervals: Vec<Vec<f64>> = row
+        .split("<td class=i>")
+        .skip(1)
+        .map(|text| {
+            let text = text.split('<').next().unwrap();
+            text.split(" to ").map(|number| number.parse().unwrap()).collect()
+        })
+        .collect();
+    assert!((intervals[1][1] - 8.0 * intervals[0][1]).abs() < 0.01 * intervals[1][1], "{row}");
+}
+
+/// A wrong type is told with its key, in words of JSON.
+#[test]
+fn a_wrong_type_is_told_in_plain_words() {
+    let server = Server::start("");
+    server.post("/v1/decide", &json!({ "id": "1" }));
+    for (path, body, expected) in [
+        ("/v1/clicks", json!({ "id": "1", "value": "12" }), "value: expected a number, got a text at line"),
+        ("/v1/clicks", json!({ "id": "1", "clicks": 1 }), "clicks: expected an array, got a number at line"),
+        ("/v1/clicks", json!({ "id": "1", "values": [] }), "values: expected an object, got an array at"),
+        ("/v1/decide", json!({ "id": "2", "positions": [3] }), "positions: expected a number, got an array"),
+        ("/v1/decide", json!({ "id": "2", "only": {} }), "only: expected an array, got an object at line"),
+        (
+            "/v1/items/batch",
+            json!([{ "item": "a", "value": "x" }]),
+            "[0].value: expected a number, got a text",
+        ),
+    ] {
+        let (status, refused) = server.post(path, &body);
+        let message = refused["error"]["message"].as_str().unwrap_or_default();
+        assert!(status == 400 && message.starts_with(expected), "{path} {body}: {refused}");
+    }
+}
+
 /// The export has a column of values, which `evaluate` reads.
 #[test]
 fn values_are_exported() {
@@ -656,6 +720,8 @@ fn dcm_ts_takes_the_continuation_of_a_fit() {
         assert_eq!(server.send("PUT", "/v1/items/b?value=7", "", b"").0, 200);
         assert_eq!(server.get("/v1/items/a").1["value"]["present"], 9.0);
         assert!(!server.log().contains("settings-differ"), "{}", server.log());
+        let page = server.get("/").1;
+        assert!(page.as_str().unwrap().contains("<tr><th>prior of the fit, for queries"), "{page}");
         assert!(server.stop("-TERM"));
     }
     let mut template = Config::parse(&config).unwrap().policy;

@@ -59,6 +59,7 @@ impl Engine {
         for (position, value) in values {
             if let Some(gained) = self.earn(number, &query, (position, value), revision)? {
                 self.count_value(number, gained);
+                self.earned[usize::from(gained < 0.0)] += gained.abs();
                 let id = body.id.clone();
                 events.push(Event::Valued { id, position, value, revision, gained });
             }

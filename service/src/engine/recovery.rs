@@ -221,6 +221,7 @@ impl Base {
             n_later: 0,
             unreadable: None,
             is_after_outage: false,
+            earned: [0.0; 2],
             repeated: 0,
             early: 0,
             outside: 0,

@@ -170,18 +170,19 @@ fn summary(page: &mut String, app: &App, engine: &Engine, time: u64) {
 
 /// The items of the busiest queries whose clicks a display are surely most.
 fn best_lists(page: &mut String, engine: &mut Engine, busiest: Vec<(Name, Usage)>) {
+    let times = if engine.has_values() { ", times the item's present value" } else { "" };
     let rate = rate(engine.template.users);
     _ = write!(
         page,
         "<h2>Best items of the busiest queries</h2><div class=scroll><table><tr><th>query\
-         <th class=n>decisions<th class=n>clicks<th>items by the lower end of the interval: {rate}"
+         <th class=n>decisions<th class=n>clicks<th>items by the lower end of the interval: {rate}{times}"
     );
     for (query, usage) in busiest {
         let rows = engine.rows(&query, 0, MOST_RANKED).unwrap_or_default().into_iter();
         let mut best: Vec<([f64; 2], Name)> = rows
             .filter_map(|(_, row)| {
                 let interval = whole(&row).filter(|_| row.is_present)?.interval();
-                Some((interval, row.item))
+                Some((interval.map(|rate| rate * row.value), row.item))
             })
             .collect();
         best.sort_by(|(one, _), (other, _)| other[0].total_cmp(&one[0]));
@@ -245,7 +246,7 @@ pub(super) async fn page(
             let address = utf8_percent_encode(name, NON_ALPHANUMERIC);
             _ = write!(page, "<a href=\"/?query={address}\">{}</a>&emsp;", escaped(name));
         }
-        items(&mut page, &query, &rows, (most, engine.template.users));
+        items(&mut page, &query, &rows, most, engine);
         page.push_str(
             "<h2>The last lists</h2><div class=scroll><table><tr><th>query<th class=n>seconds ago<th>items",
         );
@@ -267,6 +268,9 @@ pub(super) async fn page(
                     value => condition(&mut page, key, value),
                 }
             }
+        }
+        if let Some(prior) = engine.prior {
+            condition(&mut page, "prior of the fit, for queries that its log has not", &json!(prior));
         }
         page.push_str("</table></main></html>\n");
         Ok::<_, Refusal>(page)
@@ -294,15 +298,17 @@ fn in_words(value: &Value) -> String {
 }
 
 /// Items of a query, and where the next ones are.
-fn items(page: &mut String, query: &Name, rows: &[(usize, ItemRow)], (most, users): (usize, Users)) {
+fn items(page: &mut String, query: &Name, rows: &[(usize, ItemRow)], most: usize, engine: &Engine) {
+    let has_values = engine.has_values();
     let is_told = |row: &ItemRow| row.value.total_cmp(&1.0).is_ne() || row.group.is_some();
     let has_worth = rows.iter().any(|(_, row)| is_told(row));
     _ = write!(
         page,
         "<h2>Items of query {}</h2><div class=scroll><table><tr><th>item<th class=n>displays\
-         <th class=n>clicks<th>{}{}",
+         <th class=n>clicks<th>{}{}{}",
         escaped(query),
-        rate(users),
+        rate(engine.template.users),
+        if has_values { "<th>the same, times the item's present value" } else { "" },
         if has_worth { "<th class=n>value<th>group" } else { "" }
     );
     for (_, row) in rows {
@@ -315,6 +321,10 @@ fn items(page: &mut String, query: &Name, rows: &[(usize, ItemRow)], (most, user
             "<tr><td>{}{state}<td class=n>{shows}<td class=n>{clicks}<td class=i>{lower} to {upper}",
             escaped(&row.item),
         );
+        if has_values {
+            let [lower, upper] = all.interval().map(|rate| significant(rate * row.value, 3));
+            _ = write!(page, "<td class=i>{lower} to {upper}");
+        }
         if has_worth {
             let group = escaped(row.group.as_deref().unwrap_or_default());
             _ = write!(page, "<td class=n>{}<td>{group}", row.value);
