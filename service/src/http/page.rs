@@ -270,7 +270,7 @@ pub(super) async fn page(
             }
         }
         if let Some(prior) = engine.prior {
-            condition(&mut page, "prior of the fit, for queries that its log has not", &json!(prior));
+            condition(&mut page, "prior of the fit, for queries that its log does not have", &json!(prior));
         }
         page.push_str("</table></main></html>\n");
         Ok::<_, Refusal>(page)
