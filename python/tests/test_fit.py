@@ -463,10 +463,13 @@ def test_ctrl_c_ends_a_fit():
         "    sys.exit(7)\n"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.7)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 7
+        try:
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(0.7)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=60) == 7
+        finally:
+            process.kill()
 
 
 def test_masked_arrays_are_refused():

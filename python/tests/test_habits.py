@@ -185,11 +185,14 @@ CALLS = [
 def test_ctrl_c_ends_a_fit_and_an_answer_at_once(call):
     code = CODE + call.format('print("begins", flush=True)')
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None and process.stdout.readline() == "begins\n"
-        time.sleep(1.5)
-        os.kill(process.pid, signal.SIGINT)
-        start = time.monotonic()
-        _, errors = process.communicate(timeout=60)
-        took = time.monotonic() - start
+        try:
+            assert process.stdout is not None and process.stdout.readline() == "begins\n"
+            time.sleep(1.5)
+            os.kill(process.pid, signal.SIGINT)
+            start = time.monotonic()
+            _, errors = process.communicate(timeout=60)
+            took = time.monotonic() - start
+        finally:
+            process.kill()
     # With the end of the process, on a machine that may be busy.
     assert "KeyboardInterrupt" in errors and took < 3.0

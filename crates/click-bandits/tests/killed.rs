@@ -73,8 +73,8 @@ fn run(dir: &Path, arguments: &[&str]) {
 /// Starts a command until it ends by itself, and kills it after other times than before. Returns
 /// the number of kills.
 #[expect(clippy::disallowed_methods, reason = "no result depends on when it is killed")]
-fn run_with_kills(dir: &Path, arguments: &[&str], first: Duration) -> u32 {
-    let (mut kills, mut after) = (0, first);
+fn run_with_kills(dir: &Path, arguments: &[&str]) -> u32 {
+    let (mut kills, mut after) = (0, Duration::from_millis(1));
     loop {
         let mut child = command(dir, arguments).spawn().expect("the program starts");
         // By the clock: on a busy machine a millisecond's sleep takes longer.
@@ -94,7 +94,7 @@ fn run_with_kills(dir: &Path, arguments: &[&str], first: Duration) -> u32 {
         }
         assert_eq!(status.signal(), Some(9));
         kills += 1;
-        after = after * 5 / 4 + Duration::from_millis(3);
+        after = after * 5 / 4 + Duration::from_millis(1);
     }
 }
 
@@ -128,7 +128,7 @@ fn a_killed_simulation_ends_with_the_same_bytes() {
     let dir = bench.path();
     for number in 0..SPECS.len() {
         let spec = format!("{number}.toml");
-        let kills = run_with_kills(dir, &["simulate", &spec, "--out", "killed"], Duration::from_millis(4));
+        let kills = run_with_kills(dir, &["simulate", &spec, "--out", "killed"]);
         assert!(kills >= 3, "{kills} kills");
         assert_whole(dir, number, "killed");
         fs::remove_dir_all(dir.join("killed")).expect("removed");
@@ -144,11 +144,11 @@ fn killed_shards_are_merged_into_the_same_bytes_by_a_killed_merge() {
         let parts = ["1/3", "2/3", "3/3"].map(|shard| (shard, format!("part-{}", &shard[..1])));
         for (shard, out) in &parts {
             let arguments = ["simulate", &spec, "--shard", shard, "--out", out];
-            run_with_kills(dir, &arguments, Duration::from_millis(5));
+            run_with_kills(dir, &arguments);
         }
         let [_, second, third] = parts.each_ref().map(|(_, out)| out.as_str());
         let merge = ["merge", third, "part-1", second, "--out", "merged"];
-        run_with_kills(dir, &merge, Duration::from_millis(2));
+        run_with_kills(dir, &merge);
         assert_whole(dir, number, "merged");
         for folder in ["merged", "part-1", second, third] {
             fs::remove_dir_all(dir.join(folder)).expect("removed");
@@ -219,14 +219,14 @@ fn a_killed_reproduction_and_its_killed_shards_give_the_same_report() {
     fs::write(dir.join("experiment.toml"), EXPERIMENT).expect("written");
     fs::write(dir.join("claims.toml"), CLAIMS).expect("written");
     run(dir, &["reproduce", ".", "--out", "whole"]);
-    let kills = run_with_kills(dir, &["reproduce", ".", "--out", "killed"], Duration::from_millis(10));
+    let kills = run_with_kills(dir, &["reproduce", ".", "--out", "killed"]);
     assert!(kills >= 3, "{kills} kills");
     assert_same_reports(dir, "whole", "killed");
     for shard in ["1/2", "2/2"] {
         let out = format!("part-{}", &shard[..1]);
-        run_with_kills(dir, &["reproduce", ".", "--shard", shard, "--out", &out], Duration::from_millis(10));
+        run_with_kills(dir, &["reproduce", ".", "--shard", shard, "--out", &out]);
     }
-    run_with_kills(dir, &["merge", "part-2", "part-1", "--out", "merged"], Duration::from_millis(5));
+    run_with_kills(dir, &["merge", "part-2", "part-1", "--out", "merged"]);
     assert_same_reports(dir, "whole", "merged");
 
     let refused = |arguments: &[&str]| {
