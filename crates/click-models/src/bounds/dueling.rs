@@ -56,14 +56,15 @@ use crate::{ItemId, PreferenceMatrix};
 use confidence::math::{ln, relative_entropy};
 
 /// `C(delta)`, the round after which all confidence intervals of RUCB hold with probability
-/// `1 - delta` (Lemma 1).
+/// `1 - delta` (Lemma 1). A `delta` above 1 counts as 1.
 pub fn rucb_settled_after(n_items: usize, alpha: f64, delta: f64) -> f64 {
     if !(alpha > 0.5 && delta > 0.0 && n_items >= 2) {
         return f64::NAN;
     }
-    let n_items = n_items as f64;
     let exponent = 2.0 * alpha - 1.0;
-    libm::pow((4.0 * alpha - 1.0) * n_items * n_items / (exponent * delta), 1.0 / exponent)
+    // (4 alpha - 1) / (2 alpha - 1) = 2 + 1 / (2 alpha - 1); no product overflows.
+    let logarithm = ln(2.0 + 1.0 / exponent) + 2.0 * ln(n_items as f64) - ln(delta.min(1.0));
+    libm::exp(logarithm / exponent)
 }
 
 /// `D_ij`, in duels for each `ln t`: RUCB compares items `i` and `j` at most
