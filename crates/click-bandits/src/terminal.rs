@@ -139,12 +139,18 @@ fn paragraphs<R: AsRef<[String]>>(rows: &[R], right: Range<usize>) -> String {
     let mut text = String::new();
     for row in rows.iter().map(AsRef::as_ref).skip(usize::from(heads.is_some())) {
         let others = (0..n_columns).filter(|column| *column != title && !row[*column].is_empty());
-        let others = others.map(|column| match heads.map(|heads| &heads[column]) {
+        let cell = |column: usize| match heads.map(|heads| heads[column].trim()) {
             Some(head) if !head.is_empty() => format!("{head}: {}", in_line(&row[column])),
             _ => in_line(&row[column]).into_owned(),
-        });
-        let others = others.collect::<Vec<_>>().join("; ");
-        text.extend(["  ", &in_line(&row[title]), "\n      ", &others, "\n"]);
+        };
+        // A number alone does not say what it is.
+        let is_number = row[title].starts_with(|letter: char| letter.is_ascii_digit());
+        let title = if is_number { cell(title) } else { in_line(&row[title]).into_owned() };
+        text.extend(["  ", &title, "\n"]);
+        let others = others.map(cell).collect::<Vec<_>>().join("; ");
+        if !others.is_empty() {
+            text.extend(["      ", &others, "\n"]);
+        }
     }
     text
 }
@@ -232,10 +238,14 @@ mod tests {
 
     #[test]
     fn a_table_that_is_too_wide_is_in_paragraphs() {
-        let rows =
-            [["lists", "query", "gain", ""], ["12", "lamp", "3 [1, 5]", "used"], ["7", "a\tb", "", ""]]
-                .map(|row| row.map(str::to_owned));
-        let by_query = "  lamp\n      lists: 12; gain: 3 [1, 5]; used\n  a\\tb\n      lists: 7\n";
+        let rows = [
+            ["lists", "query", "gain", ""],
+            ["12", "lamp", "3 [1, 5]", "used"],
+            ["7", "a\tb", "", ""],
+            ["", "7", "", ""],
+        ]
+        .map(|row| row.map(str::to_owned));
+        let by_query = "  lamp\n      lists: 12; gain: 3 [1, 5]; used\n  a\\tb\n      lists: 7\n  query: 7\n";
         assert_eq!(paragraphs(&rows, 0..1), by_query);
         let pairs = [["lamp", "lamp-1 · lamp-2"]].map(|row| row.map(str::to_owned));
         assert_eq!(paragraphs(&pairs, 0..0), "  lamp\n      lamp-1 · lamp-2\n");

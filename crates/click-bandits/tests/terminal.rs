@@ -84,6 +84,11 @@ evidence = "e"
     assert!(!printed.contains('\u{1b}') && printed.contains("small\\u{1b}[2J: "), "{printed:?}");
     // The runs to play, the header, one line for each claim, and two lines of summary.
     assert_eq!(printed.lines().count(), 5, "{printed}");
+    // On a narrow terminal, a claim has its verdicts below it.
+    let mut narrow = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
+    let narrow = narrow.arg("reproduce").arg(dir.path()).arg("--out").arg(&out).env("COLUMNS", "40").output();
+    let narrow = String::from_utf8(narrow.expect("the program starts").stdout).expect("text");
+    assert!(narrow.contains("d\n      found: undecided; known:\n      undecided; measured:"), "{narrow}");
 
     // Names that figures show may not have control characters.
     let experiment = experiment.replace("\"Thompson\"", r#""Thompson\u001b[2J""#);
