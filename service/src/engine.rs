@@ -166,7 +166,7 @@ pub fn check(template: &Template) -> Result<(), String> {
 impl Engine {
     /// Whether values were ever told, of items or in answers of this process, or are to be.
     pub fn has_values(&self) -> bool {
-        self.has_values || self.earned[0] > 0.0 || self.template.values != ValuesFrom::Told
+        self.has_values || self.earned.iter().any(|of| *of > 0.0) || self.template.values != ValuesFrom::Told
     }
 
     /// Number of decisions that can be answered.

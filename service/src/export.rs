@@ -447,7 +447,7 @@ pub fn export(Export { store, out, form, archives, authorities }: &Export) -> Re
         writeln!(io::stdout(), "{what}").map_err(|error| error.to_string())?;
     }
     if is_priced || has[1] {
-        let what = "`fit` does not use values: the lists that it recommends earn clicks, docs/values.md";
+        let what = "`fit` uses no values: it recommends lists for clicks (see docs/values.md)";
         writeln!(io::stdout(), "{what}").map_err(|error| error.to_string())?;
     }
     let said = said(&table.template, &table.written, table.unanswered, out, form);

@@ -220,7 +220,7 @@ fn values_that_are_forgotten_and_decisions_without_propensities_are_told() {
     ] {
         assert!(said.contains(part), "{said}");
     }
-    assert!(said.starts_with("`fit` does not use values: the lists that it recommends earn"), "{said}");
+    assert!(said.starts_with("`fit` uses no values: it recommends lists for clicks"), "{said}");
     std::fs::write(at("NEW"), "query,position,item\ndefault,1,a\ndefault,2,b\ndefault,3,c\n").unwrap();
     crate::kills::run_printed(&said, directory.path());
     let sessions = |file: &str| {

@@ -604,6 +604,21 @@ fn a_guard_of_values_needs_a_policy_that_has_them() {
     Config::parse(&(items + launch)).unwrap();
 }
 
+/// A refund counts, also if this process has not seen the order.
+#[test]
+fn a_refund_of_an_earlier_process_is_measured() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("config.toml"), one_item_config("")).unwrap();
+    for (value, expected) in [(12.5, "gained_total 12.5\n"), (2.0, "lost_total 10.5\n")] {
+        let server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+        server.post("/v1/decide", &json!({ "id": "1" }));
+        assert_eq!(server.post("/v1/clicks", &json!({ "id": "1", "clicks": [1], "value": value })).0, 200);
+        let metrics = server.get("/metrics").1.as_str().unwrap().to_owned();
+        assert!(metrics.contains(&format!("\nclickbandits_value_{expected}")), "{metrics}");
+        assert!(server.stop("-TERM"));
+    }
+}
+
 /// The page and the metrics tell values of a service that has some, and only then.
 #[test]
 fn values_are_shown_and_measured() {
@@ -721,7 +736,10 @@ fn dcm_ts_takes_the_continuation_of_a_fit() {
         assert_eq!(server.get("/v1/items/a").1["value"]["present"], 9.0);
         assert!(!server.log().contains("settings-differ"), "{}", server.log());
         let page = server.get("/").1;
-        assert!(page.as_str().unwrap().contains("<tr><th>prior of the fit, for queries"), "{page}");
+        assert!(
+            page.as_str().unwrap().contains("<tr><th>prior of the fit (clicks, no clicks), for queries"),
+            "{page}"
+        );
         assert!(server.stop("-TERM"));
     }
     let mut template = Config::parse(&config).unwrap().policy;

@@ -97,7 +97,7 @@ impl Engine {
         })
     }
 
-    /// Refuses features that only a new item has, and a query that only a new item makes.
+    /// Refuses features of an item that is not added, and an unknown query to which none is added.
     fn check_change(
         &mut self,
         query: Option<&Name>,

@@ -82,16 +82,17 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
 fn in_plain_words(message: &str, at: &str) -> String {
     let parts = message.strip_prefix("invalid type: ").and_then(|rest| rest.rsplit_once(", expected "));
     let Some((found, expected)) = parts else { return message.to_owned() };
-    let (expected, place) = expected.split_once(" at line ").unwrap_or((expected, ""));
+    let (expected, place) = expected.split_at(expected.find(" at line ").unwrap_or(expected.len()));
     let word = |of| match str::trim_start_matches(of, "a ").split(' ').next() {
         Some("string") => "a text",
-        Some("integer" | "floating" | "f64" | "u64") => "a number",
+        Some("integer" | "floating" | "f64") => "a number",
+        Some("u8" | "u32" | "u64" | "usize" | "i64") => "a whole number",
         Some("boolean") => "true or false",
         Some("map" | "struct") => "an object",
         Some("sequence") => "an array",
         _ => of,
     };
-    let message = format!("{at}: expected {}, got {} at line {place}", word(expected), word(found));
+    let message = format!("{at}: expected {}, got {}{place}", word(expected), word(found));
     message.trim_start_matches(": ").to_owned()
 }
 

@@ -168,7 +168,7 @@ fn summary(page: &mut String, app: &App, engine: &Engine, time: u64) {
     page.push_str("</table>");
 }
 
-/// The items of the busiest queries whose clicks a display are surely most.
+/// The best items of the busiest queries, by the lower end of their interval.
 fn best_lists(page: &mut String, engine: &mut Engine, busiest: Vec<(Name, Usage)>) {
     let times = if engine.has_values() { ", times the item's present value" } else { "" };
     let rate = rate(engine.template.users);
@@ -270,7 +270,8 @@ pub(super) async fn page(
             }
         }
         if let Some(prior) = engine.prior {
-            condition(&mut page, "prior of the fit, for queries that its log does not have", &json!(prior));
+            let what = "prior of the fit (clicks, no clicks), for queries that its log does not have";
+            condition(&mut page, what, &json!(prior.map(|count| significant(count, 3))));
         }
         page.push_str("</table></main></html>\n");
         Ok::<_, Refusal>(page)
