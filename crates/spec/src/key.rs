@@ -76,12 +76,12 @@ impl Key {
 
     /// The field of a key with several names, of which a table may use one.
     pub(crate) fn one_of<'doc>(names: &[Self], table: &Table<'doc>) -> Result<Option<Field<'doc>>, Error> {
-        let mut given = names.iter().filter_map(|key| Some((key.name, table.field(key.name)?)));
-        match (given.next(), given.next()) {
-            (Some((name, _)), Some((_, second))) => {
+        let given = names.iter().filter_map(|key| Some((key.name, table.field(key.name)?)));
+        match given.collect::<Vec<_>>().as_slice() {
+            [(name, _), (_, second), ..] => {
                 Err(second.error(format!("`{name}` already gives it: expected one or the other")))
             }
-            (first, _) => Ok(first.map(|(_, field)| field)),
+            given => Ok(given.first().map(|(_, field)| field.clone())),
         }
     }
 
