@@ -136,6 +136,11 @@ fn terms_name_items_and_positions_of_the_caller() {
         [(2, Some(0)), (0, Some(0))]
     );
     let sorted = pbm_lower_bound_terms(&LOW, &KAPPA).unwrap();
+    // As docs/pbm-multiple-play.md calculates them.
+    for (term, cost) in sorted.iter().zip([4.003, 1.589]) {
+        assert_eq!(term.position, Some(2));
+        assert!((term.cost - cost).abs() < 5e-4, "{term:?}");
+    }
     assert!(terms.iter().zip(&sorted).all(|(term, other)| term.cost == other.cost));
 }
 
