@@ -2,8 +2,7 @@
 //! on them. If the experiment says how to read its log, panels that share instances do so too.
 //!
 //! A JSON file holds the list of `click-bandits formats queries.json`, or a map from names to
-//! queries. The keys may also be `thetas` and `kappas`, or `attraction` and
-//! `examination`.
+//! queries. The keys may also be `thetas` and `kappas`, or `attraction` and `examination`.
 
 use click_models::PositionBased;
 use confidence::Probability;

@@ -112,8 +112,8 @@ pub(crate) static FILES: &[FileFormat] = &[
     read("queries.json", &["reproduce --data"], "Measured queries: attraction and examination.")
         .with(&[
             ("name", "name of the query"),
-            ("theta", "attraction, which also names it, one probability for each item"),
-            ("kappa", "examination, which also names it, one probability for each position"),
+            ("theta", "or attraction: one probability for each item"),
+            ("kappa", "or examination: one probability for each position"),
         ])
         .like("[{ \"name\": \"7\", \"theta\": [0.05, 0.03], \"kappa\": [1.0, 0.5] }]\n"),
     read("letor", &["preferences --letor"], "Documents with labels and features, in LETOR's format.")
